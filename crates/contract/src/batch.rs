@@ -1,0 +1,138 @@
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ApiError;
+
+/// Items in one batch call: 1 to 10 (INTERFACE "Limits").
+pub const MAX_BATCH_ITEMS: usize = 10;
+
+/// The body of the three batch endpoints.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BatchRequest {
+    pub requests: Vec<Value>,
+}
+
+/// One answer inside a batch reply (INTERFACE "Batch result entry").
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BatchEntry {
+    /// Position of the item in `requests`.
+    pub index: usize,
+    /// HTTP status of that sub-call.
+    pub status: u16,
+    /// What the matching single endpoint answers for that item.
+    pub body: Value,
+}
+
+/// A batch reply, sorted out by item: `None` where an item has no usable entry.
+///
+/// Entries that are missing, surplus, out of order, repeated or malformed touch only the items
+/// they concern. Where `index` is absent, the position counts, provided that no entry has one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchReply {
+    pub entries: Vec<Option<BatchEntry>>,
+}
+
+impl BatchReply {
+    /// Sorts the entries of a batch reply to the `count` items that were sent.
+    pub fn from_body(body: &Value, count: usize) -> Result<Self, ApiError> {
+        let results = body.pointer("/data/results").and_then(Value::as_array);
+        let Some(results) = results else {
+            if body.get("success") == Some(&Value::Bool(false)) {
+                return Err(ApiError::refused(body));
+            }
+            return Err(ApiError::malformed("the batch reply has no results"));
+        };
+        let indexed = results.iter().any(|entry| entry.get("index").is_some());
+        let mut entries: Vec<Option<BatchEntry>> = vec![None; count];
+        let mut repeated = vec![false; count];
+        for (position, result) in results.iter().enumerate() {
+            let index = match result.get("index") {
+                Some(index) => index.as_u64().and_then(|index| usize::try_from(index).ok()),
+                None => (!indexed).then_some(position),
+            };
+            let Some(index) = index.filter(|index| *index < count) else {
+                continue;
+            };
+            if entries[index].is_some() {
+                repeated[index] = true;
+            }
+            entries[index] = entry(index, result);
+        }
+        // Two answers for one item: neither can be trusted.
+        for (entry, repeated) in entries.iter_mut().zip(repeated) {
+            if repeated {
+                *entry = None;
+            }
+        }
+        Ok(Self { entries })
+    }
+}
+
+fn entry(index: usize, result: &Value) -> Option<BatchEntry> {
+    let body = result.get("body").filter(|body| body.is_object())?;
+    let status = match result.get("status") {
+        Some(status) => u16::try_from(status.as_u64()?).ok()?,
+        // Without a status the body's own word counts.
+        None if body.get("success") == Some(&Value::Bool(true)) => 200,
+        None => return None,
+    };
+    Some(BatchEntry {
+        index,
+        status,
+        body: body.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn result(index: usize) -> Value {
+        json!({"index": index, "status": 200, "body": {"success": true, "data": {"id": index}}})
+    }
+
+    fn reply(results: Vec<Value>, count: usize) -> Vec<Option<usize>> {
+        let body = json!({"success": true, "data": {"results": results}});
+        let entries = BatchReply::from_body(&body, count).unwrap().entries;
+        entries
+            .into_iter()
+            .map(|e| e.map(|e| e.body["data"]["id"].as_u64().unwrap() as usize))
+            .collect()
+    }
+
+    #[test]
+    fn missing_surplus_and_malformed_entries_touch_only_their_items() {
+        let results = vec![
+            result(2),
+            json!({"index": 1, "status": "x", "body": {}}),
+            result(9),
+            result(0),
+        ];
+        assert_eq!(reply(results, 4), [Some(0), None, Some(2), None]);
+    }
+
+    #[test]
+    fn an_item_answered_twice_is_not_answered() {
+        assert_eq!(
+            reply(vec![result(0), result(0), result(1)], 2),
+            [None, Some(1)]
+        );
+    }
+
+    #[test]
+    fn position_counts_where_no_entry_has_an_index() {
+        let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});
+        assert_eq!(reply(vec![bare(5), bare(6)], 2), [Some(5), Some(6)]);
+        assert_eq!(reply(vec![bare(5), result(1)], 2), [None, Some(1)]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_gives_each_item_its_own_answer(order in Just((0..10usize).collect::<Vec<_>>()).prop_shuffle()) {
+            let results = order.into_iter().map(result).collect();
+            prop_assert_eq!(reply(results, 10), (0..10).map(Some).collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The words on the wire: every request and reply of the generation service's interface, the
+//! schema of a model's input, and what makes an input valid.
+//!
+//! Pure: no clock, no network, no DOM. What the interface calls "not shown" is decoded tolerantly:
+//! unknown fields are kept, unknown status words mean progress, `error` and `output` may have any
+//! shape.
+
+mod batch;
+mod draft;
+mod envelope;
+mod error;
+mod input;
+mod model;
+mod number;
+mod parameter;
+pub mod path;
+mod request;
+mod retry_after;
+mod schema;
+mod status;
+mod task;
+mod validate;
+
+pub use batch::{BatchEntry, BatchReply, BatchRequest, MAX_BATCH_ITEMS};
+pub use draft::{Draft, Entry};
+pub use envelope::Envelope;
+pub use error::{ApiError, ErrorBody, FieldProblem};
+pub use input::Input;
+pub use model::{Endpoints, Model, ModelId, ModelList};
+pub use number::{compare as compare_numbers, parse as parse_number};
+pub use parameter::{Kind, Media, Parameter};
+pub use request::{Credentials, GenerateRequest, TaskRequest};
+pub use retry_after::{date as parse_http_date, parse as parse_retry_after};
+pub use schema::{Parameters, RESERVED_NAMES, Schema};
+pub use status::StatusWord;
+pub use task::{Accepted, Output, Progress, TaskId};
+pub use validate::{Problem, check};

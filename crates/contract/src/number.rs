@@ -1,0 +1,97 @@
+//! Numbers that stay exact: integers over the whole i64/u64 range never pass through a float.
+
+use std::cmp::Ordering;
+
+use serde_json::Number;
+
+/// Reads a number as people and tables write it. `None` for anything else, `NaN` and infinities
+/// included, and for integers outside i64/u64, which could only be kept rounded.
+pub fn parse(text: &str) -> Option<Number> {
+    let text = text.trim();
+    if let Ok(n) = text.parse::<u64>() {
+        return Some(n.into());
+    }
+    if let Ok(n) = text.parse::<i64>() {
+        return Some(n.into());
+    }
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    if !digits
+        .bytes()
+        .all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
+    {
+        return None;
+    }
+    Number::from_f64(text.parse().ok()?)
+}
+
+/// Whether the number is whole, and if so its exact value.
+pub fn as_integer(number: &Number) -> Option<i128> {
+    if let Some(n) = number.as_u64() {
+        return Some(n.into());
+    }
+    if let Some(n) = number.as_i64() {
+        return Some(n.into());
+    }
+    let float = number.as_f64()?;
+    // 2^53: beyond it a float no longer says which integer was meant.
+    (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i128)
+}
+
+/// Orders two numbers; exact where both are whole.
+pub fn compare(a: &Number, b: &Number) -> Ordering {
+    match (as_integer(a), as_integer(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        _ => {
+            let (a, b) = (a.as_f64().unwrap_or(0.0), b.as_f64().unwrap_or(0.0));
+            a.partial_cmp(&b).unwrap_or(Ordering::Equal)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn text_that_is_no_number() {
+        for text in [
+            "",
+            " ",
+            "-",
+            "1,5",
+            "0x10",
+            "NaN",
+            "inf",
+            "1e999",
+            "12a",
+            "18446744073709551616",
+            "1_000",
+        ] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
+        assert_eq!(parse(" 1.5 "), Number::from_f64(1.5));
+        assert_eq!(parse("+7"), Some(7.into()));
+    }
+
+    proptest! {
+        #[test]
+        fn every_u64_and_i64_survives_text(n: u64, m: i64) {
+            prop_assert_eq!(parse(&n.to_string()).unwrap().as_u64(), Some(n));
+            prop_assert_eq!(parse(&m.to_string()).unwrap().as_i64(), Some(m));
+        }
+
+        #[test]
+        fn integers_one_apart_are_told_apart(n in 0..u64::MAX) {
+            prop_assert_eq!(compare(&n.into(), &(n + 1).into()), Ordering::Less);
+        }
+
+        #[test]
+        fn any_text_is_survived(text in ".*") {
+            let _ = parse(&text);
+        }
+    }
+}

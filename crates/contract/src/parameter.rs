@@ -1,0 +1,196 @@
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Number, Value};
+
+/// One parameter of a model (INTERFACE "Parameter definition").
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parameter {
+    pub name: String,
+    /// The service's own type name; [`Parameter::kind`] is what it means here.
+    #[serde(rename = "type", default)]
+    pub type_name: String,
+    #[serde(default)]
+    pub description: String,
+    /// `Some(Value::Null)` where the schema says `"default": null`: that is a default too.
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub default: Option<Value>,
+    #[serde(
+        rename = "allowedValues",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub allowed_values: Option<Vec<Value>>,
+    #[serde(
+        default,
+        deserialize_with = "number_or_none",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub minimum: Option<Number>,
+    #[serde(
+        default,
+        deserialize_with = "number_or_none",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub maximum: Option<Number>,
+    /// Fields that the interface does not name.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// What a parameter's value is, whatever word the service used for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Text,
+    /// One of `allowedValues`, each keeping its JSON type.
+    Enum,
+    Integer,
+    Number,
+    Boolean,
+    Array,
+    Object,
+    /// A type we have no word for: any JSON.
+    Unknown,
+}
+
+/// What a text parameter's URL points at, judged by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Media {
+    Image,
+    Video,
+    Audio,
+}
+
+impl Parameter {
+    /// `allowedValues` wins over the type's word: a list of permitted values is a choice.
+    pub fn kind(&self) -> Kind {
+        if self.allowed_values.as_ref().is_some_and(|v| !v.is_empty()) {
+            return Kind::Enum;
+        }
+        match self.type_name.to_ascii_lowercase().as_str() {
+            "string" | "text" | "str" | "url" | "uri" => Kind::Text,
+            // An enumeration that lists nothing permits any text.
+            "enum" => Kind::Text,
+            "integer" | "int" | "long" | "int64" | "uint64" => Kind::Integer,
+            "number" | "float" | "double" | "decimal" => Kind::Number,
+            "boolean" | "bool" => Kind::Boolean,
+            "array" | "list" => Kind::Array,
+            "object" | "dict" | "map" => Kind::Object,
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
+    fn words(&self) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut after_lower = false;
+        for c in self.name.chars() {
+            if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+                words.push(String::new());
+            }
+            if c.is_alphanumeric() {
+                if let Some(word) = words.last_mut() {
+                    word.extend(c.to_lowercase());
+                }
+            }
+            after_lower = c.is_lowercase() || c.is_numeric();
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    /// A text that people write several lines of.
+    pub fn is_long_text(&self) -> bool {
+        self.kind() == Kind::Text
+            && self.words().iter().any(|word| {
+                matches!(
+                    word.as_str(),
+                    "prompt" | "text" | "lyrics" | "script" | "caption" | "story" | "message"
+                )
+            })
+    }
+
+    /// An integer that seeds randomness, so that a dice button makes sense.
+    pub fn is_seed(&self) -> bool {
+        self.kind() == Kind::Integer && self.words().iter().any(|word| word == "seed")
+    }
+
+    /// A text that holds the address of an image, a video or a sound.
+    pub fn media(&self) -> Option<Media> {
+        if self.kind() != Kind::Text || self.is_long_text() {
+            return None;
+        }
+        self.words().iter().find_map(|word| match word.as_str() {
+            "image" | "images" | "img" | "picture" | "photo" | "mask" => Some(Media::Image),
+            "video" => Some(Media::Video),
+            "audio" | "sound" | "voice" | "song" => Some(Media::Audio),
+            _ => None,
+        })
+    }
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+/// A bound that is no number bounds nothing.
+fn number_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Number(number) => Some(number),
+        Value::String(text) => crate::parse_number(&text),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parameter(value: Value) -> Parameter {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn falsy_defaults_survive() {
+        for default in [json!(false), json!(0), json!(""), json!(null)] {
+            let p = parameter(json!({"name": "a", "type": "string", "default": default}));
+            assert_eq!(p.default, Some(default.clone()));
+            assert_eq!(serde_json::to_value(&p).unwrap()["default"], default);
+        }
+        let none = parameter(json!({"name": "a", "type": "string"}));
+        assert_eq!(none.default, None);
+    }
+
+    #[test]
+    fn bounds_above_2_53_are_exact_and_unknown_fields_are_kept() {
+        let p = parameter(json!({
+            "name": "seed", "type": "integer", "minimum": 0, "maximum": 18446744073709551615u64,
+            "unit": "px"
+        }));
+        assert_eq!(p.maximum, Some(Number::from(u64::MAX)));
+        assert_eq!(p.extra["unit"], "px");
+        assert!(p.is_seed());
+    }
+
+    #[test]
+    fn words_of_a_name() {
+        let kind_of = |name: &str| parameter(json!({"name": name, "type": "string"}));
+        assert_eq!(kind_of("imageUrl").media(), Some(Media::Image));
+        assert_eq!(kind_of("start_image").media(), Some(Media::Image));
+        assert!(kind_of("negative_prompt").is_long_text());
+        assert_eq!(kind_of("imagination").media(), None);
+        assert_eq!(kind_of("").media(), None);
+    }
+
+    #[test]
+    fn kinds_of_types_seen_and_not_seen() {
+        let kind = |type_name: &str| parameter(json!({"name": "a", "type": type_name})).kind();
+        assert_eq!(kind("FLOAT"), Kind::Number);
+        assert_eq!(kind("tensor"), Kind::Unknown);
+        let choice = parameter(json!({"name": "a", "type": "integer", "allowedValues": [1, "1"]}));
+        assert_eq!(choice.kind(), Kind::Enum);
+    }
+}

@@ -1,0 +1,59 @@
+//! The paths of the ten endpoints (INTERFACE "Endpoints").
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use crate::ModelId;
+
+pub const GENERATE: &str = "/v2/generate";
+pub const STATUS: &str = "/v2/status";
+pub const RESPONSE: &str = "/v2/response";
+pub const GENERATE_BATCH: &str = "/v2/generate-batch";
+pub const STATUS_BATCH: &str = "/v2/status-batch";
+pub const RESPONSE_BATCH: &str = "/v2/response-batch";
+pub const MODELS: &str = "/api/models";
+
+/// `GET /api/schema/:category/:subcategory`
+pub fn schema(model: &ModelId) -> String {
+    format!("/api/schema/{}", model_segments(model))
+}
+
+/// `GET /api/openai-function/:category/:subcategory`
+pub fn openai_function(model: &ModelId) -> String {
+    format!("/api/openai-function/{}", model_segments(model))
+}
+
+/// `GET /api/comfyui-node/:category/:subcategory`
+pub fn comfyui_node(model: &ModelId) -> String {
+    format!("/api/comfyui-node/{}", model_segments(model))
+}
+
+/// `category/subcategory`, each encoded as one path segment.
+pub fn model_segments(model: &ModelId) -> String {
+    format!(
+        "{}/{}",
+        segment(&model.category),
+        segment(&model.subcategory)
+    )
+}
+
+/// One path segment: everything but the unreserved characters of RFC 3986 is encoded, so that a
+/// name with a slash stays one segment.
+pub fn segment(text: &str) -> String {
+    const SET: &AsciiSet = &NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'.')
+        .remove(b'~');
+    utf8_percent_encode(text, SET).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slash_or_unicode_in_a_name_stays_inside_its_segment() {
+        let model = ModelId::new("image/é", "a b?c#d");
+        assert_eq!(schema(&model), "/api/schema/image%2F%C3%A9/a%20b%3Fc%23d");
+    }
+}

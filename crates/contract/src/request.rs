@@ -1,0 +1,93 @@
+use std::fmt;
+
+use serde_json::{Map, Value, json};
+
+use crate::{Input, ModelId, TaskId};
+
+/// Who asks (INTERFACE "Authentication"). The token is shown by nothing that prints: it only
+/// yields the header's value.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Credentials {
+    pub uid: String,
+    token: String,
+}
+
+impl Credentials {
+    pub fn new(uid: impl Into<String>, token: impl Into<String>) -> Self {
+        Self {
+            uid: uid.into(),
+            token: token.into(),
+        }
+    }
+
+    pub fn has_token(&self) -> bool {
+        !self.token.is_empty()
+    }
+
+    /// The value of the `Authorization` header.
+    pub fn authorization(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials")
+            .field("uid", &self.uid)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The body of `POST /v2/generate`: the common fields, then the model's own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GenerateRequest<'a> {
+    pub uid: &'a str,
+    pub input: &'a Input,
+}
+
+impl GenerateRequest<'_> {
+    pub fn to_body(&self) -> Value {
+        let mut body = common(self.uid, self.input.model());
+        for (name, value) in self.input.values() {
+            body.insert(name.clone(), value.clone());
+        }
+        Value::Object(body)
+    }
+}
+
+/// The body of `POST /v2/status` and `POST /v2/response`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskRequest<'a> {
+    pub id: &'a TaskId,
+    pub uid: &'a str,
+    pub model: &'a ModelId,
+}
+
+impl TaskRequest<'_> {
+    pub fn to_body(&self) -> Value {
+        let mut body = Map::new();
+        body.insert("id".into(), json!(self.id));
+        body.append(&mut common(self.uid, self.model));
+        Value::Object(body)
+    }
+}
+
+fn common(uid: &str, model: &ModelId) -> Map<String, Value> {
+    let mut body = Map::new();
+    body.insert("uid".into(), uid.into());
+    body.insert("category".into(), model.category.clone().into());
+    body.insert("subcategory".into(), model.subcategory.clone().into());
+    body
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_never_printed() {
+        let credentials = Credentials::new("me", "secret");
+        assert!(!format!("{credentials:?}").contains("secret"));
+        assert_eq!(credentials.authorization(), "Bearer secret");
+    }
+}

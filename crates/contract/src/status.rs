@@ -1,0 +1,84 @@
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// The service's word for a task's progress (INTERFACE "States and transitions").
+///
+/// `completed` and `failed` end a task; every other word, known or not, is progress.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum StatusWord {
+    Starting,
+    Queued,
+    Processing,
+    Completed,
+    Failed,
+    /// A word the interface does not name; empty if the reply had none.
+    Other(String),
+}
+
+impl StatusWord {
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Starting => "starting",
+            Self::Queued => "queued",
+            Self::Processing => "processing",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Other(word) => word,
+        }
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
+}
+
+impl From<&str> for StatusWord {
+    fn from(word: &str) -> Self {
+        match word.trim().to_ascii_lowercase().as_str() {
+            "starting" => Self::Starting,
+            "queued" => Self::Queued,
+            "processing" => Self::Processing,
+            "completed" => Self::Completed,
+            "failed" => Self::Failed,
+            _ => Self::Other(word.trim().to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for StatusWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for StatusWord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for StatusWord {
+    /// A status that is no text reads as an unnamed word: progress.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match Value::deserialize(deserializer)? {
+            Value::String(word) => Self::from(word.as_str()),
+            Value::Null => Self::Other(String::new()),
+            other => Self::Other(other.to_string()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_words_are_progress_and_keep_their_spelling() {
+        let word = StatusWord::from("Warming-Up");
+        assert!(!word.is_terminal());
+        assert_eq!(word.to_string(), "Warming-Up");
+        assert_eq!(StatusWord::from("COMPLETED"), StatusWord::Completed);
+    }
+}

@@ -1,0 +1,219 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ApiError, StatusWord};
+
+/// The service's identifier of a task; opaque (INTERFACE "Task").
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskId(pub String);
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What `POST /v2/generate` answers: the task exists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    pub id: TaskId,
+    pub status: StatusWord,
+}
+
+/// What `POST /v2/status` answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// The id as the reply repeats it, if it does.
+    pub id: Option<TaskId>,
+    pub status: StatusWord,
+    /// `data.error` as text, where there is one.
+    pub error: Option<String>,
+}
+
+/// What `POST /v2/response` answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    pub status: StatusWord,
+    /// Result URLs; empty if the reply carried none.
+    pub output: Vec<String>,
+    pub error: Option<String>,
+}
+
+impl Accepted {
+    /// Reads the body of a generate reply. Without an id there is no telling whether a task
+    /// exists: [`ApiError::Malformed`].
+    pub fn from_body(body: &Value) -> Result<Self, ApiError> {
+        let data = data_of(body)?;
+        let id = id_of(data).ok_or_else(|| ApiError::malformed("the reply has no task id"))?;
+        Ok(Self {
+            id,
+            status: status_of(data).unwrap_or(StatusWord::Other(String::new())),
+        })
+    }
+}
+
+impl Progress {
+    /// Reads the body of a status reply; one without a status is malformed.
+    pub fn from_body(body: &Value) -> Result<Self, ApiError> {
+        let data = data_of(body)?;
+        Ok(Self {
+            id: id_of(data),
+            status: status_of(data)
+                .ok_or_else(|| ApiError::malformed("the reply has no status"))?,
+            error: error_text(data),
+        })
+    }
+}
+
+impl Output {
+    /// Reads the body of a response reply. A reply with outputs and no status counts as completed.
+    pub fn from_body(body: &Value) -> Result<Self, ApiError> {
+        let data = data_of(body)?;
+        let output = data.get("output").map(outputs_of);
+        let status = match (status_of(data), &output) {
+            (Some(status), _) => status,
+            (None, Some(_)) => StatusWord::Completed,
+            (None, None) => {
+                return Err(ApiError::malformed(
+                    "the reply has neither status nor output",
+                ));
+            }
+        };
+        Ok(Self {
+            status,
+            output: output.unwrap_or_default(),
+            error: error_text(data),
+        })
+    }
+}
+
+/// The `data` object of a successful reply.
+///
+/// `success: false` under a good HTTP status is a refusal, unless the reply carries a status of
+/// its own: a task that ended `failed` is an answer, not a failed call.
+fn data_of(body: &Value) -> Result<&Value, ApiError> {
+    let data = body.get("data").filter(|data| data.is_object());
+    let has_status = data.is_some_and(|data| data.get("status").is_some());
+    if body.get("success") == Some(&Value::Bool(false)) && !has_status {
+        return Err(ApiError::refused(body));
+    }
+    data.ok_or_else(|| ApiError::malformed("the reply has no data"))
+}
+
+fn id_of(data: &Value) -> Option<TaskId> {
+    match data.get("id")? {
+        Value::String(id) if !id.is_empty() => Some(TaskId(id.clone())),
+        Value::Number(id) => Some(TaskId(id.to_string())),
+        _ => None,
+    }
+}
+
+fn status_of(data: &Value) -> Option<StatusWord> {
+    let status = data.get("status").filter(|status| !status.is_null())?;
+    serde_json::from_value(status.clone()).ok()
+}
+
+/// Output may be an array, one string or absent. Entries may be bare URLs or objects with a `url`;
+/// anything else is kept as JSON text, so that nothing paid for is dropped.
+fn outputs_of(output: &Value) -> Vec<String> {
+    match output {
+        Value::Null => Vec::new(),
+        Value::Array(entries) => entries.iter().flat_map(outputs_of).collect(),
+        Value::String(url) => vec![url.clone()],
+        Value::Object(map) => match map.get("url").and_then(Value::as_str) {
+            Some(url) => vec![url.to_owned()],
+            None => vec![output.to_string()],
+        },
+        other => vec![other.to_string()],
+    }
+}
+
+/// `data.error` may be a text, an object with a message, any other JSON, or absent.
+fn error_text(data: &Value) -> Option<String> {
+    message_in(data.get("error")?)
+}
+
+/// The message inside an error of any shape; `None` for null and empty ones.
+pub(crate) fn message_in(error: &Value) -> Option<String> {
+    let text = match error {
+        Value::Null | Value::Bool(_) => return None,
+        Value::String(text) => text.trim().to_owned(),
+        Value::Object(map) => ["message", "error", "detail", "reason"]
+            .iter()
+            .find_map(|key| message_in(map.get(*key)?))
+            .unwrap_or_else(|| error.to_string()),
+        other => other.to_string(),
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn error_of_any_shape_gives_its_message() {
+        for (error, expected) in [
+            (json!("no"), Some("no")),
+            (json!({"message": "no"}), Some("no")),
+            (json!({"error": {"detail": "no"}}), Some("no")),
+            (json!({"code": 7}), Some(r#"{"code":7}"#)),
+            (json!(null), None),
+            (json!(""), None),
+        ] {
+            let body =
+                json!({"success": true, "data": {"id": "1", "status": "failed", "error": error}});
+            assert_eq!(
+                Progress::from_body(&body).unwrap().error.as_deref(),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn output_may_be_an_array_one_string_or_absent() {
+        let output = |data| {
+            Output::from_body(&json!({"success": true, "data": data}))
+                .unwrap()
+                .output
+        };
+        assert_eq!(
+            output(json!({"status": "completed", "output": ["a", "b"]})),
+            ["a", "b"]
+        );
+        assert_eq!(output(json!({"status": "completed", "output": "a"})), ["a"]);
+        assert_eq!(
+            output(json!({"status": "completed", "output": [{"url": "a"}, 7]})),
+            ["a", "7"]
+        );
+        assert!(output(json!({"status": "completed"})).is_empty());
+    }
+
+    #[test]
+    fn a_failed_task_is_an_answer_even_under_success_false() {
+        let body = json!({"success": false, "data": {"status": "failed", "error": "nsfw"}});
+        let progress = Progress::from_body(&body).unwrap();
+        assert_eq!(progress.status, StatusWord::Failed);
+        let refused = json!({"success": false, "error": "no credit"});
+        assert!(matches!(
+            Accepted::from_body(&refused),
+            Err(ApiError::Refused { .. })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn any_json_text_is_survived(text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
+            if let Ok(body) = serde_json::from_str::<Value>(&text) {
+                let _ = Accepted::from_body(&body);
+                let _ = Progress::from_body(&body);
+                let _ = Output::from_body(&body);
+            }
+        }
+    }
+}

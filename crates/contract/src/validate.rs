@@ -1,0 +1,257 @@
+//! What makes an input valid. The same rules check a form, a row of a table and the body of a
+//! request, so that all three accept the same inputs.
+
+use serde_json::{Map, Number, Value};
+use thiserror::Error;
+
+use crate::number::{as_integer, compare, parse};
+use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema};
+
+/// Why one parameter's entry can't be sent. The text names the parameter and the bound.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct Problem {
+    /// The parameter's name.
+    pub parameter: String,
+    /// A whole sentence for a person.
+    pub message: String,
+}
+
+/// Checks one entry and gives the value to send; `None` means "leave it out".
+///
+/// - An untouched or cleared parameter is left out, except that a cleared *text* whose schema has
+///   another default is sent as `""`: what was cleared stays cleared.
+/// - Integers are exact; a number is never rounded to fit.
+pub fn check(
+    parameter: &Parameter,
+    required: bool,
+    entry: Option<&Entry>,
+) -> Result<Option<Value>, Problem> {
+    let problem = |what: String| Problem {
+        parameter: parameter.name.clone(),
+        message: format!("{} {what}", parameter.name),
+    };
+    let value = match entry {
+        None => None,
+        Some(Entry::Text(text)) if is_empty(parameter, text) => cleared(parameter),
+        Some(Entry::Text(text)) => Some(read(parameter, text).map_err(problem)?),
+        Some(Entry::Value(Value::Null)) if !allows_null(parameter) => None,
+        Some(Entry::Value(value)) => Some(value.clone()),
+    };
+    let Some(value) = value else {
+        return if required {
+            Err(problem(missing(parameter).into()))
+        } else {
+            Ok(None)
+        };
+    };
+    if required && value.as_str().is_some_and(|text| text.trim().is_empty()) {
+        let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+        if !allowed.contains(&value) {
+            return Err(problem(missing(parameter).into()));
+        }
+    }
+    if parameter.default.as_ref() == Some(&value) && value.is_null() {
+        return Ok(Some(value));
+    }
+    let value = of_kind(parameter, value).map_err(problem)?;
+    within_bounds(parameter, &value).map_err(problem)?;
+    Ok(Some(value))
+}
+
+impl Schema {
+    /// Checks a whole draft. Every problem is found, in the order of the form.
+    ///
+    /// With `send_defaults` an untouched optional parameter is sent with its default; without, it
+    /// is left out. Entries that the schema does not know are problems too: nothing a person
+    /// entered is dropped in silence.
+    pub fn validate(&self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
+        let mut values = Map::new();
+        let mut problems = Vec::new();
+        for (parameter, required) in self.parameters() {
+            let default = || {
+                (send_defaults || required)
+                    .then(|| parameter.default.clone().map(Entry::Value))
+                    .flatten()
+            };
+            let entry = draft.get(&parameter.name).cloned().or_else(default);
+            match check(parameter, required, entry.as_ref()) {
+                Ok(Some(value)) => {
+                    values.insert(parameter.name.clone(), value);
+                }
+                Ok(None) => {}
+                Err(problem) => problems.push(problem),
+            }
+        }
+        for name in draft.entries.keys() {
+            if !RESERVED_NAMES.contains(&name.as_str()) && self.parameter(name).is_none() {
+                problems.push(Problem {
+                    parameter: name.clone(),
+                    message: format!("{name} is no parameter of this model"),
+                });
+            }
+        }
+        if problems.is_empty() {
+            Ok(Input::new(self.model.clone(), values))
+        } else {
+            Err(problems)
+        }
+    }
+}
+
+fn missing(parameter: &Parameter) -> &'static str {
+    match parameter.kind() {
+        Kind::Enum | Kind::Boolean => "is required: choose a value",
+        _ => "is required",
+    }
+}
+
+fn is_empty(parameter: &Parameter, text: &str) -> bool {
+    match parameter.kind() {
+        Kind::Text => text.is_empty(),
+        _ => text.trim().is_empty(),
+    }
+}
+
+fn cleared(parameter: &Parameter) -> Option<Value> {
+    let default_fills_it = parameter
+        .default
+        .as_ref()
+        .is_some_and(|d| d.as_str().is_some_and(|text| !text.is_empty()));
+    (parameter.kind() == Kind::Text && default_fills_it).then(|| Value::String(String::new()))
+}
+
+fn allows_null(parameter: &Parameter) -> bool {
+    parameter.default == Some(Value::Null)
+        || parameter
+            .allowed_values
+            .as_ref()
+            .is_some_and(|values| values.contains(&Value::Null))
+        || parameter.kind() == Kind::Unknown
+}
+
+/// Gives typed text the JSON type that the parameter asks for.
+fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
+    let trimmed = text.trim();
+    match parameter.kind() {
+        Kind::Text => Ok(Value::String(text.to_owned())),
+        Kind::Integer | Kind::Number => match parse(trimmed) {
+            Some(number) => Ok(Value::Number(number)),
+            None if trimmed.len() > 1
+                && trimmed
+                    .trim_start_matches('-')
+                    .bytes()
+                    .all(|b| b.is_ascii_digit()) =>
+            {
+                Err("is a larger number than can be kept exact".into())
+            }
+            None => Err(format!("must be a number, not “{}”", shortened(trimmed))),
+        },
+        Kind::Boolean => match trimmed.to_ascii_lowercase().as_str() {
+            "true" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
+            "false" | "no" | "off" | "0" => Ok(Value::Bool(false)),
+            _ => Err(format!(
+                "must be true or false, not “{}”",
+                shortened(trimmed)
+            )),
+        },
+        Kind::Enum => {
+            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+            allowed
+                .iter()
+                .find(|value| matches!(value, Value::String(s) if s == text))
+                .or_else(|| {
+                    allowed
+                        .iter()
+                        .find(|value| Entry::Value((*value).clone()).to_text() == trimmed)
+                })
+                .cloned()
+                .ok_or_else(|| one_of(allowed, trimmed))
+        }
+        Kind::Array | Kind::Object | Kind::Unknown => {
+            serde_json::from_str(trimmed).map_err(|error| format!("must be JSON: {error}"))
+        }
+    }
+}
+
+/// Demands the parameter's JSON type.
+fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
+    let not = |what: &str| format!("must be {what}, not {}", shortened(&value.to_string()));
+    match (parameter.kind(), &value) {
+        (Kind::Text, Value::String(_))
+        | (Kind::Number, Value::Number(_))
+        | (Kind::Boolean, Value::Bool(_))
+        | (Kind::Array, Value::Array(_))
+        | (Kind::Object, Value::Object(_))
+        | (Kind::Unknown, _) => Ok(value),
+        (Kind::Integer, Value::Number(number)) => match as_integer(number) {
+            // `2.0` is the integer 2, and is sent as such.
+            Some(whole) => i64::try_from(whole)
+                .map(Value::from)
+                .or_else(|_| u64::try_from(whole).map(Value::from))
+                .map_err(|_| not("a whole number")),
+            None => Err(not("a whole number")),
+        },
+        (Kind::Enum, _) => {
+            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+            if allowed.contains(&value) {
+                Ok(value)
+            } else {
+                Err(one_of(allowed, &Entry::Value(value).to_text()))
+            }
+        }
+        (Kind::Text, _) => Err(not("a text")),
+        (Kind::Integer, _) => Err(not("a whole number")),
+        (Kind::Number, _) => Err(not("a number")),
+        (Kind::Boolean, _) => Err(not("true or false")),
+        (Kind::Array, _) => Err(not("a JSON array")),
+        (Kind::Object, _) => Err(not("a JSON object")),
+    }
+}
+
+fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    let Value::Number(number) = value else {
+        return Ok(());
+    };
+    let below = |bound: &&Number| compare(number, bound).is_lt();
+    let above = |bound: &&Number| compare(number, bound).is_gt();
+    match (&parameter.minimum, &parameter.maximum) {
+        (Some(min), Some(max)) if below(&min) || above(&max) => {
+            Err(format!("must be between {min} and {max}, not {number}"))
+        }
+        (Some(min), _) if below(&min) => Err(format!("must be at least {min}, not {number}")),
+        (_, Some(max)) if above(&max) => Err(format!("must be at most {max}, not {number}")),
+        _ => Ok(()),
+    }
+}
+
+fn one_of(allowed: &[Value], given: &str) -> String {
+    let shown: Vec<String> = allowed
+        .iter()
+        .take(8)
+        .map(|value| Entry::Value(value.clone()).to_text())
+        .collect();
+    let more = allowed.len().saturating_sub(shown.len());
+    let more = if more > 0 {
+        format!(" or {more} more")
+    } else {
+        String::new()
+    };
+    format!(
+        "must be one of {}{more}, not “{}”",
+        shown.join(", "),
+        shortened(given)
+    )
+}
+
+/// Long values would drown the message.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 40;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests;

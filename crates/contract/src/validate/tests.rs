@@ -1,0 +1,198 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn parameter(value: Value) -> Parameter {
+    serde_json::from_value(value).unwrap()
+}
+
+fn text(text: &str) -> Option<Entry> {
+    Some(Entry::Text(text.into()))
+}
+
+fn schema(required: Value, optional: Value) -> Schema {
+    serde_json::from_value(json!({
+        "category": "image", "subcategory": "a",
+        "parameters": {"required": required, "optional": optional}
+    }))
+    .unwrap()
+}
+
+#[test]
+fn messages_name_the_parameter_and_the_bound() {
+    let steps = parameter(json!({"name": "steps", "type": "integer", "minimum": 1, "maximum": 50}));
+    let message = |entry: &str| {
+        check(&steps, false, text(entry).as_ref())
+            .unwrap_err()
+            .message
+    };
+    assert_eq!(message("51"), "steps must be between 1 and 50, not 51");
+    assert_eq!(message("x"), "steps must be a number, not “x”");
+    assert_eq!(message("1.5"), "steps must be a whole number, not 1.5");
+    assert_eq!(
+        message("99999999999999999999"),
+        "steps is a larger number than can be kept exact"
+    );
+    let ratio =
+        parameter(json!({"name": "ratio", "type": "enum", "allowedValues": ["1:1", "16:9"]}));
+    assert_eq!(
+        check(&ratio, false, text("4:3").as_ref())
+            .unwrap_err()
+            .message,
+        "ratio must be one of 1:1, 16:9, not “4:3”"
+    );
+}
+
+#[test]
+fn a_cleared_field_is_neither_its_default_nor_zero() {
+    let number = parameter(json!({"name": "n", "type": "integer", "default": 4}));
+    assert_eq!(check(&number, false, text("").as_ref()), Ok(None));
+    let words = parameter(json!({"name": "t", "type": "string", "default": "blur"}));
+    assert_eq!(check(&words, false, text("").as_ref()), Ok(Some(json!(""))));
+    let plain = parameter(json!({"name": "t", "type": "string"}));
+    assert_eq!(check(&plain, false, text("").as_ref()), Ok(None));
+}
+
+#[test]
+fn enum_values_keep_their_json_type() {
+    let mixed =
+        parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, "1", true, null]}));
+    assert_eq!(
+        check(&mixed, true, text("1").as_ref()),
+        Ok(Some(json!("1")))
+    );
+    for value in [json!(1), json!("1"), json!(true), json!(null)] {
+        let entry = Entry::Value(value.clone());
+        assert_eq!(check(&mixed, true, Some(&entry)), Ok(Some(value)));
+    }
+    let numbers = parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, 2]}));
+    assert_eq!(
+        check(&numbers, true, text("2").as_ref()),
+        Ok(Some(json!(2)))
+    );
+    assert!(check(&numbers, true, Some(&Entry::Value(json!("2")))).is_err());
+}
+
+#[test]
+fn untouched_optionals_are_left_out_unless_defaults_are_asked_for() {
+    let schema = schema(
+        json!([{"name": "prompt", "type": "string"}]),
+        json!([
+            {"name": "steps", "type": "integer", "default": 0},
+            {"name": "tiled", "type": "boolean", "default": false},
+            {"name": "note", "type": "string", "default": ""},
+            {"name": "ref", "type": "string", "default": null}
+        ]),
+    );
+    let mut draft = Draft::default();
+    draft.set("prompt", Entry::Text("a fox".into()));
+    let plain = schema.validate(&draft, false).unwrap();
+    assert_eq!(
+        Value::Object(plain.values().clone()),
+        json!({"prompt": "a fox"})
+    );
+    let full = schema.validate(&draft, true).unwrap();
+    assert_eq!(
+        Value::Object(full.values().clone()),
+        json!({"prompt": "a fox", "steps": 0, "tiled": false, "note": "", "ref": null})
+    );
+}
+
+#[test]
+fn every_problem_is_found_and_unknown_names_are_not_dropped() {
+    let schema = schema(
+        json!([{"name": "prompt", "type": "string"}]),
+        json!([{"name": "steps", "type": "integer", "maximum": 5}]),
+    );
+    let mut draft = Draft::default();
+    draft.set("prompt", Entry::Text("  ".into()));
+    draft.set("steps", Entry::Text("6".into()));
+    draft.set("colour", Entry::Text("red".into()));
+    let problems = schema.validate(&draft, false).unwrap_err();
+    let names: Vec<_> = problems.iter().map(|p| p.parameter.as_str()).collect();
+    assert_eq!(names, ["prompt", "steps", "colour"]);
+    assert_eq!(problems[0].message, "prompt is required");
+}
+
+#[test]
+fn types_without_a_word_of_ours_take_any_json() {
+    let odd = parameter(json!({"name": "mesh", "type": "tensor"}));
+    assert_eq!(
+        check(&odd, true, text("[1, {\"a\": null}]").as_ref()),
+        Ok(Some(json!([1, {"a": null}])))
+    );
+    assert!(
+        check(&odd, true, text("[1,").as_ref())
+            .unwrap_err()
+            .message
+            .starts_with("mesh must be JSON")
+    );
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::hash_map(".{0,4}", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+fn any_parameter() -> impl Strategy<Value = Parameter> {
+    let kind = prop::sample::select(vec![
+        "string", "enum", "integer", "number", "float", "boolean", "array", "object", "tensor", "",
+    ]);
+    (
+        kind,
+        any_json(),
+        any_json(),
+        any_json(),
+        prop::option::of(any_json()),
+    )
+        .prop_map(|(kind, default, minimum, maximum, allowed)| {
+            let mut value = json!({
+                "name": "p", "type": kind, "default": default,
+                "minimum": minimum, "maximum": maximum
+            });
+            if let Some(Value::Array(allowed)) = allowed {
+                value["allowedValues"] = Value::Array(allowed);
+            }
+            parameter(value)
+        })
+}
+
+proptest! {
+    /// What validation lets through, the service's own check of the same schema lets through
+    /// unchanged: the two sides can't disagree.
+    #[test]
+    fn a_valid_value_stays_valid_and_unchanged(p in any_parameter(), entry in any_json(), typed in ".{0,12}", required: bool) {
+        for entry in [Entry::Value(entry), Entry::Text(typed)] {
+            if let Ok(Some(value)) = check(&p, required, Some(&entry)) {
+                prop_assert_eq!(check(&p, required, Some(&Entry::Value(value.clone()))), Ok(Some(value)));
+            }
+        }
+    }
+
+    #[test]
+    fn every_problem_names_its_parameter(p in any_parameter(), typed in ".{0,12}") {
+        if let Err(problem) = check(&p, true, Some(&Entry::Text(typed))) {
+            prop_assert!(problem.message.starts_with("p "));
+        }
+    }
+
+    #[test]
+    fn an_integer_is_sent_exactly_as_typed(n: u64) {
+        let seed = parameter(json!({"name": "seed", "type": "integer"}));
+        let sent = check(&seed, true, text(&n.to_string()).as_ref()).unwrap().unwrap();
+        prop_assert_eq!(sent.to_string(), n.to_string());
+    }
+}
