@@ -1,0 +1,50 @@
+//! The proxy's own paths.
+
+use super::proxy::Shared;
+use super::record;
+use super::reply::{self, Reply};
+use super::rule::Rule;
+use hyper::Method;
+use hyper::body::Bytes;
+use serde_json::{Value, json};
+
+pub(super) fn is_command(path: &str) -> bool {
+    path.starts_with("/__")
+}
+
+pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -> Reply {
+    match (method.as_str(), path) {
+        ("OPTIONS", _) => reply::json(200, &json!({})),
+        ("POST", "/__faults") => match read(body) {
+            Ok(rules) => {
+                shared.rules().extend(rules);
+                reply::json(200, &json!({ "success": true }))
+            }
+            Err(error) => reply::json(
+                400,
+                &json!({ "success": false, "message": error.to_string() }),
+            ),
+        },
+        ("DELETE", "/__faults") => {
+            shared.rules().clear();
+            reply::json(200, &json!({ "success": true }))
+        }
+        ("GET", "/__counts") => reply::json(200, &record::to_json(&shared.calls())),
+        ("DELETE", "/__counts") => {
+            shared.calls().clear();
+            reply::json(200, &json!({ "success": true }))
+        }
+        _ => reply::json(
+            404,
+            &json!({ "success": false, "message": "no such command" }),
+        ),
+    }
+}
+
+/// One rule, or an array of them.
+fn read(body: &Bytes) -> crate::Result<Vec<Rule>> {
+    match serde_json::from_slice(body)? {
+        Value::Array(rules) => rules.iter().map(Rule::read).collect(),
+        rule => Ok(vec![Rule::read(&rule)?]),
+    }
+}

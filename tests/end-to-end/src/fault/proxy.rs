@@ -1,0 +1,266 @@
+//! Takes calls, lets them meet their fault, forwards the rest.
+
+use super::command;
+use super::record::Call;
+use super::reply::{self, Reply};
+use super::rule::{Fault, Rule};
+use crate::{Error, Result, http};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response};
+use hyper_util::rt::TokioIo;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+/// Ends when dropped.
+pub struct FaultProxy {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+pub(super) struct Shared {
+    start: Instant,
+    /// `host:port` of the service.
+    service: String,
+    number: AtomicUsize,
+    rules: Mutex<Vec<Rule>>,
+    calls: Mutex<Vec<Call>>,
+}
+
+impl FaultProxy {
+    /// Stands in front of the service at this address, on a free port.
+    pub async fn start(service: &str) -> Result<Self> {
+        Self::listen(service, SocketAddr::from(([127, 0, 0, 1], 0))).await
+    }
+
+    pub async fn listen(service: &str, address: SocketAddr) -> Result<Self> {
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|error| format!("{address}: {error}"))?;
+        let shared = Arc::new(Shared {
+            start: Instant::now(),
+            service: http::authority(service)?.to_owned(),
+            number: AtomicUsize::new(0),
+            rules: Mutex::default(),
+            calls: Mutex::default(),
+        });
+        let address = listener.local_addr()?;
+        let server = tokio::spawn(serve(listener, Arc::clone(&shared)));
+        Ok(Self {
+            address,
+            shared,
+            server,
+        })
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn add(&self, rule: Rule) {
+        self.shared.rules().push(rule);
+    }
+
+    /// Lets everything through again.
+    pub fn clear(&self) {
+        self.shared.rules().clear();
+    }
+
+    /// Rules whose calls have not all come yet.
+    pub fn rules_left(&self) -> usize {
+        self.shared.rules().len()
+    }
+
+    /// Every call so far, in the order in which they came.
+    pub fn calls(&self) -> Vec<Call> {
+        self.shared.calls().clone()
+    }
+
+    pub fn calls_to(&self, path: &str) -> Vec<Call> {
+        self.calls()
+            .into_iter()
+            .filter(|call| call.path == path)
+            .collect()
+    }
+
+    /// Now, on the clock of [`Call::at`].
+    pub fn now(&self) -> Duration {
+        self.shared.start.elapsed()
+    }
+
+    /// Serves until it is ended from outside.
+    pub async fn wait(mut self) -> Result<()> {
+        Ok((&mut self.server).await?)
+    }
+}
+
+impl Drop for FaultProxy {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl Shared {
+    // A test that panics while it holds a lock has already failed: the others go on.
+    pub(super) fn rules(&self) -> MutexGuard<'_, Vec<Rule>> {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes something about a call, if it has not been forgotten meanwhile.
+    fn note(&self, number: usize, note: impl FnOnce(&mut Call)) {
+        if let Some(call) = self.calls().iter_mut().find(|call| call.number == number) {
+            note(call);
+        }
+    }
+
+    fn is_down(&self, path: &str) -> bool {
+        self.rules()
+            .iter()
+            .find(|rule| rule.fits(path))
+            .is_some_and(|rule| rule.fault == Fault::Down)
+    }
+
+    /// The fault of a call to this path, used up by one.
+    fn take_fault(&self, path: &str) -> Option<Fault> {
+        let mut rules = self.rules();
+        let at = rules.iter().position(|rule| rule.fits(path))?;
+        let fault = rules[at].fault.clone();
+        if let Some(times) = &mut rules[at].times {
+            *times = times.saturating_sub(1);
+            if *times == 0 {
+                rules.remove(at);
+            }
+        }
+        Some(fault)
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    // Dropped with this task, and the connections with it.
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let shared = Arc::clone(&shared);
+        connections.spawn(async move {
+            let answer = service_fn(|request| answer(&shared, request));
+            let _ = http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), answer)
+                .await;
+        });
+    }
+}
+
+/// An error closes the connection.
+async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
+    let (parts, body) = request.into_parts();
+    let call = Inbound {
+        parts,
+        body: body.collect().await?.to_bytes(),
+    };
+    let path = call.parts.uri.path();
+    if command::is_command(path) {
+        return Ok(command::obey(shared, &call.parts.method, path, &call.body));
+    }
+    // The browser asks this by itself before the page's call: not on record, and it meets no fault
+    // but that nobody is there.
+    if call.parts.method == Method::OPTIONS {
+        return if shared.is_down(path) {
+            Err("down".into())
+        } else {
+            call.forward(shared).await
+        };
+    }
+
+    let fault = shared.take_fault(path);
+    let number = shared.number.fetch_add(1, Ordering::Relaxed);
+    let mut entry = Call::new(
+        number,
+        shared.start,
+        call.parts.method.as_str(),
+        path,
+        &call.body,
+    );
+    entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
+    shared.calls().push(entry);
+
+    let forward = async || {
+        let reply = call.forward(shared).await?;
+        let (parts, body) = reply.into_parts();
+        let body = body.collect().await?.to_bytes();
+        shared.note(number, |call| call.note_answer(&body));
+        Ok::<_, Error>(Response::from_parts(parts, Full::new(body)))
+    };
+    let reply = match fault {
+        None => forward().await?,
+        Some(Fault::Status {
+            status,
+            retry_after,
+        }) => reply::refusal(status, retry_after),
+        Some(Fault::NotJson) => reply::page(),
+        Some(Fault::DropBefore | Fault::Down) => return Err("closed before forwarding".into()),
+        Some(Fault::DropAfter) => {
+            forward().await?;
+            return Err("closed after forwarding".into());
+        }
+        Some(Fault::Delay { time }) => {
+            tokio::time::sleep(time).await;
+            forward().await?
+        }
+        Some(Fault::CutBatch { keep }) => {
+            reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
+        }
+        Some(Fault::ReorderBatch) => {
+            reply::change_batch(forward().await?, |entries| entries.reverse()).await
+        }
+    };
+    shared.note(number, |call| call.status = Some(reply.status().as_u16()));
+    Ok(reply)
+}
+
+/// A call as it came in.
+struct Inbound {
+    parts: Parts,
+    body: Bytes,
+}
+
+impl Inbound {
+    async fn forward(&self, shared: &Shared) -> Result<Reply> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.parts.method.clone();
+        *request.uri_mut() = self
+            .parts
+            .uri
+            .path_and_query()
+            .map_or("/", |path| path.as_str())
+            .parse()?;
+        for (name, value) in &self.parts.headers {
+            // The host stays the page's: the service makes output addresses from it.
+            if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
+                request.headers_mut().append(name, value.clone());
+            }
+        }
+        let (mut parts, body) = http::send(&shared.service, request).await?.into_parts();
+        parts.headers.remove(CONNECTION);
+        parts.headers.remove(TRANSFER_ENCODING);
+        Ok(Response::from_parts(
+            parts,
+            Full::new(body.collect().await?.to_bytes()),
+        ))
+    }
+}

@@ -1,0 +1,88 @@
+//! Answers that the proxy makes or changes itself.
+
+use super::rule::RetryAfter;
+use http_body_util::{BodyExt, Collected, Full};
+use hyper::body::Bytes;
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::{Response, header};
+use serde_json::{Value, json};
+use std::time::{Duration, SystemTime};
+
+pub(super) type Reply = Response<Full<Bytes>>;
+
+pub(super) fn json(status: u16, body: &Value) -> Reply {
+    with(status, "application/json", body.to_string())
+}
+
+pub(super) fn page() -> Reply {
+    with(
+        200,
+        "text/html",
+        "<!doctype html><title>Gateway</title><p>Please sign in.".to_owned(),
+    )
+}
+
+pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>) -> Reply {
+    let body = json!({ "success": false, "error": "fault", "message": "asked for by a test" });
+    let mut reply = json(status, &body);
+    if let Some(after) = retry_after {
+        let value = match after {
+            RetryAfter::Seconds(seconds) => seconds.to_string(),
+            RetryAfter::Date(seconds) => {
+                // An HTTP date has whole seconds only: round up, never promise an earlier time.
+                let then =
+                    SystemTime::now() + Duration::from_secs(seconds) + Duration::from_millis(999);
+                httpdate::fmt_http_date(then)
+            }
+        };
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            reply.headers_mut().insert(header::RETRY_AFTER, value);
+        }
+    }
+    reply
+}
+
+/// The service's own answers keep the service's own headers: a test must not pass because of ours.
+/// Only what the proxy says itself is open to every origin.
+fn with(status: u16, kind: &'static str, body: String) -> Reply {
+    let mut reply = Response::new(Full::new(Bytes::from(body)));
+    *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    let headers = reply.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    open_to_all(headers);
+    reply
+}
+
+fn open_to_all(headers: &mut HeaderMap) {
+    let any = HeaderValue::from_static("*");
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, any.clone());
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET, POST, DELETE"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static("authorization, content-type"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("retry-after"),
+    );
+}
+
+/// Changes the entries of a batch reply; what is no batch reply stays as it is.
+pub(super) async fn change_batch(reply: Reply, change: impl FnOnce(&mut Vec<Value>)) -> Reply {
+    let (mut parts, body) = reply.into_parts();
+    let Ok(body) = body.collect().await.map(Collected::to_bytes);
+    let changed = serde_json::from_slice::<Value>(&body)
+        .ok()
+        .and_then(|mut value| {
+            change(value.pointer_mut("/data/results")?.as_array_mut()?);
+            Some(Bytes::from(value.to_string()))
+        });
+    if changed.is_some() {
+        // The body has another length now; the server counts again.
+        parts.headers.remove(header::CONTENT_LENGTH);
+    }
+    Response::from_parts(parts, Full::new(changed.unwrap_or(body)))
+}

@@ -1,0 +1,239 @@
+//! Finding elements by role and accessible name, as the browser's own accessibility tree gives
+//! them: what a test can find, assistive technology can find.
+
+use crate::Result;
+use crate::browser::Browser;
+use crate::wait::{Seen, until};
+use fantoccini::Locator;
+use fantoccini::elements::Element;
+use hyper::Method;
+use serde_json::{Value, json};
+use std::fmt;
+use std::time::Duration;
+
+/// How long something that a person waits for without noticing may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+#[derive(Clone, Debug)]
+pub struct Query {
+    role: String,
+    name: Name,
+    within: Option<Element>,
+}
+
+#[derive(Clone, Debug)]
+enum Name {
+    Any,
+    Is(String),
+    Starts(String),
+    Contains(String),
+}
+
+/// Anything of this role.
+pub fn any(role: &str) -> Query {
+    Query {
+        role: role.to_owned(),
+        name: Name::Any,
+        within: None,
+    }
+}
+
+/// What has this role and exactly this name.
+pub fn by(role: &str, name: &str) -> Query {
+    Query {
+        name: Name::Is(name.to_owned()),
+        ..any(role)
+    }
+}
+
+/// What has this role and a name that begins like this.
+pub fn starting(role: &str, name: &str) -> Query {
+    Query {
+        name: Name::Starts(name.to_owned()),
+        ..any(role)
+    }
+}
+
+/// What has this role and a name with this in it.
+pub fn containing(role: &str, name: &str) -> Query {
+    Query {
+        name: Name::Contains(name.to_owned()),
+        ..any(role)
+    }
+}
+
+impl Query {
+    pub fn within(self, element: &Element) -> Self {
+        Self {
+            within: Some(element.clone()),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.name {
+            Name::Any => write!(f, "a {}", self.role),
+            Name::Is(name) => write!(f, "{} “{name}”", self.role),
+            Name::Starts(name) => write!(f, "{} “{name}…”", self.role),
+            Name::Contains(name) => write!(f, "{} “…{name}…”", self.role),
+        }
+    }
+}
+
+impl Name {
+    fn fits(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Is(wanted) => name == wanted,
+            Self::Starts(start) => name.starts_with(start),
+            Self::Contains(part) => name.contains(part),
+        }
+    }
+}
+
+impl Browser {
+    /// The one element that answers the query; waits for it. More than one is an error: a person
+    /// would not know which is meant either.
+    pub async fn find(&self, query: &Query) -> Result<Element> {
+        self.find_for(query, PATIENCE).await
+    }
+
+    pub async fn find_for(&self, query: &Query, limit: Duration) -> Result<Element> {
+        until(query, limit, async || {
+            let (mut found, others) = self.look(query).await?;
+            Ok(match found.len() {
+                1 => Seen::Yes(found.remove(0)),
+                0 => Seen::NotYet(format!("there are {others:?}")),
+                many => Seen::NotYet(format!("there are {many} of them")),
+            })
+        })
+        .await
+    }
+
+    /// All that answer the query now.
+    pub async fn find_all(&self, query: &Query) -> Result<Vec<Element>> {
+        Ok(self.look(query).await?.0)
+    }
+
+    /// Waits until nothing answers the query any more.
+    pub async fn find_gone(&self, query: &Query) -> Result<()> {
+        until(format!("no more {query}"), PATIENCE, async || {
+            Ok(match self.find_all(query).await?.len() {
+                0 => Seen::Yes(()),
+                many => Seen::NotYet(format!("there are {many}")),
+            })
+        })
+        .await
+    }
+
+    pub async fn press(&self, query: &Query) -> Result<()> {
+        Ok(self.find(query).await?.click().await?)
+    }
+
+    /// Replaces what is in a text field, key by key as a person would.
+    pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
+        let field = self.find(query).await?;
+        field.clear().await?;
+        Ok(field.send_keys(text).await?)
+    }
+
+    /// Waits until the page shows this text somewhere.
+    pub async fn see_text(&self, text: &str, limit: Duration) -> Result<()> {
+        until(format!("the text “{text}”"), limit, async || {
+            let shown = self.run("return document.body.innerText", vec![]).await?;
+            let shown = shown.as_str().unwrap_or_default();
+            Ok(if shown.contains(text) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("the page says: {shown}"))
+            })
+        })
+        .await
+    }
+
+    /// The role that the browser gives an element.
+    pub async fn role_of(&self, element: &Element) -> Result<String> {
+        self.computed(element, "role").await
+    }
+
+    /// The accessible name that the browser gives an element.
+    pub async fn name_of(&self, element: &Element) -> Result<String> {
+        self.computed(element, "label").await
+    }
+
+    /// What answers the query, and the names of what has the role but another name.
+    async fn look(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
+        let candidates = Locator::Css(candidates(&query.role));
+        let candidates = match &query.within {
+            Some(element) => element.find_all(candidates).await?,
+            None => self.client.find_all(candidates).await?,
+        };
+        let (mut found, mut others) = (Vec::new(), Vec::new());
+        for element in candidates {
+            // What is hidden from people has the role `none`.
+            if !same_role(&self.role_of(&element).await?, &query.role) {
+                continue;
+            }
+            let name = self.name_of(&element).await?;
+            if query.name.fits(&name) {
+                found.push(element);
+            } else {
+                others.push(name);
+            }
+        }
+        Ok((found, others))
+    }
+
+    async fn computed(&self, element: &Element, what: &str) -> Result<String> {
+        let path = format!("element/{}/computed{what}", element.element_id());
+        let value = self.command(Method::GET, path, None).await?;
+        Ok(value.as_str().unwrap_or_default().to_owned())
+    }
+
+    /// An element as an argument of a script.
+    pub fn argument(&self, element: &Element) -> Value {
+        json!({ "element-6066-11e4-a52e-4f735466cecf": element.element_id().to_string() })
+    }
+}
+
+/// Browsers and the ARIA specification have two words for a picture.
+fn same_role(role: &str, wanted: &str) -> bool {
+    let plain = |role| if role == "image" { "img" } else { role };
+    plain(role).eq_ignore_ascii_case(plain(wanted))
+}
+
+/// The elements that may have the role; only these are asked, since each answer is a round trip.
+fn candidates(role: &str) -> &'static str {
+    match role {
+        "alert" => "[role=alert]",
+        "article" => "article, [role=article]",
+        "button" => "button, summary, input[type=button], input[type=submit], [role=button]",
+        "checkbox" => "input[type=checkbox], [role=checkbox]",
+        "combobox" => "select, input[list], [role=combobox]",
+        "dialog" => "dialog, [role=dialog]",
+        "form" => "form, [role=form]",
+        "group" => "fieldset, details, [role=group]",
+        "heading" => "h1, h2, h3, h4, h5, h6, [role=heading]",
+        "img" | "image" => "img, svg, [role=img]",
+        "link" => "a[href], [role=link]",
+        "list" => "ul, ol, menu, [role=list]",
+        "listitem" => "li, [role=listitem]",
+        "navigation" => "nav, [role=navigation]",
+        "progressbar" => "progress, [role=progressbar]",
+        "radio" => "input[type=radio], [role=radio]",
+        "region" => "section, [role=region]",
+        "searchbox" => "input[type=search], [role=searchbox]",
+        "slider" => "input[type=range], [role=slider]",
+        "spinbutton" => "input[type=number], [role=spinbutton]",
+        "status" => "output, [role=status]",
+        "switch" => "[role=switch], input[switch]",
+        "tab" => "[role=tab]",
+        "textbox" => {
+            "textarea, input:not([type]), input[type=text], input[type=url], input[type=password], \
+             input[type=email], [role=textbox]"
+        }
+        _ => "*",
+    }
+}

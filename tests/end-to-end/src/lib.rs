@@ -1,0 +1,17 @@
+//! Drives Atelier as a person would: the release build, served by the local service, in a real
+//! browser, found by role and accessible name. [`fault`] stands between the page and the service
+//! when a test is about what goes wrong.
+
+pub mod browser;
+pub mod chromedriver;
+pub mod fault;
+pub mod find;
+pub mod http;
+pub mod look;
+pub mod service;
+pub mod site;
+pub mod story;
+pub mod wait;
+
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,113 @@
+//! Pictures of a page, at a width, in light and dark.
+
+use crate::Result;
+use crate::browser::{Browser, Scheme};
+use crate::wait::{Seen, until};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::time::Duration;
+
+/// The widths that every page is looked at: the narrowest phone, a tablet, a desk.
+pub const WIDTHS: [u32; 3] = [320, 768, 1440];
+pub const SCHEMES: [Scheme; 2] = [Scheme::Light, Scheme::Dark];
+
+impl Browser {
+    /// The whole page, however long.
+    pub async fn full_page(&self, width: u32, scheme: Scheme, path: &Path) -> Result<()> {
+        self.prefer(scheme).await?;
+        self.set_size(width, 900).await?;
+        self.settled().await?;
+        let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await?;
+        let height = metrics["cssContentSize"]["height"]
+            .as_f64()
+            .unwrap_or(900.0);
+        // A list of thousands of rows is as tall as its rows: the picture of a page ends somewhere.
+        let height = height.min(8000.0);
+        let params = json!({
+            "format": "png",
+            "captureBeyondViewport": true,
+            "clip": { "x": 0, "y": 0, "width": width, "height": height, "scale": 1 },
+        });
+        let picture = self.devtools("Page.captureScreenshot", params).await?;
+        write_picture(picture["data"].as_str().ok_or("no picture")?, path)
+    }
+
+    /// Waits until the page has drawn something and two looks in a row see the same: fonts and
+    /// pictures loaded, nothing added, no animation under way.
+    pub async fn settled(&self) -> Result<()> {
+        let mut before = Value::Null;
+        until(
+            "the page to come to rest",
+            Duration::from_secs(15),
+            async || {
+                let now = self.run(REST, vec![]).await?;
+                let same = now == before && now != Value::Null;
+                before = now;
+                Ok(if same {
+                    Seen::Yes(())
+                } else {
+                    Seen::NotYet("it is still changing".to_owned())
+                })
+            },
+        )
+        .await
+    }
+}
+
+/// Null while something loads; else what the page is, in short.
+const REST: &str = "
+    if (document.readyState !== 'complete' || document.fonts.status !== 'loaded') return null;
+    if (!document.body.innerText.trim()) return null;
+    if ([...document.images].some(image => image.loading !== 'lazy' && !image.complete)) return null;
+    if (document.querySelector('[aria-busy=true]')) return null;
+    const finite = animation => animation.effect?.getComputedTiming().endTime !== Infinity;
+    if (document.getAnimations().filter(finite).length) return null;
+    return [document.body.innerHTML.length, document.documentElement.scrollHeight,
+            document.documentElement.scrollWidth];
+";
+
+/// Writes a picture as WebDriver gives it, in base64.
+pub fn write_picture(base64: &str, path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    Ok(std::fs::write(path, decode(base64)?)?)
+}
+
+fn decode(base64: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(base64.len() / 4 * 3);
+    let (mut bits, mut held) = (0u32, 0);
+    for letter in base64.bytes().filter(|letter| *letter != b'=') {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return Err("the picture is not in base64".into()),
+        };
+        bits = bits << 6 | u32::from(value);
+        held += 6;
+        if held >= 8 {
+            held -= 8;
+            bytes.push((bits >> held) as u8);
+            bits &= (1 << held) - 1;
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn base64_of_any_length_is_read() {
+        assert_eq!(decode("").unwrap(), b"");
+        assert_eq!(decode("TQ==").unwrap(), b"M");
+        assert_eq!(decode("TWE=").unwrap(), b"Ma");
+        assert_eq!(decode("TWFu").unwrap(), b"Man");
+        assert_eq!(decode("/+8A").unwrap(), [0xff, 0xef, 0x00]);
+        assert!(decode("a b").is_err());
+    }
+}

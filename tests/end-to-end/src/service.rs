@@ -1,0 +1,108 @@
+//! An `atelier-service` process of the test's own, on a free loopback port, with its own data.
+
+use crate::wait::{Seen, until};
+use crate::{Result, http, site};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+pub struct Service {
+    address: SocketAddr,
+    args: Vec<String>,
+    data: TempDir,
+    child: Option<Child>,
+}
+
+impl Service {
+    /// Starts it with further arguments, such as `--rate 2/s`, and waits until it answers.
+    pub async fn start(args: &[&str]) -> Result<Self> {
+        let mut service = Self {
+            address: free_address()?,
+            args: args.iter().map(ToString::to_string).collect(),
+            data: tempfile::tempdir()?,
+            child: None,
+        };
+        service.start_again().await?;
+        Ok(service)
+    }
+
+    /// Starts it with the release build of the page as its site.
+    pub async fn with_site(args: &[&str]) -> Result<Self> {
+        let site = site::folder()?;
+        let site = site.to_str().ok_or("the site's path is not text")?;
+        Self::start(&[&["--site", site], args].concat()).await
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops it at once, as a crash would. Its data stays.
+    pub async fn stop(&mut self) -> Result<()> {
+        if let Some(mut child) = self.child.take() {
+            child.kill().await?;
+        }
+        Ok(())
+    }
+
+    /// Starts it on the same port with the same data.
+    pub async fn start_again(&mut self) -> Result<()> {
+        let binary = binary()?;
+        let child = Command::new(&binary)
+            .arg("--listen")
+            .arg(self.address.to_string())
+            .arg("--data")
+            .arg(self.data.path())
+            .args(&self.args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", binary.display()))?;
+        self.child = Some(child);
+        let models = format!("{}/api/models", self.address());
+        until(
+            "the service to answer",
+            Duration::from_secs(20),
+            async || {
+                if let Some(child) = &mut self.child
+                    && let Some(status) = child.try_wait()?
+                {
+                    return Ok(Seen::NotYet(format!("it ended with {status}")));
+                }
+                Ok(match http::get(&models).await? {
+                    (200, _) => Seen::Yes(()),
+                    (status, _) => Seen::NotYet(format!("{models} answers {status}")),
+                })
+            },
+        )
+        .await
+    }
+
+    pub async fn restart(&mut self) -> Result<()> {
+        self.stop().await?;
+        self.start_again().await
+    }
+}
+
+/// An address nobody listens on. Another program might take it before we do; starting then fails
+/// and says so.
+pub fn free_address() -> Result<SocketAddr> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
+}
+
+fn binary() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os("ATELIER_SERVICE_BIN") {
+        return Ok(path.into());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| site::repository().join("target"), PathBuf::from);
+    ["release", "debug"]
+        .iter()
+        .map(|profile| target.join(profile).join("atelier-service"))
+        .find(|path| path.exists())
+        .ok_or_else(|| "no atelier-service: run `cargo build --release -p atelier-service`".into())
+}

@@ -1,0 +1,37 @@
+//! Waiting for a condition: tests never sleep for a fixed time.
+
+use crate::Result;
+use std::fmt::Display;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often a condition is looked at.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What a look at a condition found.
+pub enum Seen<T> {
+    Yes(T),
+    /// Not yet, and what was there instead: the last of these becomes the error.
+    NotYet(String),
+}
+
+/// Looks until the condition holds, or says what was there instead when `limit` has passed.
+pub async fn until<T>(
+    what: impl Display,
+    limit: Duration,
+    mut look: impl AsyncFnMut() -> Result<Seen<T>>,
+) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        let instead = match look().await {
+            Ok(Seen::Yes(found)) => return Ok(found),
+            Ok(Seen::NotYet(instead)) => instead,
+            // A page that is being redrawn answers with stale elements: that is "not yet" too.
+            Err(error) => error.to_string(),
+        };
+        if start.elapsed() > limit {
+            return Err(format!("waited {limit:?} for {what}; instead: {instead}").into());
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}

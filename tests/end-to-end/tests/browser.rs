@@ -1,0 +1,92 @@
+//! What the other tests believe of the browser, on a page of the test's own.
+
+use atelier_end_to_end::find::{any, by, containing, starting};
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use std::time::Duration;
+
+const PAGE: &str = "data:text/html,<!doctype html><title>Page</title><main><h1>Models</h1>\
+    <form aria-label='Input'><label>prompt <textarea></textarea></label><button>Generate</button>\
+    <button hidden>Hidden</button></form><section aria-label='Result'></section>\
+    <a href='%23'>Waves, a model</a></main>";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn elements_are_found_by_role_and_name() {
+    drive("elements_are_found_by_role_and_name", async |browser| {
+        browser.open(PAGE).await?;
+        browser.find(&by("heading", "Models")).await?;
+        browser.find(&starting("link", "Waves")).await?;
+        let form = browser.find(&by("form", "Input")).await?;
+        browser.fill(&by("textbox", "prompt"), "a wave").await?;
+        let button = browser.find(&any("button").within(&form)).await?;
+        assert_eq!(browser.name_of(&button).await?, "Generate");
+        assert!(
+            browser
+                .find_all(&containing("button", "Hidden"))
+                .await?
+                .is_empty()
+        );
+        let soon = Duration::from_millis(100);
+        let error = browser
+            .find_for(&by("button", "Nothing"), soon)
+            .await
+            .unwrap_err();
+        assert!(error.to_string().contains("Generate"), "{error}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_notices_offline_and_dark() {
+    drive("the_page_notices_offline_and_dark", async |browser| {
+        browser.open(PAGE).await?;
+        for offline in [true, false] {
+            browser.set_offline(offline).await?;
+            until("navigator.onLine", Duration::from_secs(5), async || {
+                let online = browser.run("return navigator.onLine", vec![]).await?;
+                Ok(if online == !offline {
+                    Seen::Yes(())
+                } else {
+                    Seen::NotYet(online.to_string())
+                })
+            })
+            .await?;
+        }
+        for (scheme, dark) in [
+            (atelier_end_to_end::browser::Scheme::Dark, true),
+            (atelier_end_to_end::browser::Scheme::Light, false),
+        ] {
+            browser.prefer(scheme).await?;
+            let seen = browser.run(
+                "return matchMedia('(prefers-color-scheme: dark)').matches",
+                vec![],
+            );
+            assert_eq!(seen.await?, dark);
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn downloads_and_pictures_are_kept() {
+    drive("downloads_and_pictures_are_kept", async |browser| {
+        browser.open(PAGE).await?;
+        let script = "const link = document.createElement('a'); link.download = 'wave.py';
+            link.href = URL.createObjectURL(new Blob(['print(1)'])); link.click()";
+        browser.run(script, vec![]).await?;
+        let file = browser.downloaded("wave.py").await?;
+        assert_eq!(std::fs::read_to_string(file)?, "print(1)");
+
+        let picture = browser.downloads().join("page.png");
+        browser
+            .full_page(320, atelier_end_to_end::browser::Scheme::Dark, &picture)
+            .await?;
+        let bytes = std::fs::read(picture)?;
+        // Width and height of a PNG lie at a fixed place.
+        assert_eq!(bytes[16..24], [0, 0, 1, 64, 0, 0, 3, 132]);
+        Ok(())
+    })
+    .await;
+}

@@ -1,0 +1,251 @@
+//! The fault proxy itself, against a server of the test's own: a tool that other tests believe.
+
+use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter, Rule};
+use atelier_end_to_end::{Result, http};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+use tokio::net::TcpListener;
+
+/// Answers every call like a batch of three accepted tasks, and counts them.
+async fn upstream() -> Result<(String, Arc<AtomicUsize>)> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    let seen = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&seen);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let count = Arc::clone(&count);
+            let answer = service_fn(move |_| {
+                count.fetch_add(1, Ordering::Relaxed);
+                let entry =
+                    |n| json!({ "index": n, "body": { "data": { "id": format!("t{n}") } } });
+                let body = json!({ "data": { "results": [entry(0), entry(1), entry(2)] } });
+                let reply = Response::new(Full::new(Bytes::from(body.to_string())));
+                async { Ok::<_, std::convert::Infallible>(reply) }
+            });
+            let connection = hyper::server::conn::http1::Builder::new();
+            tokio::spawn(connection.serve_connection(TokioIo::new(stream), answer));
+        }
+    });
+    Ok((address, seen))
+}
+
+struct Answer {
+    status: u16,
+    retry_after: Option<String>,
+    body: String,
+}
+
+impl Answer {
+    fn ids(&self) -> Vec<String> {
+        let body: Value = serde_json::from_str(&self.body).unwrap_or_default();
+        let entries = body["data"]["results"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        entries
+            .iter()
+            .filter_map(|e| e["body"]["data"]["id"].as_str().map(str::to_owned))
+            .collect()
+    }
+}
+
+async fn call(proxy: &str, method: &str, path: &str, body: Value) -> Result<Answer> {
+    let authority = http::authority(proxy)?;
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", authority)
+        .body(Full::new(Bytes::from(body.to_string())))?;
+    let reply = http::send(authority, request).await?;
+    let after = reply
+        .headers()
+        .get("retry-after")
+        .and_then(|value| value.to_str().ok());
+    let retry_after = after.map(str::to_owned);
+    let status = reply.status().as_u16();
+    let body = String::from_utf8(reply.into_body().collect().await?.to_bytes().to_vec())?;
+    Ok(Answer {
+        status,
+        retry_after,
+        body,
+    })
+}
+
+async fn post(proxy: &FaultProxy, path: &str) -> Result<Answer> {
+    call(
+        &proxy.address(),
+        "POST",
+        path,
+        json!({ "requests": [{ "id": "a" }, { "id": "b" }] }),
+    )
+    .await
+}
+
+#[tokio::test]
+async fn calls_pass_and_are_recorded_with_their_tasks() -> Result<()> {
+    let (address, seen) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    assert_eq!(
+        post(&proxy, "/v2/generate-batch?x=1").await?.ids(),
+        ["t0", "t1", "t2"]
+    );
+    let calls = proxy.calls_to("/v2/generate-batch");
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].ids, ["a", "b"]);
+    assert_eq!(calls[0].items, 2);
+    assert_eq!(calls[0].accepted, ["t0", "t1", "t2"]);
+    assert_eq!(calls[0].status, Some(200));
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_fault_is_for_as_many_calls_as_it_says() -> Result<()> {
+    let (address, seen) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    proxy.add(Rule::next(
+        2,
+        "/v2/*",
+        Fault::Status {
+            status: 503,
+            retry_after: None,
+        },
+    ));
+    for expected in [503, 503, 200] {
+        assert_eq!(post(&proxy, "/v2/status").await?.status, expected);
+    }
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn retry_after_is_never_earlier_than_asked_for() -> Result<()> {
+    let (address, _) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    for after in [RetryAfter::Seconds(7), RetryAfter::Date(7)] {
+        proxy.add(Rule::next(
+            1,
+            "/v2/*",
+            Fault::Status {
+                status: 429,
+                retry_after: Some(after),
+            },
+        ));
+        let before = SystemTime::now();
+        let header = post(&proxy, "/v2/status")
+            .await?
+            .retry_after
+            .ok_or("no retry-after")?;
+        match after {
+            RetryAfter::Seconds(_) => assert_eq!(header, "7"),
+            RetryAfter::Date(_) => {
+                let wait = httpdate::parse_http_date(&header)?.duration_since(before)?;
+                assert!(
+                    wait >= Duration::from_secs(7) && wait <= Duration::from_secs(9),
+                    "{wait:?}"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_call_has_or_has_not_reached_the_service() -> Result<()> {
+    let (address, seen) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    proxy.add(Rule::next(1, "/v2/generate", Fault::DropBefore));
+    assert!(post(&proxy, "/v2/generate").await.is_err());
+    assert_eq!(seen.load(Ordering::Relaxed), 0);
+    proxy.add(Rule::next(1, "/v2/generate", Fault::DropAfter));
+    assert!(post(&proxy, "/v2/generate").await.is_err());
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+    let calls = proxy.calls();
+    assert_eq!(
+        calls.iter().map(|call| call.status).collect::<Vec<_>>(),
+        [None, None]
+    );
+    assert_eq!(calls[1].accepted.len(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn batch_replies_are_cut_and_turned_round() -> Result<()> {
+    let (address, _) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    proxy.add(Rule::next(1, "/v2/*", Fault::CutBatch { keep: 1 }));
+    proxy.add(Rule::next(1, "/v2/*", Fault::ReorderBatch));
+    assert_eq!(post(&proxy, "/v2/status-batch").await?.ids(), ["t0"]);
+    assert_eq!(
+        post(&proxy, "/v2/status-batch").await?.ids(),
+        ["t2", "t1", "t0"]
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn down_is_down_until_it_is_cleared() -> Result<()> {
+    let (address, seen) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    proxy.add(Rule::every("/*", Fault::Down));
+    assert!(post(&proxy, "/v2/status").await.is_err());
+    assert!(post(&proxy, "/api/models").await.is_err());
+    proxy.clear();
+    assert_eq!(post(&proxy, "/v2/status").await?.status, 200);
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[tokio::test]
+async fn it_is_commanded_over_http() -> Result<()> {
+    let (address, _) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    let http = proxy.address();
+    let rule = json!({
+        "path": "/v2/status*", "times": 1, "fault": "status", "status": 429,
+        "retry_after": { "date": 3 },
+    });
+    assert_eq!(call(&http, "POST", "/__faults", rule).await?.status, 200);
+    assert_eq!(post(&proxy, "/v2/status-batch").await?.status, 429);
+    assert_eq!(
+        call(&http, "POST", "/__faults", json!({ "fault": "rain" }))
+            .await?
+            .status,
+        400
+    );
+    let rules = json!([{ "fault": "not_json" }, { "fault": "delay", "ms": 1 }]);
+    assert_eq!(call(&http, "POST", "/__faults", rules).await?.status, 200);
+    assert_eq!(proxy.rules_left(), 2);
+    assert!(
+        post(&proxy, "/v2/status")
+            .await?
+            .body
+            .starts_with("<!doctype")
+    );
+    assert_eq!(
+        call(&http, "DELETE", "/__faults", Value::Null)
+            .await?
+            .status,
+        200
+    );
+    assert_eq!(post(&proxy, "/v2/status").await?.ids().len(), 3);
+
+    let counts = call(&http, "GET", "/__counts", Value::Null).await?.body;
+    let counts: Value = serde_json::from_str(&counts)?;
+    assert_eq!(
+        counts["counts"],
+        json!({ "/v2/status-batch": 1, "/v2/status": 2 })
+    );
+    assert_eq!(counts["calls"][0]["status"], 429);
+    call(&http, "DELETE", "/__counts", Value::Null).await?;
+    assert!(proxy.calls().is_empty());
+    Ok(())
+}
