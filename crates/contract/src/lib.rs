@@ -5,10 +5,12 @@
 //! unknown fields are kept, unknown status words mean progress, `error` and `output` may have any
 //! shape.
 
+mod address;
 mod batch;
 mod draft;
 mod envelope;
 mod error;
+mod guest;
 mod input;
 mod model;
 mod number;
@@ -21,10 +23,12 @@ mod status;
 mod task;
 mod validate;
 
+pub use address::ServiceAddress;
 pub use batch::{BatchEntry, BatchReply, BatchRequest, MAX_BATCH_ITEMS};
 pub use draft::{Draft, Entry};
 pub use envelope::Envelope;
 pub use error::{ApiError, ErrorBody, FieldProblem};
+pub use guest::Guest;
 pub use input::Input;
 pub use model::{Endpoints, Model, ModelId, ModelList};
 pub use number::{compare as compare_numbers, parse as parse_number};

@@ -3,6 +3,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::{ApiError, Guest};
+
 /// A model's identity: the pair `category` + `subcategory` (INTERFACE "What the service does").
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ModelId {
@@ -70,22 +72,28 @@ pub struct ModelList {
     pub models: Vec<Model>,
     /// Entries that could not be read.
     pub unreadable: usize,
+    /// Credentials for anyone, where the service offers them.
+    pub guest: Option<Guest>,
 }
 
 impl ModelList {
-    /// Reads the `data` of the reply; `None` if it is no array.
-    pub fn from_data(data: Value) -> Option<Self> {
-        let Value::Array(entries) = data else {
-            return None;
+    /// Reads the whole body of the reply.
+    pub fn from_body(mut body: Value) -> Result<Self, ApiError> {
+        let Some(Value::Array(entries)) = body.get_mut("data").map(Value::take) else {
+            return Err(ApiError::malformed("the reply has no list of models"));
         };
+        let guest = body
+            .get_mut("guest")
+            .and_then(|guest| serde_json::from_value(guest.take()).ok());
         let total = entries.len();
         let models: Vec<Model> = entries
             .into_iter()
             .filter_map(|entry| serde_json::from_value(entry).ok())
             .collect();
-        Some(Self {
+        Ok(Self {
             unreadable: total - models.len(),
             models,
+            guest,
         })
     }
 }
@@ -111,11 +119,11 @@ mod tests {
 
     #[test]
     fn an_entry_with_fields_missing_or_of_other_types_is_still_a_model() {
-        let list = ModelList::from_data(json!([
+        let list = ModelList::from_body(json!({"success": true, "data": [
             {"category": "image", "subcategory": "a", "name": null, "endpoint": "none", "new": 1},
             {"category": "image"},
             7
-        ]))
+        ]}))
         .unwrap();
         assert_eq!(list.models.len(), 1);
         assert_eq!(list.unreadable, 2);

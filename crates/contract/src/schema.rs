@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{ModelId, Parameter};
+use crate::{ApiError, ModelId, Parameter};
 
 /// Names that every generate request gives a meaning of its own (INTERFACE "Common request
 /// fields"). A schema that lists one of them lists what Atelier fills in.
@@ -27,6 +27,12 @@ pub struct Parameters {
 }
 
 impl Schema {
+    /// Reads the whole body of `GET /api/schema/...`.
+    pub fn from_body(mut body: Value) -> Result<Self, ApiError> {
+        let data = body.get_mut("data").map(Value::take).unwrap_or_default();
+        serde_json::from_value(data).map_err(|_| ApiError::malformed("the reply has no schema"))
+    }
+
     /// Every parameter that a person fills in, required ones first, each with whether it is
     /// required. A name listed twice counts once.
     pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {

@@ -1,0 +1,127 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Where the service is: empty for the origin that served the page, else an http(s) address,
+/// perhaps with a path, never with a trailing slash (INTERFACE: `{base_url}`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ServiceAddress(String);
+
+impl ServiceAddress {
+    /// Reads an address as a person types it. Errors are whole sentences.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim().trim_end_matches('/');
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
+        let lower = text.to_ascii_lowercase();
+        let rest = lower
+            .strip_prefix("https://")
+            .or_else(|| lower.strip_prefix("http://"))
+            .ok_or("The service address begins with https:// or http://.")?;
+        let host = rest.split('/').next().unwrap_or_default();
+        if host.contains('@') {
+            return Err("The service address must not contain a user name or password.".into());
+        }
+        if text.contains(['?', '#']) {
+            return Err("The service address ends before any ? or #.".into());
+        }
+        let is_host =
+            |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']' | '_');
+        if host.trim_matches(['.', ':']).is_empty()
+            || !host.chars().all(is_host)
+            || text.contains(char::is_whitespace)
+        {
+            return Err("The service address has no valid host name.".into());
+        }
+        // People copy a whole endpoint; the interface's own prefixes are no part of the address.
+        let end = ["/v2", "/api"]
+            .iter()
+            .filter_map(|prefix| {
+                lower
+                    .find(&format!("{prefix}/"))
+                    .or_else(|| lower.ends_with(prefix).then(|| text.len() - prefix.len()))
+            })
+            .filter(|end| *end >= text.len() - rest.len() + host.len())
+            .min()
+            .unwrap_or(text.len());
+        let scheme_and_host = text.len() - rest.len() + host.len();
+        let (origin, path) = text[..end].split_at(scheme_and_host.min(end));
+        Ok(Self(format!("{}{path}", origin.to_lowercase())))
+    }
+
+    pub fn is_same_origin(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The URL of one of the interface's paths.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+}
+
+impl fmt::Display for ServiceAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn parsed(text: &str) -> Option<String> {
+        ServiceAddress::parse(text).ok().map(|address| address.0)
+    }
+
+    #[test]
+    fn addresses_as_people_type_them() {
+        for (typed, expected) in [
+            ("", Some("")),
+            (
+                " https://Api.Example.com/ ",
+                Some("https://api.example.com"),
+            ),
+            ("http://127.0.0.1:8787", Some("http://127.0.0.1:8787")),
+            ("http://[::1]:8787", Some("http://[::1]:8787")),
+            (
+                "https://example.com/Gate/",
+                Some("https://example.com/Gate"),
+            ),
+            (
+                "https://example.com/v2/generate",
+                Some("https://example.com"),
+            ),
+            ("https://example.com/api", Some("https://example.com")),
+            (
+                "https://example.com/apiary",
+                Some("https://example.com/apiary"),
+            ),
+            ("https://api/v2", Some("https://api")),
+            ("example.com", None),
+            ("ftp://example.com", None),
+            ("javascript:alert(1)", None),
+            ("https://", None),
+            ("https://me:pass@example.com", None),
+            ("https://example.com?x=1", None),
+            ("https://exa mple.com", None),
+        ] {
+            assert_eq!(parsed(typed).as_deref(), expected, "{typed}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived_and_what_is_accepted_stays(text in "(https?://)?.{0,30}") {
+            if let Some(address) = parsed(&text) {
+                prop_assert_eq!(parsed(&address), Some(address));
+            }
+        }
+    }
+}

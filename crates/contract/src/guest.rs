@@ -1,0 +1,10 @@
+use serde::{Deserialize, Serialize};
+
+/// Credentials that a service offers to anyone, beside the model list. The local service does,
+/// when it accepts every token, so that a first run needs no typing. Not part of INTERFACE: a
+/// service that does not know it leaves it out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Guest {
+    pub uid: String,
+    pub token: String,
+}
