@@ -1,0 +1,40 @@
+// Prints what the first view transfers (brotli) and fails if it is more than the limit:
+// `node budget.mjs FOLDER BYTES`. Counted is index.html and all it refers to, and the script snippets
+// that its script imports.
+
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const [folder, limit] = [process.argv[2], Number(process.argv[3])];
+const html = readFileSync(join(folder, "index.html"), "utf8");
+
+const files = new Set(["index.html"]);
+for (const [tag] of html.matchAll(/<(?:link|script|img)\b[^>]*>/gi)) {
+  const address = /\s(?:href|src)\s*=\s*["']?([^"'\s>]+)/i.exec(tag)?.[1];
+  if (!address || /^(?:[a-z]+:|\/\/)/i.test(address)) continue;
+  files.add(address.replace(/^\.?\//, "").replace(/[?#].*$/, ""));
+}
+const snippets = join(folder, "snippets");
+if (existsSync(snippets)) {
+  for (const path of readdirSync(snippets, { recursive: true })) {
+    if (path.endsWith(".js")) files.add(join("snippets", path));
+  }
+}
+
+let total = 0;
+for (const file of files) {
+  const path = join(folder, file);
+  if (!existsSync(path)) {
+    console.error(`index.html refers to ${file}, which is not there`);
+    process.exit(1);
+  }
+  const bytes = statSync(existsSync(`${path}.br`) ? `${path}.br` : path).size;
+  total += bytes;
+  console.log(`${String(bytes).padStart(9)}  ${file}`);
+}
+console.log(`${String(total).padStart(9)}  first view, brotli; the limit is ${limit}`);
+if (![...files].some((file) => file.endsWith(".wasm"))) {
+  console.error("no .wasm among them: the count is wrong");
+  process.exit(1);
+}
+process.exit(total <= limit ? 0 : 1);

@@ -1,0 +1,69 @@
+// Finishes a release build that trunk has just made: the Content-Security-Policy (with the hashes of
+// the inline scripts, which are only known now), 404.html for hosts that serve it for unknown paths
+// (so that the page's own routes work), and .br and .gz beside every file that compresses.
+//
+// trunk calls it as a hook and says in the environment where the files are.
+
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { extname, join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const folder = process.env.TRUNK_STAGING_DIR;
+if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
+
+const index = join(folder, "index.html");
+const html = withPolicy(readFileSync(index, "utf8"));
+writeFileSync(index, html);
+writeFileSync(join(folder, "404.html"), html);
+// `./dev serve` has no use for compressed files and would wait for them.
+if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
+
+function withPolicy(html) {
+  const scripts = /<script\b([^>]*)>([\s\S]*?)<\/script>/gi;
+  const hashes = [...html.matchAll(scripts)]
+    .filter(([, attributes]) => !/\ssrc\s*=/i.test(attributes))
+    .map(([, , text]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`);
+  const policy = [
+    "default-src 'none'",
+    ["script-src 'self' 'wasm-unsafe-eval'", ...hashes].join(" "),
+    "style-src 'self'",
+    "font-src 'self'",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    // The service's address is a setting, and its outputs may lie anywhere.
+    "connect-src 'self' http: https: data: blob:",
+    "img-src 'self' http: https: data: blob:",
+    "media-src 'self' http: https: data: blob:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  // Before everything that it is to govern. The charset has to stay within the first 1024 bytes.
+  const head = /<head\b[^>]*>/i;
+  if (!head.test(html)) fail("index.html has no <head> to put the policy into");
+  const charset = /<meta\s+charset=[^>]*>/i.exec(html)?.[0] ?? "";
+  const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  // A function, because `$` has a meaning in a replacement text.
+  return html.replace(charset, "").replace(head, (tag) => tag + charset + meta);
+}
+
+function compress(folder) {
+  const text = new Set([".html", ".js", ".css", ".wasm", ".svg", ".json", ".webmanifest", ".txt", ".ico", ".xml"]);
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !text.has(extname(entry.name))) continue;
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    const bytes = readFileSync(path);
+    const params = {
+      [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+      [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    };
+    writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+function fail(message) {
+  console.error(`finish: ${message}`);
+  process.exit(1);
+}

@@ -1,0 +1,72 @@
+# The whole of Atelier on this machine: the local service (or another one) behind trunk's server.
+
+serve() {
+  local port=8080 upstream=""
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --port) port=${2:?--port needs a number} && shift 2 ;;
+      --upstream) upstream=${2:?--upstream needs a URL} && shift 2 ;;
+      *) die "serve does not know \`$1\`; see ./dev help" ;;
+    esac
+  done
+  [[ $port =~ ^[0-9]+$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] || die "--port: $port is no port"
+  [ -z "$upstream" ] || [[ $upstream =~ ^https?://[^/] ]] || die "--upstream: $upstream is no http(s) URL"
+  upstream=${upstream%/}
+
+  set_up_page
+  node .dev/port.mjs "$port" >/dev/null ||
+    die "port $port of 127.0.0.1 is in use: choose another with ./dev serve --port N"
+
+  local service=$upstream folder=$tools/serve-$port
+  local log=$folder/trunk.log service_log=$folder/service.log
+  mkdir -p "$folder"
+  if [ -z "$upstream" ]; then
+    heading "Building the service (release; some minutes the first time)"
+    run cargo build --release -p atelier-service
+    service=http://127.0.0.1:$(node .dev/port.mjs)
+    : >"$service_log"
+    start "$service_log" "$target/release/atelier-service" --listen "${service#http://}" --data "$tools/data"
+    await "$started" "$service/api/models" 30 || {
+      cat "$service_log" >&2
+      die "the service does not answer"
+    }
+    local service_pid=$started
+  fi
+
+  heading "Building the page (release; some minutes the first time)"
+  # trunk takes paths from where its configuration lies, so this one has to lie here.
+  local system_proxy=true
+  serve_configuration=.trunk-serve-$port.toml
+  # An upstream may be reachable only through the system's proxy.
+  [ -z "$upstream" ] || system_proxy=false
+  sed -e "s|http://127\.0\.0\.1:8787|$service|" -e "s|^no_system_proxy = .*|no_system_proxy = $system_proxy|" \
+    Trunk.toml >"$serve_configuration"
+  : >"$log"
+  ATELIER_COMPRESS=no start "$log" trunk --config "$serve_configuration" serve --release --port "$port" \
+    --no-autoreload=true --dist "$folder/site"
+  local trunk_pid=$started shown=0 lines
+  # trunk serves even if the build has failed, so its own word is waited for, and shown meanwhile.
+  until grep -q '✅ success' "$log" && answers "http://127.0.0.1:$port/"; do
+    lines=$(wc -l <"$log")
+    [ "$lines" -le "$shown" ] || sed -n "$((shown + 1)),${lines}p" "$log"
+    shown=$lines
+    if ! running "$trunk_pid" || grep -q '❌ error' "$log"; then
+      die "the page was not built; what trunk said is above"
+    fi
+    sleep 0.3
+  done
+
+  echo
+  echo "Atelier is at http://127.0.0.1:$port/ (Ctrl-C ends it)"
+  [ -n "$upstream" ] && echo "with the service at $upstream" || echo "with the local service, its data in .tools/data"
+  # What is built again because a file has changed is shown.
+  start /dev/stdout tail -n 0 -f "$log"
+  while running "$trunk_pid"; do
+    if [ -z "$upstream" ] && ! running "$service_pid"; then
+      cat "$service_log" >&2
+      die "the service has ended"
+    fi
+    sleep 1
+  done
+  die "trunk has ended"
+}

@@ -1,0 +1,150 @@
+# All checks, or those that are named. All of them run, even if one fails, so that one run shows all
+# that is wrong; the last line is the sum.
+
+phases=(format lint native browser build end-to-end budget)
+passed=0
+failed=0
+
+test_all() {
+  local wanted=("$@") phase begin status
+  [ $# -gt 0 ] || wanted=("${phases[@]}")
+  for phase in "${wanted[@]}"; do
+    [[ " ${phases[*]} " == *" $phase "* ]] || die "no such phase: $phase (there are: ${phases[*]})"
+  done
+  counting=yes
+  set_up_tests
+  mkdir -p "$tools/logs"
+  for phase in "${wanted[@]}"; do
+    begin=$SECONDS
+    "test_${phase//-/_}"
+    echo "    ($phase: $((SECONDS - begin)) s)"
+  done
+  echo
+  echo "$passed passed, $failed failed"
+  [ "$failed" -eq 0 ]
+}
+
+# check NAME COMMAND…: counts as one.
+check() {
+  local name=$1
+  shift
+  heading "$name"
+  if run "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "FAILED: $name"
+  fi
+}
+
+# suite NAME COMMAND…: counts the tests that it says it has run.
+suite() {
+  local name=$1 log status=0 good bad
+  shift
+  log=$tools/logs/${name// /-}.log
+  heading "$name"
+  run logged "$log" "$@" || status=$?
+  good=$(sum_of passed "$log")
+  bad=$(sum_of failed "$log")
+  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    # It did not compile, or ended before it could say which test failed.
+    bad=1
+    echo "FAILED: $name"
+  elif [ "$((good + bad))" -eq 0 ]; then
+    bad=1
+    echo "FAILED: $name: no test has run"
+  fi
+  passed=$((passed + good))
+  failed=$((failed + bad))
+}
+
+logged() {
+  local log=$1
+  shift
+  "$@" 2>&1 | tee "$log"
+}
+
+# sum_of passed|failed LOG: of all `test result:` lines.
+sum_of() {
+  sed 's/\x1b\[[0-9;]*m//g' "$2" | awk -v word="$1" '/^test result:/ {
+    for (i = 2; i <= NF; i++) if ($i == word ";") sum += $(i - 1)
+  } END { print sum + 0 }'
+}
+
+test_format() {
+  check "format" cargo fmt --all --check
+}
+
+test_lint() {
+  check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
+  check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
+}
+
+test_native() {
+  suite "native tests" cargo test --locked --no-fail-fast -p atelier-contract -p atelier-engine -p atelier-service
+}
+
+# The tests run in a page and call the real service, and the fault proxy in front of it. They read
+# where these are when they are compiled: with the same ports as last time nothing is built again.
+test_browser() {
+  build_service || return 0
+  check "build of the fault proxy" cargo build --locked -p atelier-end-to-end --bin fault-proxy
+  local service faults data
+  service=127.0.0.1:$(node .dev/port.mjs 18787 0)
+  faults=127.0.0.1:$(node .dev/port.mjs 18788 0)
+  data=$(mktemp -d "$tools/browser-tests.XXXXXX")
+  local logs=$tools/logs service_pid faults_pid
+  : >"$logs/service.log"
+  start "$logs/service.log" "$target/release/atelier-service" --listen "$service" --data "$data"
+  service_pid=$started
+  start "$logs/service.log" "$target/debug/fault-proxy" --service "http://$service" --listen "$faults"
+  faults_pid=$started
+  if await "$service_pid" "http://$service/api/models" 30 && await "$faults_pid" "http://$faults/__counts" 30; then
+    # The page of a test is on another origin than the service, as in a real deployment; isolated
+    # (the runner's default) it could not show the service's pictures.
+    suite "browser tests" env \
+      ATELIER_TEST_SERVICE="http://$service" \
+      ATELIER_TEST_FAULTS="http://$faults" \
+      CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER="$tools/bin/wasm-bindgen-test-runner" \
+      WASM_BINDGEN_TEST_WEBDRIVER_JSON="$PWD/.dev/webdriver.json" \
+      WASM_BINDGEN_USE_BROWSER=1 \
+      WASM_BINDGEN_TEST_NO_ORIGIN_ISOLATION=1 \
+      WASM_BINDGEN_TEST_TIMEOUT=300 \
+      WASM_BINDGEN_TEST_DRIVER_TIMEOUT=30 \
+      cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
+  else
+    cat "$logs/service.log"
+    echo "FAILED: the service does not answer"
+    failed=$((failed + 1))
+  fi
+  stop "$faults_pid"
+  stop "$service_pid"
+  rm -rf "$data"
+}
+
+test_build() {
+  check "release build of the page" trunk build --release
+}
+
+test_end_to_end() {
+  build_service || return 0
+  suite "end-to-end tests" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+    cargo test --locked --no-fail-fast -p atelier-end-to-end -- --test-threads=2
+}
+
+test_budget() {
+  check "size of the first view" node .dev/budget.mjs dist "$first_view_limit"
+}
+
+# Once a run; the second phase that needs it has it.
+build_service() {
+  [ -z "${service_is_built:-}" ] || return "$service_is_built"
+  heading "build of the service"
+  service_is_built=0
+  run cargo build --locked --release -p atelier-service || {
+    service_is_built=1
+    failed=$((failed + 1))
+    echo "FAILED: build of the service"
+  }
+  return "$service_is_built"
+}
