@@ -1,1 +1,10 @@
 //! The decisions.
+
+pub mod duration;
+pub mod file_name;
+pub mod fold;
+pub mod output;
+pub mod search;
+pub mod seed;
+pub mod shelves;
+pub mod window;

@@ -1,0 +1,358 @@
+//! What stands behind an output's URL, and whether it may be shown as more than text.
+
+use std::fmt;
+
+/// What an output is, judged before it is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputKind {
+    Image,
+    Video,
+    Audio,
+    Other,
+}
+
+/// Extension, the MIME type it stands for, kind. The first line of a MIME type names its usual
+/// extension.
+const TYPES: &[(&str, &str, OutputKind)] = &[
+    ("png", "image/png", OutputKind::Image),
+    ("jpg", "image/jpeg", OutputKind::Image),
+    ("jpeg", "image/jpeg", OutputKind::Image),
+    ("webp", "image/webp", OutputKind::Image),
+    ("gif", "image/gif", OutputKind::Image),
+    ("avif", "image/avif", OutputKind::Image),
+    ("svg", "image/svg+xml", OutputKind::Image),
+    ("bmp", "image/bmp", OutputKind::Image),
+    ("mp4", "video/mp4", OutputKind::Video),
+    ("m4v", "video/mp4", OutputKind::Video),
+    ("webm", "video/webm", OutputKind::Video),
+    ("mov", "video/quicktime", OutputKind::Video),
+    ("mkv", "video/x-matroska", OutputKind::Video),
+    ("ogv", "video/ogg", OutputKind::Video),
+    ("wav", "audio/wav", OutputKind::Audio),
+    ("wav", "audio/x-wav", OutputKind::Audio),
+    ("mp3", "audio/mpeg", OutputKind::Audio),
+    ("m4a", "audio/mp4", OutputKind::Audio),
+    ("aac", "audio/aac", OutputKind::Audio),
+    ("ogg", "audio/ogg", OutputKind::Audio),
+    ("oga", "audio/ogg", OutputKind::Audio),
+    ("opus", "audio/opus", OutputKind::Audio),
+    ("flac", "audio/flac", OutputKind::Audio),
+    ("json", "application/json", OutputKind::Other),
+    ("txt", "text/plain", OutputKind::Other),
+    ("csv", "text/csv", OutputKind::Other),
+    ("html", "text/html", OutputKind::Other),
+    ("pdf", "application/pdf", OutputKind::Other),
+    ("zip", "application/zip", OutputKind::Other),
+    ("glb", "model/gltf-binary", OutputKind::Other),
+    ("gltf", "model/gltf+json", OutputKind::Other),
+    ("obj", "model/obj", OutputKind::Other),
+    ("ply", "model/ply", OutputKind::Other),
+    ("stl", "model/stl", OutputKind::Other),
+    ("safetensors", "", OutputKind::Other),
+    ("srt", "", OutputKind::Other),
+    ("vtt", "text/vtt", OutputKind::Other),
+];
+
+impl OutputKind {
+    /// The kind by `data:` type or by the path's extension; query and fragment do not count.
+    /// A URL that tells nothing is what the model's `category` makes.
+    pub fn of(url: &str, category: &str) -> Self {
+        let kind = match data_type(url) {
+            Some(mime) => Some(kind_of_mime(&mime)),
+            None => by_extension(url).map(|(_, _, kind)| *kind),
+        };
+        kind.unwrap_or_else(|| Self::of_category(category))
+    }
+
+    /// What models of a category make: `text-to-video` video, `image-generation` images. The last
+    /// word that names a medium is the result's.
+    pub fn of_category(category: &str) -> Self {
+        category
+            .to_lowercase()
+            .split(|c: char| !c.is_alphanumeric())
+            .rev()
+            .find_map(|word| match word.strip_suffix('s').unwrap_or(word) {
+                "image" | "img" | "photo" | "picture" | "portrait" | "avatar" | "logo" => {
+                    Some(Self::Image)
+                }
+                "video" | "vid" | "animation" | "movie" | "film" | "lipsync" => Some(Self::Video),
+                "audio" | "music" | "speech" | "voice" | "sound" | "song" | "tt" => {
+                    Some(Self::Audio)
+                }
+                "text" | "llm" | "3d" | "json" | "mesh" => Some(Self::Other),
+                _ => None,
+            })
+            .unwrap_or(Self::Other)
+    }
+}
+
+/// The extension for a file that holds this output, without the dot: by the MIME type that its
+/// bytes came with (empty if none did), else by the URL, else by kind.
+pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
+    let essence = essence(mime);
+    // What a file store says of everything says nothing.
+    let said = |mime: &str| {
+        let known = |entry: &&(&str, &str, OutputKind)| !mime.is_empty() && entry.1 == mime;
+        TYPES.iter().find(known).map(|entry| entry.0)
+    };
+    said(&essence)
+        .or_else(|| data_type(url).and_then(|mime| said(&mime)))
+        .or_else(|| by_extension(url).map(|entry| entry.0))
+        .unwrap_or(match kind {
+            OutputKind::Image => "png",
+            OutputKind::Video => "mp4",
+            OutputKind::Audio => "wav",
+            OutputKind::Other => "bin",
+        })
+}
+
+fn kind_of_mime(mime: &str) -> OutputKind {
+    match mime.split('/').next() {
+        Some("image") => OutputKind::Image,
+        Some("video") => OutputKind::Video,
+        Some("audio") => OutputKind::Audio,
+        _ => OutputKind::Other,
+    }
+}
+
+/// `Image/PNG; charset=x` is `image/png`.
+fn essence(mime: &str) -> String {
+    let end = mime.find([';', ',']).unwrap_or(mime.len());
+    mime[..end].trim().to_ascii_lowercase()
+}
+
+fn data_type(url: &str) -> Option<String> {
+    let url = url.trim_start_matches(is_trimmed);
+    Some(essence(strip_prefix(url, "data:")?))
+}
+
+fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, OutputKind)> {
+    let path = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    // `https://example.mov` is a host, not a film.
+    let (_, file) = path.rsplit_once('/')?;
+    let (_, extension) = file.rsplit_once('.')?;
+    let extension = extension.trim_end_matches(is_trimmed);
+    TYPES
+        .iter()
+        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
+}
+
+/// An address that a page may hand to the browser as link or media. All strings of a service are
+/// hostile: whatever does not become a `SafeUrl` is shown as text.
+///
+/// - `http://` and `https://` with a host and without user name or password, which serve only to
+///   deceive the reader;
+/// - a path from the root (`/outputs/1.png`) is taken from the service's own address;
+/// - as media also `data:image|video|audio` and `blob:`.
+///
+/// All else is refused: other schemes however they are spelt, `//host`, other relative addresses
+/// (they would resolve against this page, which the service knows nothing of), and control
+/// characters inside (browsers drop some of them, so that `java\nscript:` runs).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SafeUrl(String);
+
+impl SafeUrl {
+    /// An address for a link. `service` is the service's address; empty if it is this page's own.
+    pub fn link(url: &str, service: &str) -> Option<Self> {
+        let url = url.trim_matches(is_trimmed);
+        if url.chars().any(char::is_control) {
+            return None;
+        }
+        if has_plain_host(url) {
+            return Some(Self(url.to_owned()));
+        }
+        let from_root = url.starts_with('/') && !url[1..].starts_with(['/', '\\']);
+        if !from_root {
+            return None;
+        }
+        if service.trim().is_empty() {
+            return Some(Self(url.to_owned()));
+        }
+        has_plain_host(service).then(|| Self(format!("{}{url}", origin(service))))
+    }
+
+    /// An address for `<img>`, `<video>`, `<audio>` and for fetching an output.
+    pub fn media(url: &str, service: &str) -> Option<Self> {
+        if let Some(link) = Self::link(url, service) {
+            return Some(link);
+        }
+        let url = url.trim_matches(is_trimmed);
+        let media = match data_type(url) {
+            Some(mime) => ["image/", "video/", "audio/"]
+                .iter()
+                .any(|kind| mime.starts_with(kind)),
+            None => strip_prefix(url, "blob:").is_some(),
+        };
+        (media && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the browser may open it in a tab of its own.
+    pub fn is_link(&self) -> bool {
+        self.0.starts_with('/') || has_plain_host(&self.0)
+    }
+}
+
+impl fmt::Display for SafeUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What the URL standard strips from both ends.
+fn is_trimmed(c: char) -> bool {
+    c <= ' '
+}
+
+fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let start = text.get(..prefix.len())?;
+    start
+        .eq_ignore_ascii_case(prefix)
+        .then(|| &text[prefix.len()..])
+}
+
+fn has_plain_host(url: &str) -> bool {
+    let rest = strip_prefix(url, "https://").or_else(|| strip_prefix(url, "http://"));
+    rest.is_some_and(|rest| {
+        let authority = authority(rest);
+        !authority.is_empty()
+            && !authority.starts_with(':')
+            && !authority.contains(|c: char| c == '@' || c.is_whitespace())
+    })
+}
+
+/// Browsers take a backslash for a slash here.
+fn authority(rest: &str) -> &str {
+    &rest[..rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len())]
+}
+
+fn origin(service: &str) -> &str {
+    let service = service.trim_matches(is_trimmed);
+    match service.split_once("://") {
+        Some((scheme, rest)) => &service[..scheme.len() + 3 + authority(rest).len()],
+        None => service,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn kinds_by_extension_data_and_category() {
+        use OutputKind::*;
+        for (url, category, kind) in [
+            ("https://a/b.PNG?x=y.mp4#z.wav", "", Image),
+            ("https://a/b.jpeg", "video", Image),
+            ("https://a/b.mp4", "image", Video),
+            ("/out/b.wav", "image", Audio),
+            ("data:image/svg+xml;base64,AA", "", Image),
+            ("DATA:Video/mp4,", "", Video),
+            ("data:,hello.png", "image", Other),
+            ("https://a/b", "text-to-video", Video),
+            ("https://a/b", "image-to-video", Video),
+            ("https://a/b", "video-to-audio", Audio),
+            ("https://a/b", "image-generation", Image),
+            ("https://a/b", "speech-to-text", Other),
+            ("https://a/b", "TTS", Audio),
+            ("https://example.mov", "images", Image),
+            ("https://a/v1.2", "image", Image),
+            ("https://a/scene.glb", "image", Other),
+            ("", "", Other),
+        ] {
+            assert_eq!(OutputKind::of(url, category), kind, "{url} {category}");
+        }
+    }
+
+    #[test]
+    fn extensions_by_type_then_url_then_kind() {
+        use OutputKind::*;
+        assert_eq!(extension("image/jpeg", "https://a/b.png", Image), "jpg");
+        assert_eq!(extension("", "https://a/b.JPEG?q", Image), "jpeg");
+        assert_eq!(
+            extension("application/octet-stream", "https://a/b.webp", Image),
+            "webp"
+        );
+        assert_eq!(extension("", "data:audio/mpeg;base64,AA", Audio), "mp3");
+        assert_eq!(extension("", "https://a/b", Video), "mp4");
+    }
+
+    #[test]
+    fn hostile_addresses_stay_text() {
+        for url in [
+            "javascript:alert(1)",
+            " \u{1}JaVaScRiPt:alert(1)",
+            "java\nscript:alert(1)",
+            "java\tscript:alert(1)",
+            "vbscript:x",
+            "file:///etc/passwd",
+            "ftp://a/b",
+            "//evil.example/x.png",
+            "/\\evil.example/x.png",
+            "\\\\evil.example",
+            "/\t/evil.example",
+            "http:evil.example",
+            "https:///evil.example",
+            "https://",
+            "https://service.example@evil.example/",
+            "https:// evil.example",
+            "ht\ntps://a/b",
+            "x.png",
+            "../x.png",
+            "?x",
+            "",
+            "data:text/html,<script>",
+            "data:image,x",
+            "blobby:x",
+            "view-source:https://a",
+        ] {
+            assert_eq!(SafeUrl::link(url, "https://s.example"), None, "{url}");
+            assert_eq!(SafeUrl::media(url, "https://s.example"), None, "{url}");
+        }
+        assert_eq!(SafeUrl::link("data:image/png;base64,AA", ""), None);
+        assert_eq!(SafeUrl::link("blob:https://a/b", ""), None);
+    }
+
+    #[test]
+    fn good_addresses_pass() {
+        let link = |url, service| SafeUrl::link(url, service).map(|url| url.0);
+        for url in [
+            "https://a/b.png?x=1#y",
+            "HTTP://a:8080",
+            "http://[::1]:9/x",
+            "https://a/b c",
+        ] {
+            assert_eq!(link(url, "").as_deref(), Some(url));
+        }
+        assert_eq!(link(" https://a/b\n", "").as_deref(), Some("https://a/b"));
+        assert_eq!(link("/o/1.png", "").as_deref(), Some("/o/1.png"));
+        assert_eq!(
+            link("/o/1.png", "https://s.example:1/api/").as_deref(),
+            Some("https://s.example:1/o/1.png")
+        );
+        assert_eq!(link("/o/1.png", "javascript:x"), None);
+        let media = SafeUrl::media("data:image/png;base64,AA", "").unwrap();
+        assert!(!media.is_link());
+        assert!(SafeUrl::media("blob:https://a/b", "").is_some());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_survived_and_only_known_schemes_pass(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {
+            let _ = OutputKind::of(&url, &service);
+            let _ = extension(&url, &service, OutputKind::Other);
+            if let Some(safe) = SafeUrl::media(&url, &service) {
+                let lower = safe.as_str().to_lowercase();
+                let known = ["http://", "https://", "data:image/", "data:video/", "data:audio/", "blob:", "/"];
+                prop_assert!(known.iter().any(|start| lower.starts_with(start)));
+                prop_assert!(!lower.starts_with("//"));
+                prop_assert!(!lower.chars().any(char::is_control));
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Forgiving text search: case, accents, word order, beginnings of words and small typos.
+//!
+//! Text is prepared once ([`Searchable`]); a key press then only compares.
+
+use crate::fold;
+
+/// Characters of one field that are searched. Prompts can be books.
+const MOST_CHARS: usize = 1000;
+/// Letters of one word that are compared; longer "words" are data, not language.
+const MOST_LETTERS: usize = 48;
+/// Added for each field after the first, so that a name weighs more than a description.
+const FIELD: u32 = 4;
+/// Added for a typo: every match without one ranks before every match with one.
+const TYPO: u32 = 1000;
+
+/// Text made ready for searching.
+#[derive(Debug, Clone, Default)]
+pub struct Searchable {
+    /// The folded words, one after the other.
+    text: String,
+    words: Vec<Word>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Word {
+    start: u32,
+    len: u16,
+    letters: u8,
+    field: u8,
+    /// Which letters occur: tells most words apart without reading them.
+    mask: u32,
+}
+
+/// What a person typed into a search box.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    words: Vec<Wanted>,
+}
+
+#[derive(Debug, Clone)]
+struct Wanted {
+    text: String,
+    letters: Vec<char>,
+    mask: u32,
+    /// Edits forgiven.
+    typos: u32,
+}
+
+impl Searchable {
+    /// Prepares an item's fields, the most telling one first.
+    pub fn new<'a>(fields: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut prepared = Self::default();
+        for (field, text) in fields.into_iter().enumerate() {
+            prepared.add(u8::try_from(field).unwrap_or(u8::MAX), text);
+        }
+        prepared
+    }
+
+    fn add(&mut self, field: u8, text: &str) {
+        let mut folded = String::with_capacity(text.len().min(MOST_CHARS));
+        text.chars()
+            .take(MOST_CHARS)
+            .for_each(|c| fold::push(&mut folded, c));
+        for compound in folded.split_whitespace() {
+            let words = || compound.split(is_no_letter).filter(|word| !word.is_empty());
+            words().for_each(|word| self.add_word(field, word));
+            // `gpt-4` is also found as `gpt4`.
+            if words().nth(1).is_some() {
+                self.add_word(field, &words().collect::<String>());
+            }
+        }
+    }
+
+    fn add_word(&mut self, field: u8, word: &str) {
+        let word = match word.char_indices().nth(MOST_LETTERS) {
+            Some((end, _)) => &word[..end],
+            None => word,
+        };
+        self.words.push(Word {
+            start: self.text.len() as u32,
+            len: word.len() as u16,
+            letters: word.chars().count() as u8,
+            field,
+            mask: mask(word),
+        });
+        self.text.push_str(word);
+    }
+}
+
+impl Query {
+    pub fn new(text: &str) -> Self {
+        let folded = fold::fold(text);
+        let words = folded
+            .split(is_no_letter)
+            .filter(|word| !word.is_empty())
+            .map(|word| {
+                let letters: Vec<char> = word.chars().take(MOST_LETTERS).collect();
+                Wanted {
+                    text: letters.iter().collect(),
+                    mask: mask(word),
+                    typos: match letters.len() {
+                        0..=3 => 0,
+                        4..=7 => 1,
+                        _ => 2,
+                    },
+                    letters,
+                }
+            })
+            .collect();
+        Self { words }
+    }
+
+    /// Nothing to look for: everything matches alike.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// How well the item matches, lower is better; `None` if a word of the query is nowhere in it.
+    pub fn score(&self, item: &Searchable) -> Option<u32> {
+        self.words.iter().try_fold(0, |sum: u32, wanted| {
+            let mut best = u32::MAX;
+            for word in &item.words {
+                let field = u32::from(word.field) * FIELD;
+                // A typo can't beat what was found without one.
+                let typos = if best < TYPO { 0 } else { wanted.typos };
+                if best <= field || more_than(typos, wanted.mask & !word.mask) {
+                    continue;
+                }
+                let start = word.start as usize;
+                let text = &item.text[start..start + usize::from(word.len)];
+                if let Some(rank) = wanted.rank(word, text, typos) {
+                    best = best.min(rank + field);
+                }
+            }
+            (best != u32::MAX).then(|| sum.saturating_add(best))
+        })
+    }
+
+    /// The positions of the items that match, best first, equal ones in their given order.
+    pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
+        let mut found: Vec<(u32, usize)> = items
+            .into_iter()
+            .enumerate()
+            .filter_map(|(position, item)| Some((self.score(item)?, position)))
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(_, position)| position).collect()
+    }
+}
+
+impl Wanted {
+    /// How well one word matches; the caller has seen that no more than `typos` letters are absent
+    /// from it.
+    fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
+        if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
+            if text.starts_with(&self.text) {
+                return Some(u32::from(text.len() > self.text.len()));
+            }
+            // Three bytes are three Latin letters, or one of a script that writes without spaces.
+            if self.text.len() >= 3 && text.contains(&self.text) {
+                return Some(3);
+            }
+        }
+        let difference = self.letters.len().abs_diff(usize::from(word.letters)) as u32;
+        if typos == 0 || difference > typos || more_than(typos, word.mask & !self.mask) {
+            return None;
+        }
+        let edits = edits(&self.letters, text);
+        (edits <= typos).then_some(TYPO * edits)
+    }
+}
+
+/// Whether more than `count` bits are set. One edit brings or takes one letter at most.
+fn more_than(count: u32, mut bits: u32) -> bool {
+    for _ in 0..count {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits != 0
+}
+
+/// Edits that turn one word into the other: letters put in, left out, replaced, or two
+/// neighbours swapped.
+fn edits(wanted: &[char], word: &str) -> u32 {
+    const WIDTH: usize = MOST_LETTERS + 1;
+    let width = wanted.len().min(MOST_LETTERS);
+    // Three rows of the table take turns; copying them would cost more than filling them.
+    let mut rows = [[0u32; WIDTH]; 3];
+    for (column, cell) in rows[0].iter_mut().enumerate() {
+        *cell = column as u32;
+    }
+    let mut last = 0;
+    let mut previous = None;
+    for (count, letter) in word.chars().enumerate() {
+        let (current, before_last) = ((last + 1) % 3, (last + 2) % 3);
+        rows[current][0] = count as u32 + 1;
+        for column in 1..=width {
+            let own = wanted[column - 1];
+            let mut cell = (rows[last][column] + 1)
+                .min(rows[current][column - 1] + 1)
+                .min(rows[last][column - 1] + u32::from(own != letter));
+            if column > 1 && previous == Some(own) && wanted[column - 2] == letter {
+                cell = cell.min(rows[before_last][column - 2] + 1);
+            }
+            rows[current][column] = cell;
+        }
+        last = current;
+        previous = Some(letter);
+    }
+    rows[last][width]
+}
+
+fn mask(word: &str) -> u32 {
+    word.chars()
+        .take(MOST_LETTERS)
+        .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
+}
+
+fn is_no_letter(c: char) -> bool {
+    !c.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn score(query: &str, fields: &[&str]) -> Option<u32> {
+        Query::new(query).score(&Searchable::new(fields.iter().copied()))
+    }
+
+    #[test]
+    fn case_accents_order_beginnings_and_typos_are_forgiven() {
+        for (query, text) in [
+            ("FLUX", "Flux Pro"),
+            ("pro flux", "Flux Pro"),
+            ("creme", "Crème brûlée"),
+            ("crème", "creme brulee"),
+            ("portr", "Portrait studio"),
+            ("portriat", "Portrait studio"),
+            ("lanscape", "Landscape"),
+            ("landskaep", "landscape"),
+            ("gpt4", "gpt-4 turbo"),
+            ("gpt-4", "gpt 4 turbo"),
+            ("text-to-image", "Text to Image"),
+            ("realistic", "photorealistic"),
+            ("東京", "夜の東京タワー"),
+            ("portet", "портрет portret"),
+            ("портрет", "Потрет на фоне"),
+        ] {
+            assert!(score(query, &[text]).is_some(), "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn short_words_and_words_far_apart_are_not_mistaken() {
+        for (query, text) in [
+            ("cat", "car"),
+            ("portrait", "landscape"),
+            ("dog cat", "a dog"),
+            ("video", "image"),
+            ("flux", "fl"),
+        ] {
+            assert_eq!(score(query, &[text]), None, "{query} in {text}");
+        }
+    }
+
+    #[test]
+    fn exact_before_prefix_before_inside_before_typo_and_names_before_descriptions() {
+        let ranks = [
+            score("photo", &["photo"]),
+            score("photo", &["photos"]),
+            score("photo", &["telephotos"]),
+            score("photo", &["x", "photo"]),
+            score("photo", &["x", "y", "z", "telephotos"]),
+            score("photo", &["phoot"]),
+        ];
+        assert!(ranks.iter().all(Option::is_some));
+        assert!(ranks.is_sorted(), "{ranks:?}");
+    }
+
+    #[test]
+    fn the_best_comes_first_and_equals_keep_their_order() {
+        let items = ["an image of cats", "Cats", "dogs", "cats", "Cast"];
+        let items: Vec<Searchable> = items.iter().map(|text| Searchable::new([*text])).collect();
+        assert_eq!(Query::new("cats").find(&items), [0, 1, 3, 4]);
+        assert_eq!(Query::new("  ").find(&items), [0, 1, 2, 3, 4]);
+    }
+
+    /// Slow, plain and right.
+    fn edits_by_definition(a: &[char], b: &[char]) -> u32 {
+        let mut d = vec![vec![0u32; b.len() + 1]; a.len() + 1];
+        for i in 0..=a.len() {
+            for j in 0..=b.len() {
+                d[i][j] = if i == 0 || j == 0 {
+                    (i + j) as u32
+                } else {
+                    let swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                    (d[i - 1][j] + 1)
+                        .min(d[i][j - 1] + 1)
+                        .min(d[i - 1][j - 1] + u32::from(a[i - 1] != b[j - 1]))
+                        .min(if swap { d[i - 2][j - 2] + 1 } else { u32::MAX })
+                };
+            }
+        }
+        d[a.len()][b.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_finds_itself_and_its_beginning(text in ".{0,80}") {
+            prop_assert!(score(&text, &[&text]).is_some());
+            let half: String = text.chars().take(text.chars().count() / 2).collect();
+            prop_assert!(score(&half, &[&text]).is_some());
+        }
+
+        #[test]
+        fn edits_are_counted_right(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
+            let (a, c): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            prop_assert_eq!(edits(&a, &b), edits_by_definition(&a, &c));
+        }
+
+        #[test]
+        fn one_edit_in_a_word_of_four_letters_is_forgiven(word in "[a-z]{4,12}", at in 0..12usize, c in "[a-z]") {
+            let at = at % word.len();
+            for typed in [
+                format!("{}{c}{}", &word[..at], &word[at..]),
+                format!("{}{c}{}", &word[..at], &word[at + 1..]),
+            ] {
+                prop_assert!(score(&typed, &[&word]).is_some(), "{} for {}", typed, word);
+            }
+        }
+    }
+
+    #[test]
+    fn ten_thousand_models_are_searched_within_a_frame() {
+        let nouns = [
+            "portrait",
+            "landscape",
+            "video",
+            "upscaler",
+            "voice",
+            "texture",
+            "anime",
+        ];
+        let items: Vec<Searchable> = (0..10_000usize)
+            .map(|n| {
+                let noun = nouns[n % nouns.len()];
+                let name = format!("Studio {noun} {n}");
+                let about = format!(
+                    "Makes a {noun} from text in several styles, with control over light, lens, \
+                     aspect ratio and seed; number {n} of the series, tuned for detailed output"
+                );
+                Searchable::new([name.as_str(), "image-generation", noun, &about])
+            })
+            .collect();
+        for text in [
+            "portrait",
+            "stdio landscpae",
+            "detailed anime lens 77",
+            "zzzzzzzz",
+        ] {
+            let query = Query::new(text);
+            let times = (0..10).map(|_| {
+                let start = std::time::Instant::now();
+                assert!(query.find(&items).len() < items.len());
+                start.elapsed()
+            });
+            let best = times.min().unwrap();
+            println!("{text}: {best:?}");
+            // Without optimisation the time says nothing.
+            assert!(cfg!(debug_assertions) || best.as_millis() < 16);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Long lists show only the rows in sight: which ones, and how much empty space stands for the
+//! rest.
+
+use std::ops::Range;
+
+/// A list or grid whose rows all have one height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grid {
+    /// Items in all.
+    pub items: usize,
+    /// Items in one row; 0 counts as 1.
+    pub columns: usize,
+    /// From the top of one row to the top of the next, in px, gap included.
+    pub row_height: f64,
+}
+
+/// The part of a [`Grid`] to build.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    pub rows: Range<usize>,
+    pub items: Range<usize>,
+    /// Empty space above and below the rows built, in px. With these the list is always
+    /// [`Grid::height`] high, so that the scroll bar tells the truth.
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Grid {
+    pub fn rows(&self) -> usize {
+        self.items.div_ceil(self.columns.max(1))
+    }
+
+    /// Height of the whole list in px.
+    pub fn height(&self) -> f64 {
+        self.rows() as f64 * self.row_height()
+    }
+
+    /// A height that was not measured yet (0, NaN) must not mean "all rows fit".
+    fn row_height(&self) -> f64 {
+        if self.row_height.is_finite() && self.row_height >= 1.0 {
+            self.row_height
+        } else {
+            1.0
+        }
+    }
+
+    /// What to build when `scroll` px of the list are above the top of a viewport `viewport` px
+    /// high; `scroll` is negative while the list still starts below it. `overscan` more rows are
+    /// built on both sides, so that scrolling and tabbing meet no hole.
+    pub fn window(&self, scroll: f64, viewport: f64, overscan: usize) -> Window {
+        let columns = self.columns.max(1);
+        let rows = self.rows();
+        let height = self.row_height();
+        let last_top = (self.height() - height).max(0.0);
+        let above = |px: f64| if px.is_nan() { 0.0 } else { px };
+        let start = above(scroll).clamp(0.0, last_top);
+        let end = (above(scroll) + above(viewport).max(0.0)).clamp(start, self.height());
+        let first = (start / height).floor() as usize;
+        let end = (end / height).ceil() as usize;
+        let first = first.saturating_sub(overscan);
+        let end = end.max(first + 1).saturating_add(overscan).min(rows);
+        let first = first.min(end);
+        Window {
+            items: (first * columns).min(self.items)..(end * columns).min(self.items),
+            top: first as f64 * height,
+            bottom: (rows - end) as f64 * height,
+            rows: first..end,
+        }
+    }
+
+    /// The scroll offset, in px, nearest to `scroll` that shows item `index` whole.
+    pub fn scroll_to(&self, index: usize, scroll: f64, viewport: f64) -> f64 {
+        let height = self.row_height();
+        let row = index.min(self.items.saturating_sub(1)) / self.columns.max(1);
+        let top = row as f64 * height;
+        scroll.clamp((top + height - viewport).min(top), top)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_plain_list_in_the_middle() {
+        let grid = Grid {
+            items: 1000,
+            columns: 3,
+            row_height: 100.0,
+        };
+        let window = grid.window(1050.0, 400.0, 2);
+        assert_eq!(window.rows, 8..17);
+        assert_eq!(window.items, 24..51);
+        assert_eq!((window.top, window.bottom), (800.0, 31_700.0));
+    }
+
+    #[test]
+    fn empty_lists_and_unmeasured_rows() {
+        let empty = Grid {
+            items: 0,
+            columns: 0,
+            row_height: 0.0,
+        };
+        assert_eq!(empty.window(f64::NAN, f64::NAN, 5).items, 0..0);
+        let unmeasured = Grid {
+            items: 10_000,
+            columns: 1,
+            row_height: f64::NAN,
+        };
+        assert!(unmeasured.window(0.0, 800.0, 2).items.len() < 1000);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_in_sight_is_built_and_the_height_never_changes(
+            items in 0..20_000usize, columns in 0..8usize, row_height in 1.0..500.0f64,
+            scroll in -1000.0..1e6f64, viewport in 0.0..3000.0f64, overscan in 0..5usize,
+        ) {
+            let grid = Grid { items, columns, row_height };
+            let window = grid.window(scroll, viewport, overscan);
+            let built = window.rows.len() as f64 * row_height;
+            prop_assert!((window.top + built + window.bottom - grid.height()).abs() < 1e-3);
+            prop_assert!(window.items.end <= items);
+            prop_assert!(window.rows.len() <= (viewport / row_height) as usize + 3 + 2 * overscan);
+            for row in 0..grid.rows().min(3000) {
+                let (top, bottom) = (row as f64 * row_height, (row + 1) as f64 * row_height);
+                if bottom > scroll + 1e-6 && top < scroll + viewport - 1e-6 {
+                    prop_assert!(window.rows.contains(&row));
+                }
+            }
+        }
+
+        #[test]
+        fn scrolling_to_an_item_shows_it(items in 1..5000usize, columns in 1..6usize, index in 0..5000usize, scroll in 0.0..1e6f64) {
+            let grid = Grid { items, columns, row_height: 80.0 };
+            let index = index % items;
+            let window = grid.window(grid.scroll_to(index, scroll, 600.0), 600.0, 0);
+            prop_assert!(window.items.contains(&index));
+        }
+    }
+}
