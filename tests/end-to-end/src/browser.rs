@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::chromedriver::Chromedriver;
 use crate::wait::{Seen, until};
-use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ impl Browser {
             .await?)
     }
 
-    /// Cuts the network off, or brings it back; the page sees `offline` and `online`.
+    /// Cuts the network of the tab off, or brings it back; the page sees `offline` and `online`.
     pub async fn set_offline(&self, offline: bool) -> Result<()> {
         let conditions = json!({ "offline": offline, "latency": 0, "throughput": -1 });
         self.command(
@@ -128,13 +128,22 @@ impl Browser {
         Ok(())
     }
 
-    /// Opens a further tab (or a window of its own), goes there, and gives its handle. Both kinds
-    /// share the profile.
-    pub async fn open_tab(&self, address: &str) -> Result<fantoccini::wd::WindowHandle> {
+    /// Opens a further tab in the same profile, goes there, and gives its handle.
+    pub async fn open_tab(&self, address: &str) -> Result<WindowHandle> {
         let tab = self.client.new_window(true).await?.handle;
         self.client.switch_to_window(tab.clone()).await?;
         self.open(address).await?;
         Ok(tab)
+    }
+
+    /// Goes on in another tab.
+    pub async fn switch_to(&self, tab: &WindowHandle) -> Result<()> {
+        Ok(self.client.switch_to_window(tab.clone()).await?)
+    }
+
+    /// Closes the tab; go on with [`Self::switch_to`].
+    pub async fn close_tab(&self) -> Result<()> {
+        Ok(self.client.close_window().await?)
     }
 
     /// What the page wrote to its console since the last call, one line an entry.
@@ -176,29 +185,24 @@ impl Browser {
         self.downloads.path()
     }
 
-    /// Waits until a download whose name ends like this is complete.
-    pub async fn downloaded(&self, ending: &str) -> Result<PathBuf> {
-        until(
-            format!("a download …{ending}"),
-            Duration::from_secs(20),
-            async || {
-                let mut names = Vec::new();
-                for entry in std::fs::read_dir(self.downloads())? {
-                    let path = entry?.path();
-                    let name = path
-                        .file_name()
-                        .unwrap_or_default()
-                        .to_string_lossy()
-                        .into_owned();
-                    // A download under way has another ending until it is complete.
-                    if name.ends_with(ending) && path.metadata()?.len() > 0 {
-                        return Ok(Seen::Yes(path));
-                    }
-                    names.push(name);
+    /// Waits until so many downloads with this ending are complete.
+    pub async fn downloaded(&self, count: usize, ending: &str) -> Result<Vec<PathBuf>> {
+        let what = format!("{count} downloads …{ending}");
+        until(what, Duration::from_secs(20), async || {
+            let mut complete = Vec::new();
+            for entry in std::fs::read_dir(self.downloads())? {
+                let path = entry?.path();
+                // A download under way has another ending until it is complete.
+                if path.to_string_lossy().ends_with(ending) && path.metadata()?.len() > 0 {
+                    complete.push(path);
                 }
-                Ok(Seen::NotYet(format!("downloads are {names:?}")))
-            },
-        )
+            }
+            Ok(if complete.len() == count {
+                Seen::Yes(complete)
+            } else {
+                Seen::NotYet(format!("there are {complete:?}"))
+            })
+        })
         .await
     }
 

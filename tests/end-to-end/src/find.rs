@@ -46,6 +46,11 @@ pub fn by(role: &str, name: &str) -> Query {
     }
 }
 
+/// A button or a link of this name: people press both, and which it is may be nobody's business.
+pub fn control(name: &str) -> Query {
+    by("button|link", name)
+}
+
 /// What has this role and a name that begins like this.
 pub fn starting(role: &str, name: &str) -> Query {
     Query {
@@ -165,7 +170,9 @@ impl Browser {
 
     /// What answers the query, and the names of what has the role but another name.
     async fn look(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
-        let candidates = Locator::Css(candidates(&query.role));
+        let candidates: Vec<&str> = query.role.split('|').map(candidates).collect();
+        let candidates = candidates.join(", ");
+        let candidates = Locator::Css(&candidates);
         let candidates = match &query.within {
             Some(element) => element.find_all(candidates).await?,
             None => self.client.find_all(candidates).await?,
@@ -173,7 +180,8 @@ impl Browser {
         let (mut found, mut others) = (Vec::new(), Vec::new());
         for element in candidates {
             // What is hidden from people has the role `none`.
-            if !same_role(&self.role_of(&element).await?, &query.role) {
+            let role = self.role_of(&element).await?;
+            if !query.role.split('|').any(|wanted| same_role(&role, wanted)) {
                 continue;
             }
             let name = self.name_of(&element).await?;

@@ -1,5 +1,6 @@
 //! What the other tests believe of the browser, on a page of the test's own.
 
+use atelier_end_to_end::browser::Scheme;
 use atelier_end_to_end::find::{any, by, containing, starting};
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
@@ -53,10 +54,7 @@ async fn the_page_notices_offline_and_dark() {
             })
             .await?;
         }
-        for (scheme, dark) in [
-            (atelier_end_to_end::browser::Scheme::Dark, true),
-            (atelier_end_to_end::browser::Scheme::Light, false),
-        ] {
+        for (scheme, dark) in [(Scheme::Dark, true), (Scheme::Light, false)] {
             browser.prefer(scheme).await?;
             let seen = browser.run(
                 "return matchMedia('(prefers-color-scheme: dark)').matches",
@@ -76,13 +74,11 @@ async fn downloads_and_pictures_are_kept() {
         let script = "const link = document.createElement('a'); link.download = 'wave.py';
             link.href = URL.createObjectURL(new Blob(['print(1)'])); link.click()";
         browser.run(script, vec![]).await?;
-        let file = browser.downloaded("wave.py").await?;
-        assert_eq!(std::fs::read_to_string(file)?, "print(1)");
+        let files = browser.downloaded(1, "wave.py").await?;
+        assert_eq!(std::fs::read_to_string(&files[0])?, "print(1)");
 
         let picture = browser.downloads().join("page.png");
-        browser
-            .full_page(320, atelier_end_to_end::browser::Scheme::Dark, &picture)
-            .await?;
+        browser.full_page(320, Scheme::Dark, &picture).await?;
         let bytes = std::fs::read(picture)?;
         // Width and height of a PNG lie at a fixed place.
         assert_eq!(bytes[16..24], [0, 0, 1, 64, 0, 0, 3, 132]);
