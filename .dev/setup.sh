@@ -114,7 +114,7 @@ install_packages() {
     root=(sudo)
   fi
   say "Installing $what with apt: $* (about a minute)"
-  local apt=(${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+  local apt=(${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
   # In the foreground, since sudo may ask for a password. The list of packages may be old or absent.
   "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null 2>&1 ||
     { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null; } ||
