@@ -91,13 +91,13 @@ test_native() {
 test_browser() {
   build_service || return 0
   check "build of the fault proxy" cargo build --locked -p atelier-end-to-end --bin fault-proxy
-  local service faults data
+  local service faults
   service=127.0.0.1:$(node .dev/port.mjs 18787 0)
   faults=127.0.0.1:$(node .dev/port.mjs 18788 0)
-  data=$(mktemp -d "$tools/browser-tests.XXXXXX")
+  browser_tests_data=$(mktemp -d "$tools/browser-tests.XXXXXX")
   local logs=$tools/logs service_pid faults_pid
   : >"$logs/service.log"
-  start "$logs/service.log" "$target/release/atelier-service" --listen "$service" --data "$data"
+  start "$logs/service.log" "$target/release/atelier-service" --listen "$service" --data "$browser_tests_data"
   service_pid=$started
   start "$logs/service.log" "$target/debug/fault-proxy" --service "http://$service" --listen "$faults"
   faults_pid=$started
@@ -121,10 +121,12 @@ test_browser() {
   fi
   stop "$faults_pid"
   stop "$service_pid"
-  rm -rf "$data"
+  rm -rf "$browser_tests_data"
 }
 
 test_build() {
+  # So that the phases after it cannot pass on an older build.
+  rm -rf dist
   check "release build of the page" trunk build --release
 }
 

@@ -46,7 +46,7 @@ impl Browser {
                 Ok(if same {
                     Seen::Yes(())
                 } else {
-                    Seen::NotYet("it is still changing".to_owned())
+                    Seen::NotYet("it is empty, loading or changing".to_owned())
                 })
             },
         )
