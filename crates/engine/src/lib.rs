@@ -1,9 +1,12 @@
 //! The decisions.
 
+pub mod compose;
+pub mod control;
 pub mod duration;
 pub mod file_name;
 pub mod fold;
 pub mod output;
+pub mod rerun;
 pub mod search;
 pub mod seed;
 pub mod shelves;

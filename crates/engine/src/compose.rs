@@ -1,0 +1,74 @@
+//! Composing a batch: rows of a table, each a [`Draft`], from prompts, sweeps and files. A row
+//! becomes an [`Input`] like a single form does, or is shown with what is wrong and never sent.
+
+use atelier_contract::{Draft, Input, Problem, Schema};
+
+pub mod csv;
+pub mod import;
+pub mod plan;
+pub mod prompts;
+pub mod range;
+pub mod sweep;
+
+/// Rows that one batch may have. More is a mistake in a range more often than a wish.
+pub const MOST_ROWS: usize = 10_000;
+
+/// The columns that a table of these rows needs: parameters in use and required ones, in the
+/// order of the form, then names that the schema does not know.
+pub fn columns(rows: &[Draft], schema: &Schema) -> Vec<String> {
+    let in_use = |name: &str| rows.iter().any(|row| row.entries.contains_key(name));
+    let mut columns: Vec<String> = schema
+        .parameters()
+        .filter(|(parameter, required)| *required || in_use(&parameter.name))
+        .map(|(parameter, _)| parameter.name.clone())
+        .collect();
+    for name in rows.iter().flat_map(|row| row.entries.keys()) {
+        if !columns.contains(name) {
+            columns.push(name.clone());
+        }
+    }
+    columns
+}
+
+/// Checks every row like a single form.
+pub fn check_rows(
+    rows: &[Draft],
+    schema: &Schema,
+    send_defaults: bool,
+) -> Vec<Result<Input, Vec<Problem>>> {
+    rows.iter()
+        .map(|row| schema.validate(row, send_defaults))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atelier_contract::Entry;
+    use serde_json::json;
+
+    #[test]
+    fn columns_are_in_the_forms_order_and_bad_rows_are_found() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [{"name": "steps", "type": "integer"}, {"name": "seed", "type": "integer"}]
+            }
+        }))
+        .unwrap();
+        let row = |name: &str, text: &str| {
+            let mut row = Draft::default();
+            row.set("prompt", Entry::Text("cat".into()));
+            row.set(name, Entry::Text(text.into()));
+            row
+        };
+        let rows = [row("lora", "x"), row("seed", "1.5"), row("seed", "7")];
+        assert_eq!(columns(&rows, &schema), ["prompt", "seed", "lora"]);
+        let checked = check_rows(&rows, &schema, false);
+        assert_eq!(
+            checked.iter().map(Result::is_ok).collect::<Vec<_>>(),
+            [false, false, true]
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
+//! mixed.
+
+use atelier_contract::{Entry, Kind, Parameter, check};
+
+use super::MOST_ROWS;
+
+/// Reads the values of an axis.
+///
+/// - Values are separated by commas. One that contains a comma is put in double quotes; a quote
+///   inside is doubled, as in CSV. Texts may be written one per line instead, without quotes; then
+///   commas do not separate.
+/// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
+///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
+///   are added exactly. The last value is left out where no step hits it.
+/// - Each value is checked against the parameter. The error is a sentence.
+pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<Entry>, String> {
+    let kind = parameter.kind();
+    let is_number = matches!(kind, Kind::Integer | Kind::Number);
+    let written = match kind {
+        Kind::Text if text.trim().contains('\n') && !text.trim().starts_with('"') => {
+            super::prompts::prompts(text).map(str::to_owned).collect()
+        }
+        // A comma inside JSON separates its parts.
+        Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
+        _ => split(text)?,
+    };
+    let written = if is_number { expand(written)? } else { written };
+    if written.len() > MOST_ROWS {
+        return Err(too_many());
+    }
+    let entry = |text: String| {
+        let entry = Entry::Text(text);
+        match check(parameter, required, Some(&entry)) {
+            Ok(Some(value)) => Ok(Entry::Value(value)),
+            Ok(None) => Ok(entry),
+            Err(problem) => Err(format!("{problem}.")),
+        }
+    };
+    written.into_iter().map(entry).collect()
+}
+
+fn too_many() -> String {
+    format!("This gives more than {MOST_ROWS} values.")
+}
+
+fn json_values(text: &str) -> Result<Vec<String>, String> {
+    serde_json::Deserializer::from_str(text)
+        .into_iter::<serde_json::Value>()
+        .map(|value| value.map(|value| value.to_string()))
+        .collect::<Result<_, _>>()
+        .map_err(|error| format!("Write one JSON value per line: {error}."))
+}
+
+/// The values between commas and line ends, trimmed; empty ones count only if quoted.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let mut values = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let value;
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let (inside, after) = unquote(quoted).ok_or("A quote is not closed.")?;
+            rest = after.trim_start_matches([' ', '\t']);
+            if !rest.is_empty() && !rest.starts_with(is_separator) {
+                return Err(format!("Put a comma after “{inside}”."));
+            }
+            value = Some(inside);
+        } else {
+            let end = rest.find(is_separator).unwrap_or(rest.len());
+            let plain = rest[..end].trim();
+            value = (!plain.is_empty()).then(|| plain.to_owned());
+            rest = &rest[end..];
+        }
+        values.extend(value);
+        rest = rest.strip_prefix(is_separator).unwrap_or(rest).trim_start();
+    }
+    Ok(values)
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, ',' | '\n' | '\r')
+}
+
+/// The text up to the closing quote, and what follows it.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut inside = String::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find('"')?;
+        inside.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(after) => {
+                inside.push('"');
+                rest = after;
+            }
+            None => return Some((inside, rest)),
+        }
+    }
+}
+
+/// Fills in what the dots stand for.
+fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
+    const DOTS: &str = "..";
+    let mut tokens = Vec::new();
+    for text in &written {
+        let text = text.replace('…', DOTS);
+        let mut ends = text.splitn(2, DOTS);
+        let start = ends.next().unwrap_or_default().trim().to_owned();
+        tokens.push(Some(start));
+        if let Some(end) = ends.next() {
+            tokens.push(None);
+            tokens.push(Some(end.trim_start_matches('.').trim().to_owned()));
+        }
+    }
+    // `1, .., 3` has nothing on either side of its dots.
+    tokens.retain(|token| token.as_deref() != Some(""));
+
+    let mut values: Vec<String> = Vec::new();
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        let Some(value) = token else {
+            let end = tokens.next().flatten().ok_or("Write a value after “..”.")?;
+            let start = values.last().ok_or("Write a value before “..”.")?;
+            let before = values.len().checked_sub(2).map(|at| values[at].as_str());
+            let room = MOST_ROWS.saturating_sub(values.len());
+            let more = steps(before, start, &end, room)?;
+            values.extend(more);
+            continue;
+        };
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// The values after `start` up to `end`, in the step from `before` to `start`.
+fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Vec<String>, String> {
+    let numbers = [before.unwrap_or(start), start, end];
+    let mut read = [Decimal::default(); 3];
+    for (number, text) in read.iter_mut().zip(numbers) {
+        *number =
+            Decimal::parse(text).ok_or_else(|| format!("“{text}” is no number to count with."))?;
+    }
+    let scale = read.iter().map(|number| number.scale).max().unwrap_or(0);
+    let out_of_range = || format!("The numbers from {start} to {end} are too fine to count with.");
+    let mut units = [0i128; 3];
+    for (unit, number) in units.iter_mut().zip(read) {
+        *unit = number.units(scale).ok_or_else(out_of_range)?;
+    }
+    let [before_units, start_units, end_units] = units;
+    let distance = end_units - start_units;
+    let step = match before {
+        Some(_) => start_units - before_units,
+        None => {
+            distance.signum()
+                * Decimal { units: 1, scale: 0 }
+                    .units(scale)
+                    .ok_or_else(out_of_range)?
+        }
+    };
+    if distance == 0 {
+        return Ok(Vec::new());
+    }
+    if step == 0 || (step < 0) != (distance < 0) {
+        return Err(match before {
+            Some(before) => format!("Counting on from {before}, {start} never reaches {end}."),
+            None => out_of_range(),
+        });
+    }
+    let count = distance / step;
+    if count > room as i128 {
+        return Err(too_many());
+    }
+    Ok((1..=count)
+        .map(|n| {
+            Decimal {
+                units: start_units + n * step,
+                scale,
+            }
+            .to_text()
+        })
+        .collect())
+}
+
+/// `units / 10^scale`, exactly.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Decimal {
+    units: i128,
+    scale: u32,
+}
+
+impl Decimal {
+    /// Decimal places, and digits before them, that are kept: 10^30 is far from the ends of i128.
+    const MOST_DIGITS: u32 = 30;
+
+    fn parse(text: &str) -> Option<Self> {
+        let (number, exponent) = match text.split_once(['e', 'E']) {
+            Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+            None => (text, 0),
+        };
+        let (negative, digits) = match number.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, number.strip_prefix('+').unwrap_or(number)),
+        };
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let length = whole.len() + fraction.len();
+        let all_digits = whole
+            .bytes()
+            .chain(fraction.bytes())
+            .all(|b| b.is_ascii_digit());
+        if length == 0 || length > Self::MOST_DIGITS as usize || !all_digits {
+            return None;
+        }
+        let units: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let units = if negative { -units } else { units };
+        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
+        match u32::try_from(scale) {
+            Ok(scale) => (scale <= Self::MOST_DIGITS).then_some(Self { units, scale }),
+            // Small `units` with a large exponent.
+            Err(_) => Some(Self {
+                units: Self { units, scale: 0 }.units(scale.unsigned_abs())?,
+                scale: 0,
+            }),
+        }
+    }
+
+    /// The value counted in units of `10^-scale`; `None` if it is too large for that.
+    fn units(self, scale: u32) -> Option<i128> {
+        let factor = 10i128.checked_pow(scale.checked_sub(self.scale)?)?;
+        let units = self.units.checked_mul(factor)?;
+        (units.unsigned_abs() < 10u128.pow(Self::MOST_DIGITS + 6)).then_some(units)
+    }
+
+    fn to_text(self) -> String {
+        let sign = if self.units < 0 { "-" } else { "" };
+        let digits = self.units.unsigned_abs().to_string();
+        let scale = self.scale as usize;
+        let digits = format!("{digits:0>width$}", width = scale + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - scale);
+        match fraction.trim_end_matches('0') {
+            "" => format!("{sign}{whole}"),
+            fraction => format!("{sign}{whole}.{fraction}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

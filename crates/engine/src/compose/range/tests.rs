@@ -1,0 +1,123 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn read(parameter: Value, text: &str) -> Result<Vec<String>, String> {
+    let parameter = serde_json::from_value(parameter).unwrap();
+    let entries = values(&parameter, false, text)?;
+    Ok(entries.iter().map(Entry::to_text).collect())
+}
+
+fn integers(text: &str) -> Result<Vec<String>, String> {
+    read(json!({"name": "steps", "type": "integer"}), text)
+}
+
+fn numbers(text: &str) -> Result<Vec<String>, String> {
+    read(json!({"name": "cfg", "type": "number"}), text)
+}
+
+fn texts(text: &str) -> Result<Vec<String>, String> {
+    read(json!({"name": "style", "type": "string"}), text)
+}
+
+#[test]
+fn lists_and_ranges() {
+    let joined = |text: &str| integers(text).unwrap().join(" ");
+    assert_eq!(joined("1, 2, 5"), "1 2 5");
+    assert_eq!(joined("1, 2, .., 10"), "1 2 3 4 5 6 7 8 9 10");
+    assert_eq!(joined("1, 3, …, 10"), "1 3 5 7 9");
+    assert_eq!(joined("10, 8, ..., 0"), "10 8 6 4 2 0");
+    assert_eq!(joined("1..4"), "1 2 3 4");
+    assert_eq!(joined("3, .., 1"), "3 2 1");
+    assert_eq!(joined("1, 2, .., 4, 10, 20, .., 40"), "1 2 3 4 10 20 30 40");
+    assert_eq!(joined("-2,-1,..,2"), "-2 -1 0 1 2");
+    assert_eq!(joined("5, .., 5"), "5");
+    assert_eq!(joined(""), "");
+    assert_eq!(joined("1\n2\n"), "1 2");
+    assert_eq!(
+        joined("18446744073709551613, 18446744073709551614, .., 18446744073709551615"),
+        "18446744073709551613 18446744073709551614 18446744073709551615"
+    );
+    let joined = |text: &str| numbers(text).unwrap().join(" ");
+    assert_eq!(
+        joined("0.1, 0.2, .., 1"),
+        "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1"
+    );
+    assert_eq!(joined("1, 0.75, .., 0"), "1 0.75 0.5 0.25 0");
+    assert_eq!(joined("1e-2, 2e-2, .., 0.05"), "0.01 0.02 0.03 0.04 0.05");
+    assert_eq!(joined("0.5..2"), "0.5 1.5");
+}
+
+#[test]
+fn what_cant_be_counted_is_said() {
+    for text in [
+        "1, 1, .., 5",
+        "1, 2, .., -5",
+        ".., 5",
+        "1, ..",
+        "1, 2, .., 100000",
+        "1, 2, .., 1e30",
+        "a, b, .., c",
+        "1, x",
+        "1, 1.5",
+        "0, 1e-30, .., 1e29",
+    ] {
+        let error = integers(text).unwrap_err();
+        assert!(error.ends_with('.'), "{text}: {error}");
+    }
+    assert!(integers("1, 2, .., 100000").unwrap_err().contains("10000"));
+}
+
+#[test]
+fn texts_choices_and_switches() {
+    assert_eq!(
+        texts(r#"oil, "ink, washed", "say ""hi""", "#).unwrap(),
+        ["oil", "ink, washed", "say \"hi\""]
+    );
+    assert_eq!(texts("a, b\nc, d").unwrap(), ["a, b", "c, d"]);
+    assert_eq!(texts("a, .., c").unwrap(), ["a", "..", "c"]);
+    assert_eq!(texts(r#""", blurry"#).unwrap(), ["", "blurry"]);
+    assert!(texts(r#""open"#).is_err());
+    assert!(texts(r#""a" b"#).is_err());
+    let choice = json!({"name": "ratio", "type": "enum", "allowedValues": ["1:1", "16:9", 2]});
+    assert_eq!(
+        read(choice.clone(), "1:1, 16:9, 2").unwrap(),
+        ["1:1", "16:9", "2"]
+    );
+    assert!(read(choice, "4:3").unwrap_err().contains("one of"));
+    let switch = json!({"name": "hd", "type": "boolean"});
+    assert_eq!(read(switch, "true, no").unwrap(), ["true", "false"]);
+    let list = json!({"name": "size", "type": "array"});
+    assert_eq!(read(list, "[1, 2]\n[3,4]").unwrap(), ["[1,2]", "[3,4]"]);
+}
+
+proptest! {
+    #[test]
+    fn ranges_of_decimals_are_exact(start in -1000..1000i64, step in 1..50i64, count in 1..200i64, places in 0..4u32, down: bool) {
+        let step = if down { -step } else { step };
+        let text = |n: i64| Decimal { units: n.into(), scale: places }.to_text();
+        let written = format!("{}, {}, .., {}", text(start), text(start + step), text(start + step * count));
+        let expected: Vec<f64> = (0..=count).map(|n| text(start + n * step).parse().unwrap()).collect();
+        let given: Vec<f64> = numbers(&written).unwrap().iter().map(|n| n.parse().unwrap()).collect();
+        prop_assert_eq!(given, expected);
+    }
+
+    #[test]
+    fn decimals_there_and_back(units: i64, scale in 0..20u32) {
+        let decimal = Decimal { units: units.into(), scale };
+        let again = Decimal::parse(&decimal.to_text()).unwrap();
+        prop_assert_eq!(again.units(scale), Some(decimal.units));
+    }
+
+    #[test]
+    fn quoted_lists_come_apart_again(list in prop::collection::vec("[ -~é\n]{0,12}", 1..8)) {
+        let quoted: Vec<String> = list.iter().map(|text| format!("\"{}\"", text.replace('"', "\"\""))).collect();
+        prop_assert_eq!(split(&quoted.join(", ")).unwrap(), list);
+    }
+
+    #[test]
+    fn any_text_is_survived(text in ".{0,60}|[0-9., e-]{0,30}") {
+        let _ = (integers(&text), numbers(&text), texts(&text));
+        let _ = read(json!({"name": "x", "type": "?"}), &text);
+    }
+}

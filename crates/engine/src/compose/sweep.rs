@@ -1,0 +1,211 @@
+//! Sweeps: parameters as axes, their values combined.
+
+use atelier_contract::{Draft, Entry};
+use serde::{Deserialize, Serialize};
+
+use super::MOST_ROWS;
+
+/// A parameter and the values it takes, in order; see [`super::range::values`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Axis {
+    pub parameter: String,
+    pub values: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Combine {
+    /// Every value with every other; the last axis changes fastest.
+    Product,
+    /// First with first, second with second; an axis of one value keeps it throughout.
+    Paired,
+}
+
+/// The rows of a sweep: the form's other entries, with the axes' values in their parameters.
+/// Without axes, or with an empty one, there are none. Refused, with a sentence: lists of
+/// different lengths that are to be paired, one parameter on two axes, more than [`MOST_ROWS`].
+pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>, String> {
+    for (position, axis) in axes.iter().enumerate() {
+        if axes[..position]
+            .iter()
+            .any(|other| other.parameter == axis.parameter)
+        {
+            return Err(format!("{} is on two axes.", axis.parameter));
+        }
+    }
+    let count = count(axes, combine)?;
+    let row = |number: usize| {
+        let mut row = base.clone();
+        let mut rest = number;
+        for axis in axes.iter().rev() {
+            let length = axis.values.len();
+            let position = match combine {
+                Combine::Product => rest % length,
+                Combine::Paired => number % length,
+            };
+            rest /= length;
+            row.set(axis.parameter.clone(), axis.values[position].clone());
+        }
+        row
+    };
+    Ok((0..count).map(row).collect())
+}
+
+/// How many rows the axes give.
+pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
+    if axes.is_empty() || axes.iter().any(|axis| axis.values.is_empty()) {
+        return Ok(0);
+    }
+    let lengths = || axes.iter().map(|axis| axis.values.len());
+    let count = match combine {
+        Combine::Product => lengths().fold(1, usize::saturating_mul),
+        Combine::Paired => {
+            let longest = lengths().max().unwrap_or(0);
+            if lengths().any(|length| length != longest && length != 1) {
+                let lists: Vec<String> = axes
+                    .iter()
+                    .map(|axis| format!("{} has {}", axis.parameter, axis.values.len()))
+                    .collect();
+                return Err(format!(
+                    "Paired axes need equally many values: {}.",
+                    lists.join(", ")
+                ));
+            }
+            longest
+        }
+    };
+    if count > MOST_ROWS {
+        return Err(format!(
+            "These axes give {count} items; a batch has at most {MOST_ROWS}."
+        ));
+    }
+    Ok(count)
+}
+
+/// The labels of a grid, kept with the batch: two axes multiplied.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GridLabels {
+    /// The axis that runs downwards, and its values as text.
+    pub rows: Labels,
+    /// The axis that runs to the right.
+    pub columns: Labels,
+    /// Of each item of the batch, in order, its cell: `row * columns + column`. Rows of the table
+    /// that were not sent leave their cells empty.
+    pub cells: Vec<usize>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Labels {
+    pub parameter: String,
+    pub values: Vec<String>,
+}
+
+impl GridLabels {
+    /// The grid of a sweep whose rows number `sent` became items, where it is one: a product of
+    /// two axes with more than one value each.
+    pub fn new(axes: &[Axis], combine: Combine, sent: &[usize]) -> Option<Self> {
+        let mut long = axes.iter().filter(|axis| axis.values.len() > 1);
+        let (Combine::Product, Some(rows), Some(columns), None) =
+            (combine, long.next(), long.next(), long.next())
+        else {
+            return None;
+        };
+        let labels = |axis: &Axis| Labels {
+            parameter: axis.parameter.clone(),
+            values: axis.values.iter().map(Entry::to_text).collect(),
+        };
+        Some(Self {
+            rows: labels(rows),
+            columns: labels(columns),
+            cells: sent.to_vec(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn axis(parameter: &str, count: usize) -> Axis {
+        Axis {
+            parameter: parameter.into(),
+            values: (0..count).map(|n| Entry::Text(n.to_string())).collect(),
+        }
+    }
+
+    fn texts(rows: &[Draft]) -> Vec<String> {
+        rows.iter()
+            .map(|row| row.entries.values().map(Entry::to_text).collect::<String>())
+            .collect()
+    }
+
+    #[test]
+    fn product_and_pairs() {
+        let axes = [axis("a", 2), axis("b", 3)];
+        let product = rows(&Draft::default(), &axes, Combine::Product).unwrap();
+        assert_eq!(texts(&product), ["00", "01", "02", "10", "11", "12"]);
+        let refused = rows(&Draft::default(), &axes, Combine::Paired).unwrap_err();
+        assert_eq!(
+            refused,
+            "Paired axes need equally many values: a has 2, b has 3."
+        );
+        let axes = [axis("a", 3), axis("b", 3), axis("c", 1)];
+        let pairs = rows(&Draft::default(), &axes, Combine::Paired).unwrap();
+        assert_eq!(texts(&pairs), ["000", "110", "220"]);
+    }
+
+    #[test]
+    fn too_many_and_doubled_axes_are_refused_and_none_give_none() {
+        let many = [
+            axis("a", 1000),
+            axis("b", 1000),
+            axis("c", 10_000),
+            axis("d", usize::from(u16::MAX)),
+        ];
+        assert!(rows(&Draft::default(), &many, Combine::Product).is_err());
+        assert!(
+            rows(
+                &Draft::default(),
+                &[axis("a", 2), axis("a", 2)],
+                Combine::Product
+            )
+            .is_err()
+        );
+        assert!(
+            rows(&Draft::default(), &[], Combine::Product)
+                .unwrap()
+                .is_empty()
+        );
+        let empty = [axis("a", 2), axis("b", 0)];
+        assert!(
+            rows(&Draft::default(), &empty, Combine::Paired)
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_grid_has_two_axes_of_several_values() {
+        let axes = [axis("a", 2), axis("c", 1), axis("b", 3)];
+        let grid = GridLabels::new(&axes, Combine::Product, &[0, 1, 5]).unwrap();
+        assert_eq!(
+            (grid.rows.parameter.as_str(), grid.columns.values.len()),
+            ("a", 3)
+        );
+        assert_eq!(GridLabels::new(&axes, Combine::Paired, &[]), None);
+        assert_eq!(GridLabels::new(&axes[..2], Combine::Product, &[]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_product_has_every_combination_once(lengths in prop::collection::vec(1..6usize, 1..5)) {
+            let axes: Vec<Axis> = lengths.iter().enumerate().map(|(n, length)| axis(&n.to_string(), *length)).collect();
+            let rows = rows(&Draft::default(), &axes, Combine::Product).unwrap();
+            let distinct: HashSet<String> = texts(&rows).into_iter().collect();
+            prop_assert_eq!(rows.len(), lengths.iter().product::<usize>());
+            prop_assert_eq!(distinct.len(), rows.len());
+        }
+    }
+}

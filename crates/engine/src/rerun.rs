@@ -1,0 +1,180 @@
+//! An old input against today's schema: run again, with what has changed since said.
+
+use atelier_contract::{Draft, Entry, Parameter, RESERVED_NAMES, Schema, check};
+use serde_json::{Map, Value};
+
+/// A form filled from an earlier input.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Rerun {
+    /// Every value that today's schema still has a place for, valid or not.
+    pub draft: Draft,
+    /// What a person must know before sending it; those to repair in the form's order, then what
+    /// was left out.
+    pub differences: Vec<Difference>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    pub parameter: String,
+    pub change: Change,
+    /// The old value; none where there was none.
+    pub value: Option<Value>,
+    /// A whole sentence.
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The model no longer knows the parameter: the value is in no form any more.
+    Dropped,
+    /// The value is not allowed any more. It stays in the form, so that nothing is lost.
+    Invalid,
+    /// The model now demands a value that the old input has not.
+    NewlyRequired,
+}
+
+/// Fills a form with the values of an earlier input.
+pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
+    let mut rerun = Rerun::default();
+    for (parameter, required) in schema.parameters() {
+        match values.get(&parameter.name) {
+            Some(value) => rerun.take(parameter, required, value),
+            None => rerun.miss(parameter, required),
+        }
+    }
+    for (name, value) in values {
+        if !RESERVED_NAMES.contains(&name.as_str()) && schema.parameter(name).is_none() {
+            rerun.differences.push(Difference {
+                parameter: name.clone(),
+                change: Change::Dropped,
+                message: format!(
+                    "{name} is no parameter of this model any more; its value {} was left out.",
+                    shortened(value)
+                ),
+                value: Some(value.clone()),
+            });
+        }
+    }
+    rerun
+}
+
+impl Rerun {
+    fn take(&mut self, parameter: &Parameter, required: bool, value: &Value) {
+        let mut entry = Entry::Value(value.clone());
+        if let Err(problem) = check(parameter, required, Some(&entry)) {
+            // Only the JSON type has changed, `"2"` to `2` for one: the value itself still holds.
+            let anew = Entry::Text(entry.to_text());
+            match check(parameter, required, Some(&anew)) {
+                Ok(Some(value)) => entry = Entry::Value(value),
+                _ => self.differences.push(Difference {
+                    parameter: parameter.name.clone(),
+                    change: Change::Invalid,
+                    value: Some(value.clone()),
+                    message: format!("{}.", problem.message.trim_end_matches('.')),
+                }),
+            }
+        }
+        self.draft.set(parameter.name.clone(), entry);
+    }
+
+    fn miss(&mut self, parameter: &Parameter, required: bool) {
+        let default = parameter.default.clone().map(Entry::Value);
+        if required && check(parameter, true, default.as_ref()).is_err() {
+            self.differences.push(Difference {
+                parameter: parameter.name.clone(),
+                change: Change::NewlyRequired,
+                value: None,
+                message: format!("{} is required now.", parameter.name),
+            });
+        }
+    }
+}
+
+fn shortened(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn schema() -> Schema {
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [
+                    {"name": "prompt", "type": "string"},
+                    {"name": "style", "type": "enum", "allowedValues": ["oil", "ink"]},
+                    {"name": "format", "type": "string", "default": "png"}
+                ],
+                "optional": [
+                    {"name": "steps", "type": "integer", "minimum": 1, "maximum": 20},
+                    {"name": "seed", "type": "integer", "maximum": u64::MAX}
+                ]
+            }
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn an_input_that_still_holds_has_no_differences() {
+        let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": u64::MAX});
+        let rerun = rerun(values.as_object().unwrap(), &schema());
+        assert!(rerun.differences.is_empty());
+        let input = schema().validate(&rerun.draft, false).unwrap();
+        assert_eq!(Value::Object(input.values().clone()), values);
+    }
+
+    #[test]
+    fn what_changed_is_said_and_nothing_is_lost() {
+        let values = json!({"prompt": "cat", "steps": 50, "seed": "7", "lora": "x", "uid": "me"});
+        let rerun = rerun(values.as_object().unwrap(), &schema());
+        let said: Vec<(&str, Change, &str)> = rerun
+            .differences
+            .iter()
+            .map(|d| (d.parameter.as_str(), d.change, d.message.as_str()))
+            .collect();
+        assert_eq!(
+            said,
+            [
+                ("style", Change::NewlyRequired, "style is required now."),
+                (
+                    "steps",
+                    Change::Invalid,
+                    "steps must be between 1 and 20, not 50."
+                ),
+                (
+                    "lora",
+                    Change::Dropped,
+                    "lora is no parameter of this model any more; its value \"x\" was left out."
+                ),
+            ]
+        );
+        assert_eq!(rerun.draft.get("steps"), Some(&Entry::Value(json!(50))));
+        assert_eq!(rerun.draft.get("seed"), Some(&Entry::Value(json!(7))));
+        assert_eq!(
+            rerun.draft.get("format"),
+            None,
+            "its default still fills it"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn without_differences_the_form_can_be_sent(prompt in ".{0,8}", steps in -5..30i64, style in "oil|ink|wax", extra: bool) {
+            let mut values = json!({"prompt": prompt, "steps": steps, "style": style});
+            if extra { values["other"] = json!(1); }
+            let rerun = rerun(values.as_object().unwrap(), &schema());
+            let repaired = rerun.differences.iter().all(|d| d.change == Change::Dropped);
+            prop_assert_eq!(repaired, schema().validate(&rerun.draft, false).is_ok());
+            prop_assert_eq!(extra, rerun.differences.iter().any(|d| d.change == Change::Dropped));
+        }
+    }
+}
