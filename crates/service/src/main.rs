@@ -1,1 +1,63 @@
-fn main() {}
+//! `atelier-service`: the local service as a program. See the library's documentation.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use atelier_service::{Config, StartError, serve};
+use clap::Parser;
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    tracing_subscriber::fmt()
+        .with_env_filter(
+            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()),
+        )
+        .with_writer(std::io::stderr)
+        .init();
+    match run(Config::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(config: Config) -> Result<(), StartError> {
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .map_err(|error| StartError::Listen(config.listen, error))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| StartError::Listen(config.listen, error))?;
+    // The one line on standard output: with `--listen 127.0.0.1:0` it tells the port. Whether
+    // anybody reads it makes no difference to the service.
+    let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
+    serve(config, listener, stop_asked()).await
+}
+
+/// Ends on Ctrl-C, or when the system asks the process to end.
+async fn stop_asked() {
+    let interrupt = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    #[cfg(unix)]
+    let terminate = async {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    #[cfg(not(unix))]
+    let terminate = std::future::pending::<()>();
+    tokio::select! {
+        () = interrupt => {}
+        () = terminate => {}
+    }
+}

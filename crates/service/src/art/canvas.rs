@@ -1,0 +1,195 @@
+//! A picture in linear light, and PNG files.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use super::color::Rgb;
+use super::grain::Grain;
+
+#[derive(Debug, Clone)]
+pub struct Canvas {
+    pub width: u32,
+    pub height: u32,
+    pub pixels: Vec<Rgb>,
+}
+
+/// No input image is larger than this on a side: outputs of this service are far smaller.
+const MAX_SIDE: u32 = 4096;
+
+impl Canvas {
+    pub fn new(width: u32, height: u32, color: Rgb) -> Self {
+        Self {
+            width,
+            height,
+            pixels: vec![color; width as usize * height as usize],
+        }
+    }
+
+    /// Calls `paint(x, y)` for every pixel, at its centre.
+    pub fn paint(width: u32, height: u32, mut paint: impl FnMut(f32, f32) -> Rgb) -> Self {
+        let mut pixels = Vec::with_capacity(width as usize * height as usize);
+        for y in 0..height {
+            for x in 0..width {
+                pixels.push(paint(x as f32 + 0.5, y as f32 + 0.5));
+            }
+        }
+        Self {
+            width,
+            height,
+            pixels,
+        }
+    }
+
+    /// The shorter side, in pixels: what sizes are measured by.
+    pub fn unit(&self) -> f32 {
+        self.width.min(self.height) as f32
+    }
+
+    fn index(&self, x: i64, y: i64) -> usize {
+        let x = x.clamp(0, i64::from(self.width) - 1) as usize;
+        let y = y.clamp(0, i64::from(self.height) - 1) as usize;
+        y * self.width as usize + x
+    }
+
+    /// The pixel, or the nearest one at the edge.
+    pub fn get(&self, x: i64, y: i64) -> Rgb {
+        self.pixels[self.index(x, y)]
+    }
+
+    /// The colour between the pixels; the edge goes on outside.
+    pub fn sample(&self, x: f32, y: f32) -> Rgb {
+        let (x, y) = (x - 0.5, y - 0.5);
+        let (ix, iy) = (x.floor(), y.floor());
+        let (fx, fy) = (x - ix, y - iy);
+        let (ix, iy) = (ix as i64, iy as i64);
+        let top = self.get(ix, iy).mix(self.get(ix + 1, iy), fx);
+        let bottom = self.get(ix, iy + 1).mix(self.get(ix + 1, iy + 1), fx);
+        top.mix(bottom, fy)
+    }
+
+    /// Covers a pixel with a colour by `alpha`; outside the canvas nothing happens.
+    pub fn cover(&mut self, x: i64, y: i64, color: Rgb, alpha: f32) {
+        if x >= 0 && y >= 0 && x < i64::from(self.width) && y < i64::from(self.height) {
+            let index = self.index(x, y);
+            self.pixels[index] = self.pixels[index].mix(color, alpha.clamp(0.0, 1.0));
+        }
+    }
+
+    /// Covers a disc with soft edges.
+    pub fn disc(&mut self, x: f32, y: f32, radius: f32, color: Rgb, alpha: f32) {
+        let reach = radius.ceil() as i64 + 1;
+        let (cx, cy) = (x.floor() as i64, y.floor() as i64);
+        for py in cy - reach..=cy + reach {
+            for px in cx - reach..=cx + reach {
+                let (dx, dy) = (px as f32 + 0.5 - x, py as f32 + 0.5 - y);
+                let coverage = (radius + 0.5 - (dx * dx + dy * dy).sqrt()).clamp(0.0, 1.0);
+                if coverage > 0.0 {
+                    self.cover(px, py, color, alpha * coverage);
+                }
+            }
+        }
+    }
+
+    /// Each pixel becomes the mean of its neighbours, `radius` pixels far, three times: nearly a
+    /// Gaussian.
+    pub fn blur(&mut self, radius: usize) {
+        if radius == 0 {
+            return;
+        }
+        let (w, h) = (self.width as usize, self.height as usize);
+        for _ in 0..3 {
+            for y in 0..h {
+                blur_line(&mut self.pixels, y * w, 1, w, radius);
+            }
+            for x in 0..w {
+                blur_line(&mut self.pixels, x, w, h, radius);
+            }
+        }
+    }
+
+    /// Adds a blurred copy of what is brighter than `threshold`.
+    pub fn bloom(&mut self, threshold: f32, radius: usize, strength: f32) {
+        let mut glow = self.clone();
+        for pixel in &mut glow.pixels {
+            *pixel =
+                pixel.scale((pixel.luminance() - threshold).max(0.0) / (pixel.luminance() + 1e-4));
+        }
+        glow.blur(radius);
+        for (pixel, glow) in self.pixels.iter_mut().zip(&glow.pixels) {
+            *pixel = pixel.plus(glow.scale(strength));
+        }
+    }
+
+    /// The picture's bytes, with grain: it hides the steps between shades, too.
+    pub fn bytes(&self, grain: &Grain) -> Vec<u8> {
+        let w = self.width as usize;
+        let mut bytes = Vec::with_capacity(self.pixels.len() * 3);
+        for (i, pixel) in self.pixels.iter().enumerate() {
+            bytes.extend(pixel.bytes(grain.at(i % w, i / w)));
+        }
+        bytes
+    }
+
+    /// The file.
+    pub fn png(&self, grain: &Grain) -> Result<Vec<u8>, png::EncodingError> {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        encoder.set_compression(png::Compression::Fast);
+        encoder.set_filter(png::Filter::Paeth);
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&self.bytes(grain))?;
+        writer.finish()?;
+        Ok(file)
+    }
+
+    /// Reads a PNG file that this service made.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        let mut decoder = png::Decoder::new(BufReader::new(file));
+        decoder.set_transformations(png::Transformations::normalize_to_color8());
+        let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+        let (width, height) = (reader.info().width, reader.info().height);
+        if width > MAX_SIDE || height > MAX_SIDE {
+            return Err("the image is too large".into());
+        }
+        let size = reader
+            .output_buffer_size()
+            .ok_or("the image is too large")?;
+        let mut bytes = vec![0; size];
+        let frame = reader
+            .next_frame(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        let channels = frame.color_type.samples();
+        let pixel = |p: &[u8]| match p {
+            [r, g, b, ..] => Rgb::from_bytes([*r, *g, *b]),
+            [grey, ..] => Rgb::from_bytes([*grey; 3]),
+            [] => Rgb::BLACK,
+        };
+        Ok(Self {
+            width,
+            height,
+            pixels: bytes[..frame.buffer_size()]
+                .chunks_exact(channels)
+                .map(pixel)
+                .collect(),
+        })
+    }
+}
+
+/// A running mean over one row or column.
+fn blur_line(pixels: &mut [Rgb], start: usize, step: usize, length: usize, radius: usize) {
+    let line: Vec<Rgb> = (0..length).map(|i| pixels[start + i * step]).collect();
+    let at = |i: isize| line[i.clamp(0, length as isize - 1) as usize];
+    let r = radius as isize;
+    let mut sum = (-r..=r).fold(Rgb::BLACK, |sum, i| sum.plus(at(i)));
+    let share = 1.0 / (2 * radius + 1) as f32;
+    for i in 0..length {
+        pixels[start + i * step] = sum.scale(share).each(|c| c.max(0.0));
+        let i = i as isize;
+        sum = sum.plus(at(i + r + 1)).plus(at(i - r).scale(-1.0));
+    }
+}

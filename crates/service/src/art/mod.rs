@@ -1,0 +1,19 @@
+//! What the picture models draw with: randomness, noise, colour, a canvas, and how a prompt reads.
+
+pub mod canvas;
+pub mod color;
+pub mod grain;
+pub mod noise;
+pub mod palette;
+pub mod prompt;
+pub mod rng;
+
+/// 0 below `from`, 1 above `to`, smooth between.
+pub fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
+    let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+pub fn lerp(a: f32, b: f32, t: f32) -> f32 {
+    a + (b - a) * t
+}

@@ -1,0 +1,106 @@
+//! Gradient noise in two and three dimensions.
+
+use super::lerp;
+use super::rng::Rng;
+
+/// A field of smooth noise, about -1 to 1, that repeats after 256 units.
+#[derive(Debug, Clone)]
+pub struct Noise {
+    order: Vec<u8>,
+}
+
+impl Noise {
+    pub fn new(rng: &mut Rng) -> Self {
+        let mut order: Vec<u8> = (0..=255).collect();
+        for i in (1..order.len()).rev() {
+            order.swap(i, rng.below(i + 1));
+        }
+        order.extend_from_within(..);
+        Self { order }
+    }
+
+    fn hash(&self, x: i32, y: i32, z: i32) -> u8 {
+        let at = |i: usize| usize::from(self.order[i]);
+        let wrap = |n: i32| (n & 255) as usize;
+        self.order[at(at(wrap(x)) + wrap(y)) + wrap(z)]
+    }
+
+    pub fn at(&self, x: f32, y: f32) -> f32 {
+        self.at3(x, y, 0.5)
+    }
+
+    pub fn at3(&self, x: f32, y: f32, z: f32) -> f32 {
+        let (ix, iy, iz) = (x.floor(), y.floor(), z.floor());
+        let (fx, fy, fz) = (x - ix, y - iy, z - iz);
+        let (ix, iy, iz) = (ix as i32, iy as i32, iz as i32);
+        let fade = |t: f32| t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
+        let (u, v, w) = (fade(fx), fade(fy), fade(fz));
+        let corner = |dx: i32, dy: i32, dz: i32| {
+            gradient(
+                self.hash(ix + dx, iy + dy, iz + dz),
+                fx - dx as f32,
+                fy - dy as f32,
+                fz - dz as f32,
+            )
+        };
+        let plane = |dz| {
+            lerp(
+                lerp(corner(0, 0, dz), corner(1, 0, dz), u),
+                lerp(corner(0, 1, dz), corner(1, 1, dz), u),
+                v,
+            )
+        };
+        lerp(plane(0), plane(1), w)
+    }
+
+    /// Several octaves, each of twice the frequency and half the strength; about -1 to 1.
+    pub fn fbm(&self, x: f32, y: f32, octaves: u32) -> f32 {
+        self.fbm3(x, y, 0.5, octaves)
+    }
+
+    pub fn fbm3(&self, x: f32, y: f32, z: f32, octaves: u32) -> f32 {
+        let (mut sum, mut strength, mut total, mut scale) = (0.0, 1.0, 0.0, 1.0);
+        for octave in 0..octaves {
+            // Shifted, so that the octaves' grids do not line up.
+            let shift = octave as f32 * 17.3;
+            sum += strength * self.at3(x * scale + shift, y * scale - shift, z * scale + shift);
+            total += strength;
+            strength *= 0.5;
+            scale *= 2.03;
+        }
+        sum / total
+    }
+
+    /// Sharp crests, as of mountains; 0 to 1.
+    pub fn ridged(&self, x: f32, y: f32, octaves: u32) -> f32 {
+        let (mut sum, mut strength, mut total, mut scale, mut crest) = (0.0, 1.0, 0.0, 1.0, 1.0);
+        for octave in 0..octaves {
+            let shift = octave as f32 * 11.7;
+            let n = 1.0 - self.at(x * scale + shift, y * scale - shift).abs() * 1.6;
+            let n = n.max(0.0).powi(2);
+            sum += n * strength * crest;
+            total += strength;
+            crest = n.clamp(0.0, 1.0);
+            strength *= 0.5;
+            scale *= 2.07;
+        }
+        sum / total
+    }
+}
+
+fn gradient(hash: u8, x: f32, y: f32, z: f32) -> f32 {
+    match hash & 15 {
+        0 | 12 => x + y,
+        1 | 14 => y - x,
+        2 => x - y,
+        3 => -x - y,
+        4 => x + z,
+        5 => z - x,
+        6 => x - z,
+        7 => -x - z,
+        8 => y + z,
+        9 | 13 => z - y,
+        10 => y - z,
+        _ => -y - z,
+    }
+}

@@ -1,0 +1,52 @@
+//! Who may call `/v2` (INTERFACE "Authentication").
+
+use axum::http::{HeaderMap, StatusCode, header};
+
+use crate::failure::Failure;
+
+/// The bearer token of the request; 401 if it is missing, empty, or not the one demanded.
+pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a str, Failure> {
+    let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
+    let token = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| token.trim())
+        .filter(|token| !token.is_empty())
+        .ok_or_else(|| {
+            refused("An access token is required: send the header Authorization: Bearer <token>.")
+        })?;
+    match demanded {
+        Some(demanded) if !same(demanded.as_bytes(), token.as_bytes()) => {
+            Err(refused("This access token is not known here."))
+        }
+        _ => Ok(token),
+    }
+}
+
+/// Equality whose time does not tell how much of a guess was right.
+fn same(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (x, y)| diff | (x ^ y)) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(value: &str, demanded: Option<&str>) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::AUTHORIZATION, value.parse().unwrap());
+        bearer(&headers, demanded).is_ok()
+    }
+
+    #[test]
+    fn any_token_or_the_one_demanded() {
+        assert!(ask("Bearer anything", None));
+        assert!(ask("bearer x", Some("x")));
+        assert!(!ask("Bearer y", Some("x")));
+        assert!(!ask("Bearer ", None));
+        assert!(!ask("Basic eDp5", None));
+        assert!(bearer(&HeaderMap::new(), None).is_err());
+    }
+}

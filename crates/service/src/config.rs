@@ -1,0 +1,146 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+
+/// A local generation service with procedural models (no AI): for trying Atelier on one machine.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "atelier-service", version)]
+pub struct Config {
+    /// Address and port to listen on; port 0 takes a free one, which is printed.
+    #[arg(long, default_value = "127.0.0.1:8787")]
+    pub listen: SocketAddr,
+
+    /// Directory of the database and the outputs; made if absent.
+    #[arg(long, value_name = "DIR", default_value_os_t = default_data())]
+    pub data: PathBuf,
+
+    /// The access token to demand. Without it, any non-empty token will do.
+    #[arg(long, env = "ATELIER_SERVICE_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+
+    /// Also serve this built front-end, with single-page fallback.
+    #[arg(long, value_name = "DIR")]
+    pub site: Option<PathBuf>,
+
+    /// Calls under /v2 permitted per second and token, e.g. `5/s`; above it: 429 with Retry-After.
+    #[arg(long, value_name = "N/s", value_parser = parse_rate)]
+    pub rate: Option<f64>,
+
+    /// Delay added to each answer, e.g. `200ms` or `1.5s`; a bare number is milliseconds.
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "0ms")]
+    pub latency: Duration,
+
+    /// The address that people reach this service at, e.g. `https://studio.example`. Default: the
+    /// request's own host.
+    #[arg(long, value_name = "URL", value_parser = parse_public_url)]
+    pub public_url: Option<String>,
+
+    /// Multiplies the time that models take: 0.1 is ten times faster, 0 as fast as it goes.
+    #[arg(long, value_name = "F", value_parser = parse_speed, default_value = "1.0")]
+    pub speed: f64,
+
+    /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub workers: Option<u16>,
+}
+
+impl Config {
+    /// The number of worker threads.
+    pub fn worker_count(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.workers.map_or_else(|| 2 * processors(), usize::from)
+    }
+}
+
+/// A directory of this person's own, where the system names one.
+fn default_data() -> PathBuf {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(data) = set("XDG_DATA_HOME").or_else(|| set("LOCALAPPDATA")) {
+        return PathBuf::from(data).join("atelier");
+    }
+    match set("HOME") {
+        Some(home) => PathBuf::from(home).join(".local/share/atelier"),
+        None => PathBuf::from("atelier-data"),
+    }
+}
+
+/// `5/s`, `5` or `0.5/s`: more than none, at most a million.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 1e6 => Ok(rate),
+        _ => Err("a rate is a number above 0, such as 5/s".into()),
+    }
+}
+
+/// `200ms`, `1.5s` or `200` (milliseconds); at most a minute.
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
+        (number, 1.0)
+    } else if let Some(number) = text.strip_suffix('s') {
+        (number, 1000.0)
+    } else {
+        (text, 1.0)
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if (0.0..=60_000.0).contains(&(n * unit_ms)) => {
+            Ok(Duration::from_secs_f64(n * unit_ms / 1000.0))
+        }
+        _ => Err("a time from 0 to 60 s, such as 200ms".into()),
+    }
+}
+
+fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
+        _ => Err("a factor from 0 to 100".into()),
+    }
+}
+
+fn parse_public_url(text: &str) -> Result<String, String> {
+    let url = text.trim().trim_end_matches('/');
+    let uri: axum::http::Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("http" | "https"), Some(_)) if uri.query().is_none() => Ok(url.to_owned()),
+        _ => Err("an absolute http(s) URL, such as https://studio.example".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_times_as_people_write_them() {
+        assert_eq!(parse_rate("5/s"), Ok(5.0));
+        assert_eq!(parse_rate("0.5"), Ok(0.5));
+        assert!(
+            parse_rate("0").is_err() && parse_rate("fast").is_err() && parse_rate("nan").is_err()
+        );
+        assert_eq!(parse_duration("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_duration("200"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert!(parse_duration("-1s").is_err() && parse_duration("2h").is_err());
+    }
+
+    #[test]
+    fn a_public_url_is_absolute_and_loses_its_last_slash() {
+        assert_eq!(
+            parse_public_url("https://a.example/x/"),
+            Ok("https://a.example/x".into())
+        );
+        assert!(parse_public_url("a.example").is_err());
+        assert!(parse_public_url("ftp://a.example").is_err());
+    }
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        use clap::CommandFactory;
+        Config::command().debug_assert();
+    }
+}

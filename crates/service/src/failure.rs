@@ -1,0 +1,92 @@
+//! What a call that can't be answered is answered with.
+
+use atelier_contract::{Envelope, ErrorBody, FieldProblem, Problem};
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+/// A refused call: an HTTP status, and the body `{success: false, error, message, fields?}`.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    pub status: StatusCode,
+    pub body: ErrorBody,
+    /// Seconds to wait before the next call; the `Retry-After` header.
+    pub retry_after: Option<u64>,
+}
+
+impl Failure {
+    pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            body: ErrorBody::new(code, message),
+            retry_after: None,
+        }
+    }
+
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
+    }
+
+    pub fn not_found(code: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, code, message)
+    }
+
+    /// 422, with every problem named.
+    pub fn invalid(problems: Vec<Problem>) -> Self {
+        let sentences: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
+        let mut failure = Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "invalid_input",
+            sentences.join("; "),
+        );
+        failure.body.fields = problems
+            .into_iter()
+            .map(|problem| FieldProblem {
+                parameter: problem.parameter,
+                message: problem.message,
+            })
+            .collect();
+        failure
+    }
+
+    /// 422 for one field.
+    pub fn invalid_field(parameter: &str, message: impl Into<String>) -> Self {
+        Self::invalid(vec![Problem {
+            parameter: parameter.to_owned(),
+            message: message.into(),
+        }])
+    }
+
+    /// 500; the cause goes to the log, not to the caller.
+    pub fn internal(cause: impl std::fmt::Display) -> Self {
+        tracing::error!("{cause}");
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "internal",
+            "The service failed on its own; its log says why.",
+        )
+    }
+
+    /// The `body` of a batch entry (INTERFACE "Batch result entry").
+    pub fn to_body(&self) -> Value {
+        json!(self.body)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(self.body)).into_response();
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The answer to a single v2 call: `{success: true, data}`.
+pub fn success(data: Value) -> Json<Envelope<Value>> {
+    Json(Envelope::success(data))
+}

@@ -1,0 +1,29 @@
+//! Atelier's local service: the whole interface of INTERFACE.md on one machine.
+//!
+//! It runs *procedural* models: pictures, clips and pieces of music computed from the prompt, the
+//! parameters and a seed. No AI, no network. What it is for: trying Atelier without an account,
+//! and proving Atelier's front-end and the Python files against a real implementation.
+//!
+//! - Tasks live in SQLite and survive a restart, a killed process included ([`store`]).
+//! - A bounded pool of threads works them off ([`worker`]).
+//! - Outputs are files, served with their types, byte ranges and CORS ([`outputs`]).
+//! - The two Python files are rendered from the same schemas ([`python`]).
+
+pub mod app;
+pub mod art;
+pub mod auth;
+pub mod config;
+pub mod failure;
+pub mod limit;
+pub mod models;
+pub mod origin;
+pub mod outputs;
+pub mod python;
+pub mod routes;
+pub mod sample;
+pub mod site;
+pub mod store;
+pub mod worker;
+
+pub use app::{StartError, serve};
+pub use config::Config;

@@ -1,0 +1,266 @@
+//! Fluxfield: ink carried by currents.
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::{About, Ended, Job, Model, Picture, schema};
+use crate::art::canvas::Canvas;
+use crate::art::color::{Lab, lch};
+use crate::art::noise::Noise;
+use crate::art::palette::Palette;
+use crate::art::prompt::{Reading, Time};
+use crate::art::rng::Rng;
+use crate::art::{lerp, smoothstep};
+use crate::outputs::Artifact;
+
+pub struct Fluxfield;
+
+const ABOUT: About = About {
+    name: "Fluxfield",
+    category: "image",
+    subcategory: "fluxfield",
+    description: "Thousands of ink strokes carried by invisible currents, on paper or glowing in the dark. Procedural, no AI.",
+    details: &[
+        "A procedural flow-field painter: strokes follow a swirling field of noise and leave ink behind. There is no AI in it.",
+        "Colours named in the prompt become the inks; storm and calm change the currents; mandala, mirror or symmetry fold the picture.",
+    ],
+};
+
+impl Model for Fluxfield {
+    fn about(&self) -> About {
+        ABOUT
+    }
+
+    fn schema(&self) -> Schema {
+        schema::schema(
+            ABOUT,
+            vec![schema::prompt(
+                "Colours and a mood, such as: gold and indigo, a quiet storm.",
+            )],
+            vec![
+                schema::aspect_ratio("1:1"),
+                schema::choice(
+                    "ground",
+                    &["auto", "paper", "dark"],
+                    "auto",
+                    "What is painted on: warm paper, or the dark. With auto the prompt decides.",
+                ),
+                schema::integer("strokes", 2400, 200, 8000, "How many strokes are drawn."),
+                schema::float(
+                    "turbulence",
+                    0.5,
+                    0.0,
+                    1.0,
+                    "From long, calm streams (0) to whirls (1).",
+                ),
+                schema::number_choice(
+                    "symmetry",
+                    &[1, 2, 3, 4, 5, 6, 8],
+                    1,
+                    "How many times the picture repeats around its centre; 1 for not at all.",
+                ),
+                schema::num_outputs(),
+                schema::seed(),
+            ],
+        )
+    }
+
+    fn sample(&self) -> Value {
+        json!({"prompt": "coral and indigo currents, dancing", "seed": 5, "strokes": 3200})
+    }
+
+    fn extension(&self) -> &'static str {
+        "png"
+    }
+
+    fn seconds(&self, input: &Map<String, Value>) -> f64 {
+        2.0 + Input(input).integer("num_outputs") as f64
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        super::variations(job, paint)
+    }
+}
+
+fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
+    let (width, height) = input.size(1024);
+    let dark = match input.text("ground") {
+        "paper" => false,
+        "dark" => true,
+        _ => {
+            reading.neon
+                || reading.stars
+                || reading.light < -0.2
+                || reading.time == Some(Time::Night)
+                || (reading.hash & 3 == 0 && reading.light < 0.2)
+        }
+    };
+    let palette = Palette::of(reading, rng);
+    let ground = if dark {
+        palette.colors[0].with_lightness(0.15).saturate(0.75)
+    } else {
+        lch(0.955, 0.014, 85.0)
+    };
+    let mut canvas = Canvas::new(width, height, ground.rgb());
+    shade(&mut canvas, ground, dark);
+
+    let mut folds = input.integer("symmetry").max(1) as usize;
+    if folds == 1 && reading.mirrored {
+        folds = 6;
+    }
+    let current = Current::new(&canvas, input.number("turbulence"), reading, rng);
+    let strokes = input.integer("strokes") as usize / folds;
+    for i in 0..strokes {
+        // Broad, faint strokes first, fine ones on top.
+        let fine = i as f32 / strokes.max(1) as f32;
+        let color = ink(&palette, dark, fine, &current, rng);
+        let stroke = current.stroke(&canvas, fine, folds, color, rng);
+        stroke.draw(&mut canvas, folds, dark);
+    }
+    if dark {
+        let radius = (canvas.unit() * 0.01) as usize;
+        canvas.bloom(0.3, radius, 0.4);
+    }
+    Picture { canvas, grain: 1.8 }
+}
+
+/// A faint light in the middle of the ground.
+fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
+    let (w, h) = (canvas.width as f32, canvas.height as f32);
+    let by = if dark { 0.07 } else { 0.035 };
+    *canvas = Canvas::paint(canvas.width, canvas.height, |x, y| {
+        let d = ((x / w - 0.5).powi(2) + (y / h - 0.5).powi(2)).sqrt();
+        ground.with_lightness(ground.l + by * (0.45 - d)).rgb()
+    });
+}
+
+fn ink(palette: &Palette, dark: bool, fine: f32, current: &Current, rng: &mut Rng) -> Lab {
+    let roll = rng.unit();
+    let accent = roll > 0.9;
+    let t = (current.tone(rng) + rng.normal() * 0.1).clamp(0.0, 1.0);
+    if accent {
+        return palette.accent.with_lightness(if dark { 0.8 } else { 0.62 });
+    }
+    let color = palette.at(t);
+    let (from, to) = if dark { (0.38, 0.92) } else { (0.24, 0.78) };
+    color
+        .with_lightness(lerp(from, to, t * 0.75 + fine * 0.2))
+        .saturate(1.2)
+}
+
+/// The field that strokes follow.
+struct Current {
+    noise: Noise,
+    scale: f32,
+    swirl: f32,
+    heading: f32,
+    centre: (f32, f32),
+    spin: f32,
+    /// Where the stroke being drawn begins, as a share of the canvas.
+    unit: f32,
+}
+
+struct Stroke {
+    points: Vec<(f32, f32)>,
+    width: f32,
+    alpha: f32,
+    color: Lab,
+    centre: (f32, f32),
+}
+
+impl Current {
+    fn new(canvas: &Canvas, turbulence: f32, reading: &Reading, rng: &mut Rng) -> Self {
+        let unit = canvas.unit();
+        let turbulence = (turbulence + 0.3 * reading.energy).clamp(0.0, 1.0);
+        Self {
+            noise: Noise::new(rng),
+            scale: lerp(0.9, 2.6, turbulence) / unit,
+            swirl: lerp(0.9, 3.6, turbulence),
+            heading: rng.range(0.0, std::f32::consts::TAU),
+            centre: (canvas.width as f32 / 2.0, canvas.height as f32 / 2.0),
+            spin: if reading.mirrored {
+                0.9
+            } else {
+                rng.range(-0.5, 0.5)
+            },
+            unit,
+        }
+    }
+
+    fn angle(&self, x: f32, y: f32) -> f32 {
+        let n = self.noise.fbm(x * self.scale, y * self.scale, 3);
+        let around = (y - self.centre.1).atan2(x - self.centre.0) + std::f32::consts::FRAC_PI_2;
+        let middle =
+            (-((x - self.centre.0).hypot(y - self.centre.1) / self.unit).powi(2) * 5.0).exp();
+        self.heading
+            + n * self.swirl * 2.2
+            + self.spin * middle * (around - self.heading).sin() * 2.0
+    }
+
+    /// Which ink is taken here: neighbours take like inks.
+    fn tone(&self, rng: &mut Rng) -> f32 {
+        rng.unit()
+    }
+
+    fn stroke(
+        &self,
+        canvas: &Canvas,
+        fine: f32,
+        folds: usize,
+        color: Lab,
+        rng: &mut Rng,
+    ) -> Stroke {
+        let (w, h) = (canvas.width as f32, canvas.height as f32);
+        let margin = self.unit * if folds > 1 { 0.0 } else { 0.05 };
+        let (mut x, mut y) = (
+            rng.range(-margin, w + margin),
+            rng.range(-margin, h + margin),
+        );
+        let width = self.unit * lerp(0.011, 0.0012, fine.powf(0.45)) * rng.range(0.5, 1.4);
+        let step = (width * 0.55).max(0.9);
+        let length = self.unit * rng.range(0.12, 0.5);
+        // Inks gather in streams.
+        let stream = self
+            .noise
+            .fbm(x * self.scale * 0.7 + 90.0, y * self.scale * 0.7, 2);
+        let mut points = Vec::new();
+        for _ in 0..(length / step) as usize {
+            points.push((x, y));
+            let angle = self.angle(x, y);
+            x += angle.cos() * step;
+            y += angle.sin() * step;
+        }
+        Stroke {
+            points,
+            width,
+            alpha: lerp(0.35, 0.85, fine) * (0.75 + 0.5 * stream).clamp(0.25, 1.0),
+            color: color.mix(color.with_lightness(color.l + stream * 0.5), 0.6),
+            centre: self.centre,
+        }
+    }
+}
+
+impl Stroke {
+    fn draw(&self, canvas: &mut Canvas, folds: usize, dark: bool) {
+        let color = self.color.rgb();
+        let color = if dark { color.scale(1.15) } else { color };
+        let count = self.points.len().max(1) as f32;
+        for fold in 0..folds {
+            let (sin, cos) = (fold as f32 / folds as f32 * std::f32::consts::TAU).sin_cos();
+            for (i, (x, y)) in self.points.iter().enumerate() {
+                let along = i as f32 / count;
+                let taper = smoothstep(0.0, 0.3, along) * (1.0 - smoothstep(0.55, 1.0, along));
+                let (dx, dy) = (x - self.centre.0, y - self.centre.1);
+                let radius = (self.width * taper).max(0.35);
+                canvas.disc(
+                    self.centre.0 + dx * cos - dy * sin,
+                    self.centre.1 + dx * sin + dy * cos,
+                    radius,
+                    color,
+                    self.alpha * (taper * 0.7 + 0.05),
+                );
+            }
+        }
+    }
+}

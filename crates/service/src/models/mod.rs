@@ -1,0 +1,191 @@
+//! The procedural models: one file each, all deterministic by their seed.
+
+use atelier_contract::{Draft, ModelId, Problem, Schema};
+use serde_json::{Map, Value};
+
+mod fluxfield;
+mod input;
+mod pace;
+mod schema;
+mod strata;
+
+pub use input::Input;
+pub use pace::{Pace, Stop};
+
+use crate::art::canvas::Canvas;
+use crate::art::grain::Grain;
+use crate::art::prompt::Reading;
+use crate::art::rng::Rng;
+use crate::outputs::{Artifact, Outputs};
+
+/// A prompt that contains this fails on purpose, to show what a failure looks like.
+pub const FAIL_WORD: &str = "[fail]";
+
+/// What the description of every prompt says of [`FAIL_WORD`].
+pub const FAIL_NOTE: &str = "Write [fail] in it to see how a failed task looks.";
+
+/// Something that makes files from an input.
+pub trait Model: Send + Sync {
+    /// Name, identity and words for people.
+    fn about(&self) -> About;
+
+    /// Its input schema.
+    fn schema(&self) -> Schema;
+
+    /// The input that its preview shows; parameters left out take their defaults.
+    fn sample(&self) -> Value;
+
+    /// The model whose preview the sample takes as its input image.
+    fn sample_source(&self) -> Option<ModelId> {
+        None
+    }
+
+    /// The extension of the files it makes, without the dot.
+    fn extension(&self) -> &'static str;
+
+    /// How long a run takes to be watched, in seconds.
+    fn seconds(&self, input: &Map<String, Value>) -> f64;
+
+    /// Does the work. Same input, same bytes.
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended>;
+}
+
+/// What a model is called and what it does.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    pub name: &'static str,
+    pub category: &'static str,
+    pub subcategory: &'static str,
+    /// One or two sentences for a list.
+    pub description: &'static str,
+    /// Paragraphs for its documentation page.
+    pub details: &'static [&'static str],
+}
+
+/// One run: a complete input, the pace to keep, and earlier outputs to read from.
+pub struct Job<'a> {
+    pub input: &'a Map<String, Value>,
+    pub pace: Pace,
+    pub outputs: &'a Outputs,
+}
+
+/// Why a run ended without output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The task failed; a sentence for its owner.
+    Failed(String),
+    /// The service is stopping; the task is to be run again.
+    Stopped,
+}
+
+impl dyn Model + '_ {
+    pub fn id(&self) -> ModelId {
+        let about = self.about();
+        ModelId::new(about.category, about.subcategory)
+    }
+
+    /// Runs the model, or fails where the prompt asks for it.
+    pub fn make(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        let prompt = job.input.get("prompt").and_then(Value::as_str);
+        if prompt.is_some_and(|prompt| prompt.contains(FAIL_WORD)) {
+            job.pace.reach(0.6)?;
+            return Err(Ended::Failed(format!(
+                "The prompt contains {FAIL_WORD}, so this task failed on purpose, after the model had started."
+            )));
+        }
+        self.run(job)
+    }
+}
+
+/// Every model that this service offers.
+pub struct Models(Vec<Box<dyn Model>>);
+
+impl Models {
+    pub fn all() -> Self {
+        Self(vec![
+            Box::new(strata::Strata),
+            Box::new(fluxfield::Fluxfield),
+        ])
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
+        self.0.iter().map(Box::as_ref)
+    }
+
+    pub fn find(&self, id: &ModelId) -> Option<&dyn Model> {
+        self.iter().find(|model| model.id() == *id)
+    }
+
+    /// The complete input of a model's sample.
+    pub fn sample_input(&self, model: &dyn Model) -> Result<Map<String, Value>, String> {
+        let mut sample = model.sample();
+        if let Some(source) = model.sample_source().and_then(|id| self.find(&id)) {
+            sample["image_url"] = crate::sample::path(source).into();
+        }
+        let sample = sample.as_object().cloned().unwrap_or_default();
+        complete(&model.schema(), &sample).map_err(|problems| {
+            let messages: Vec<String> = problems.into_iter().map(|p| p.message).collect();
+            messages.join("; ")
+        })
+    }
+}
+
+/// Checks the values given and adds what was left out: the defaults, and a seed if there is one
+/// to choose. The result says all that decides the output.
+pub fn complete(
+    schema: &Schema,
+    values: &Map<String, Value>,
+) -> Result<Map<String, Value>, Vec<Problem>> {
+    let input = schema.validate(&Draft::from_values(values), true)?;
+    let mut complete = input.values().clone();
+    for (parameter, _) in schema.parameters() {
+        if parameter.is_seed() && !complete.contains_key(&parameter.name) {
+            let seed = getrandom::u64().unwrap_or(0);
+            complete.insert(parameter.name.clone(), seed.into());
+        }
+    }
+    Ok(complete)
+}
+
+/// A picture before it becomes a file.
+struct Picture {
+    canvas: Canvas,
+    /// Strength of the grain, in steps of a byte.
+    grain: f32,
+}
+
+/// Makes `num_outputs` pictures, each from a stream of random numbers of its own.
+fn variations(
+    job: &Job<'_>,
+    paint: impl Fn(Input<'_>, &Reading, &mut Rng) -> Picture,
+) -> Result<Vec<Artifact>, Ended> {
+    let input = Input(job.input);
+    let reading = Reading::of(input.text("prompt"));
+    let count = input.integer("num_outputs").max(1);
+    job.pace.reach(0.1)?;
+    (0..count)
+        .map(|n| {
+            let mut rng = Rng::new(input.integer("seed") ^ reading.hash, n);
+            let picture = paint(input, &reading, &mut rng);
+            let artifact = picture.file(&mut rng)?;
+            job.pace.reach(0.1 + 0.9 * (n + 1) as f64 / count as f64)?;
+            Ok(artifact)
+        })
+        .collect()
+}
+
+impl Picture {
+    fn file(&self, rng: &mut Rng) -> Result<Artifact, Ended> {
+        let bytes = self
+            .canvas
+            .png(&Grain::new(rng, self.grain))
+            .map_err(|error| Ended::Failed(format!("The image could not be encoded: {error}.")))?;
+        Ok(Artifact {
+            extension: "png",
+            bytes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

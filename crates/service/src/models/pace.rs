@@ -1,0 +1,62 @@
+//! The time that a model takes to be watched: work, then waiting until each stage is due.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::Ended;
+
+/// Tells every waiting model that the service is stopping.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
+
+impl Stop {
+    pub fn set(&self) {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.1.notify_all();
+    }
+
+    pub fn is_set(&self) -> bool {
+        *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One run's share of time.
+#[derive(Debug, Clone)]
+pub struct Pace {
+    begun: Instant,
+    seconds: f64,
+    stop: Stop,
+}
+
+impl Pace {
+    /// A run that is to take `seconds`, or longer if its work does.
+    pub fn new(seconds: f64, stop: &Stop) -> Self {
+        Self {
+            begun: Instant::now(),
+            seconds: seconds.max(0.0),
+            stop: stop.clone(),
+        }
+    }
+
+    /// Waits until `fraction` (0 to 1) of the run's time has passed. Err when the service stops.
+    pub fn reach(&self, fraction: f64) -> Result<(), Ended> {
+        let due = Duration::from_secs_f64(self.seconds * fraction.clamp(0.0, 1.0));
+        let (stopping, changed) = &*self.stop.0;
+        let mut stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if *stopping {
+                return Err(Ended::Stopped);
+            }
+            let Some(left) = due
+                .checked_sub(self.begun.elapsed())
+                .filter(|d| !d.is_zero())
+            else {
+                return Ok(());
+            };
+            stopping = changed
+                .wait_timeout(stopping, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Strata: layered landscapes with the depth of real air.
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::{About, Ended, Job, Model, schema};
+use crate::art::prompt::{Reading, Time};
+use crate::art::rng::Rng;
+use crate::outputs::Artifact;
+
+mod land;
+mod sky;
+mod water;
+
+pub struct Strata;
+
+const ABOUT: About = About {
+    name: "Strata",
+    category: "image",
+    subcategory: "strata",
+    description: "Layered landscapes: ridges fading into the air, sun or moon, stars, mist and water. Procedural, no AI.",
+    details: &[
+        "A procedural landscape painter: it computes ridge after ridge from noise and paints them through air, from the far ones, which take the colour of the sky, to the near, dark ones. There is no AI in it.",
+        "Words it knows set the scene: dawn, sunset, night, ocean, lake, forest, desert, winter, mist, stars, moon, storm, calm, and the names of colours. Any other word still changes the picture.",
+    ],
+};
+
+/// What a landscape is painted from.
+pub(super) struct Scene {
+    pub width: u32,
+    pub height: u32,
+    pub reading: Reading,
+    pub time: Time,
+    pub mist: f32,
+    pub layers: usize,
+    /// The height of the horizon, in pixels from the top.
+    pub horizon: f32,
+    pub water: bool,
+}
+
+impl Model for Strata {
+    fn about(&self) -> About {
+        ABOUT
+    }
+
+    fn schema(&self) -> Schema {
+        schema::schema(
+            ABOUT,
+            vec![schema::prompt(
+                "The landscape: a place, a time of day, a mood, colours.",
+            )],
+            vec![
+                schema::aspect_ratio("3:2"),
+                schema::choice(
+                    "time_of_day",
+                    &["auto", "dawn", "day", "sunset", "night"],
+                    "auto",
+                    "The light. With auto the prompt decides, or chance.",
+                ),
+                schema::integer(
+                    "layers",
+                    6,
+                    2,
+                    12,
+                    "How many ridges stand behind each other.",
+                ),
+                schema::float(
+                    "mist",
+                    0.4,
+                    0.0,
+                    1.0,
+                    "How much mist lies between the ridges.",
+                ),
+                schema::choice(
+                    "water",
+                    &["auto", "still", "none"],
+                    "auto",
+                    "Whether the land is mirrored in water. With auto the prompt decides.",
+                ),
+                schema::boolean("grain", true, "Adds fine film grain."),
+                schema::num_outputs(),
+                schema::seed(),
+            ],
+        )
+    }
+
+    fn sample(&self) -> Value {
+        json!({
+            "prompt": "a calm lake below misty mountains at sunset",
+            "aspect_ratio": "3:2",
+            "seed": 11
+        })
+    }
+
+    fn extension(&self) -> &'static str {
+        "png"
+    }
+
+    fn seconds(&self, input: &Map<String, Value>) -> f64 {
+        2.0 + Input(input).integer("num_outputs") as f64
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        super::variations(job, paint)
+    }
+}
+
+/// One landscape.
+fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> super::Picture {
+    let (width, height) = input.size(1024);
+    let time = match input.text("time_of_day") {
+        "dawn" => Time::Dawn,
+        "day" => Time::Day,
+        "sunset" => Time::Sunset,
+        "night" => Time::Night,
+        _ => reading.time.unwrap_or_else(|| {
+            [
+                Time::Dawn,
+                Time::Day,
+                Time::Sunset,
+                Time::Sunset,
+                Time::Night,
+            ][rng.below(5)]
+        }),
+    };
+    let water = match input.text("water") {
+        "still" => true,
+        "none" => false,
+        _ => reading.water,
+    };
+    let fog = if reading.mist { 0.3 } else { 0.0 };
+    let scene = Scene {
+        width,
+        height,
+        reading: reading.clone(),
+        time,
+        mist: (input.number("mist") + fog).min(1.0),
+        layers: input.integer("layers") as usize,
+        horizon: height as f32
+            * if water {
+                rng.range(0.56, 0.64)
+            } else {
+                rng.range(0.42, 0.52)
+            },
+        water,
+    };
+    let sky = sky::Sky::new(&scene, rng);
+    let mut canvas = sky.paint(&scene, rng);
+    land::paint(&mut canvas, &scene, &sky, rng);
+    if water {
+        water::paint(&mut canvas, &scene, &sky, rng);
+    }
+    let radius = (canvas.unit() * 0.012) as usize;
+    canvas.bloom(0.75, radius, 0.35);
+    super::Picture {
+        canvas,
+        grain: if input.flag("grain") { 1.6 } else { 0.0 },
+    }
+}

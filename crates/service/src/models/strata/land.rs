@@ -1,0 +1,227 @@
+//! The ridges, painted from the far ones to the near.
+
+use super::Scene;
+use super::sky::Sky;
+use crate::art::canvas::Canvas;
+use crate::art::color::{Lab, lch};
+use crate::art::noise::Noise;
+use crate::art::prompt::Time;
+use crate::art::rng::Rng;
+use crate::art::{lerp, smoothstep};
+
+/// One ridge: the height of its crest in each column, and what is on it.
+struct Ridge {
+    crest: Vec<f32>,
+    /// 0 the farthest, 1 the nearest.
+    near: f32,
+    color: Lab,
+    offset: f32,
+}
+
+pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
+    let noise = Noise::new(rng);
+    let ridges = ridges(scene, sky, rng, &noise);
+    let unit = canvas.unit();
+    let air = sky.air();
+    let bottom = if scene.water {
+        scene.horizon
+    } else {
+        scene.height as f32
+    };
+    for (i, ridge) in ridges.iter().enumerate() {
+        let depth = (bottom - scene.horizon).max(unit * 0.35) * 0.5 + unit * 0.1;
+        for x in 0..scene.width as usize {
+            let crest = ridge.crest[x];
+            // What the next ridges hide need not be painted.
+            let hidden = ridges[i + 1..]
+                .iter()
+                .map(|r| r.crest[x])
+                .fold(bottom, f32::min);
+            let next = ridge.crest[(x + 1).min(ridge.crest.len() - 1)];
+            let steepness = (1.0 + (next - crest).powi(2)).sqrt();
+            let from = crest.floor().max(0.0) as i64 - 1;
+            for y in from..=(hidden.min(bottom).ceil() as i64 + 1) {
+                let below = y as f32 + 0.5 - crest;
+                let coverage = (below / steepness + 0.5).clamp(0.0, 1.0);
+                if coverage <= 0.0 || y as f32 >= bottom {
+                    continue;
+                }
+                let lab = surface(scene, sky, ridge, &noise, x as f32, y as f32, below, unit);
+                let fog = scene.mist
+                    * (1.0 - 0.55 * ridge.near)
+                    * smoothstep(0.0, depth * (1.15 - 0.4 * scene.mist), below);
+                canvas.cover(x as i64, y, lab.mix(air, fog * 0.85).rgb(), coverage);
+            }
+        }
+    }
+}
+
+fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> {
+    let (width, height) = (scene.width as f32, scene.height as f32);
+    let unit = width.min(height);
+    let reading = &scene.reading;
+    let air = sky.air();
+    let ground = ground_color(scene, sky);
+    let count = scene.layers;
+    let wild = 1.0 + 0.45 * reading.energy;
+    (0..count)
+        .map(|i| {
+            let near = if count == 1 {
+                1.0
+            } else {
+                i as f32 / (count - 1) as f32
+            };
+            let base = if scene.water {
+                scene.horizon - unit * lerp(0.05, -0.012, near)
+            } else {
+                lerp(scene.horizon, height * 0.93, near.powf(1.15))
+            };
+            let tall = unit
+                * wild
+                * if scene.water {
+                    lerp(0.3, 0.09, near)
+                } else {
+                    lerp(0.27, 0.17, near)
+                };
+            let frequency = lerp(1.5, 1.05, near) * rng.range(0.85, 1.2);
+            let offset = rng.range(0.0, 200.0);
+            let lean = rng.range(-0.5, 0.5);
+            let trees = reading.trees && near > 0.3;
+            let mut crest: Vec<f32> = (0..scene.width)
+                .map(|x| {
+                    let u = x as f32 / unit * frequency;
+                    let shape = if reading.dunes {
+                        dune(noise, u + offset)
+                    } else {
+                        let mountains = noise.ridged(u * 0.9 + offset, offset * 0.31, 6);
+                        let hills = 0.45 + 0.5 * noise.fbm(u * 1.1 + offset, 3.7, 5);
+                        lerp(mountains * 1.15, hills, smoothstep(0.25, 0.8, near))
+                    };
+                    let slope = lean * (x as f32 / width - 0.5) * unit * 0.16;
+                    base - (shape - 0.28) * tall + slope
+                })
+                .collect();
+            if trees {
+                plant(&mut crest, unit * lerp(0.012, 0.075, near * near), rng);
+            }
+            let through_air = (1.0 - near).powf(1.25) * (0.9 + 0.06 * scene.mist);
+            Ridge {
+                crest,
+                near,
+                color: ground.mix(air.with_lightness(air.l * 0.97), through_air.min(0.94)),
+                offset,
+            }
+        })
+        .collect()
+}
+
+/// The colour of the nearest ground, before any air lies over it.
+fn ground_color(scene: &Scene, sky: &Sky) -> Lab {
+    let reading = &scene.reading;
+    let hue = match reading.hues.as_slice() {
+        _ if reading.trees => 165.0,
+        [.., last] => *last,
+        [] => sky.stops[0].hue(),
+    };
+    let (l, chroma) = if reading.dunes {
+        (0.42, 0.09)
+    } else {
+        (0.19, 0.045)
+    };
+    let by_time = match scene.time {
+        Time::Day => 0.11,
+        Time::Dawn => 0.05,
+        Time::Sunset => 0.0,
+        Time::Night => -0.07,
+    };
+    let snow = if reading.snow { 0.2 } else { 0.0 };
+    let chroma = chroma * (1.0 + 0.5 * reading.vivid);
+    lch(
+        (l + by_time + snow + 0.04 * reading.light).max(0.08),
+        chroma,
+        hue,
+    )
+}
+
+/// A ridge's colour at a point: rock lit from the side, snow above, haze by distance.
+#[allow(clippy::too_many_arguments)]
+fn surface(
+    scene: &Scene,
+    sky: &Sky,
+    ridge: &Ridge,
+    noise: &Noise,
+    x: f32,
+    y: f32,
+    below: f32,
+    unit: f32,
+) -> Lab {
+    let toward = if x < sky.light.0 { 1.0 } else { -1.0 };
+    let scale = lerp(7.0, 4.0, ridge.near) / unit;
+    let (u, v) = (
+        x * scale + ridge.offset,
+        y * scale * 0.8 - below * scale * 0.35,
+    );
+    let faces = |du: f32| {
+        if scene.reading.dunes {
+            noise.fbm(u * 0.5 + du, v * 2.0, 3) * 0.5
+        } else {
+            noise.ridged(u * 0.7 + du, v * 0.9, 4)
+        }
+    };
+    let slope = (faces(0.09 * toward) - faces(0.0)) * 3.2;
+    // Air and night soften what light draws.
+    let contrast = lerp(0.25, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
+    let rim = (-below / (unit * 0.02)).exp() * 0.035;
+    let mut lab = ridge.color;
+    lab.l = (lab.l + (slope.clamp(-1.0, 1.0) * 0.055 + rim) * contrast).max(0.03);
+    if scene.reading.snow && ridge.near < 0.85 {
+        let line = unit * (0.10 + 0.06 * noise.fbm(u, v, 3));
+        let cap = 1.0 - smoothstep(line * 0.55, line, below + slope * unit * 0.03);
+        let white = sky
+            .air()
+            .with_lightness((lab.l + 0.3).min(0.97))
+            .saturate(0.5);
+        lab = lab.mix(white, cap * (0.75 - 0.3 * ridge.near));
+    }
+    lab
+}
+
+/// Long slopes and sharp edges.
+fn dune(noise: &Noise, u: f32) -> f32 {
+    let warped = u * 0.75 + noise.fbm(u * 0.5, 1.3, 2) * 0.8;
+    let t = warped.rem_euclid(1.0);
+    let wave = if t < 0.68 {
+        smoothstep(0.0, 0.68, t)
+    } else {
+        1.0 - smoothstep(0.68, 1.0, t)
+    };
+    let strength = 0.55 + 0.45 * noise.at(warped.floor() * 3.1, 8.0);
+    wave * strength + 0.1 * noise.fbm(u * 0.8, 5.0, 2)
+}
+
+/// Raises the crest by conifers of about this height.
+fn plant(crest: &mut [f32], size: f32, rng: &mut Rng) {
+    if size < 2.0 {
+        return;
+    }
+    let ground = crest.to_vec();
+    let mut x = -size;
+    while x < crest.len() as f32 + size {
+        let tall = size * rng.range(0.45, 1.15);
+        let half = tall * rng.range(0.16, 0.24);
+        let foot = ground[(x.max(0.0) as usize).min(ground.len() - 1)];
+        let tiers = 4.0 + rng.unit() * 3.0;
+        for column in
+            (x - half).max(0.0) as usize..=((x + half).max(0.0) as usize).min(crest.len() - 1)
+        {
+            let t = 1.0 - (column as f32 + 0.5 - x).abs() / half;
+            if t > 0.0 {
+                // Branches: the outline steps back a little at every tier.
+                let step = (t * tiers).fract();
+                let top = foot + size * 0.1 - tall * (t - 0.5 * step / tiers).max(0.0);
+                crest[column] = crest[column].min(top);
+            }
+        }
+        x += half * rng.range(0.5, 1.9);
+    }
+}

@@ -1,0 +1,113 @@
+use super::*;
+use crate::python;
+use serde_json::json;
+use std::collections::HashSet;
+
+fn make(models: &Models, model: &dyn Model, input: &Map<String, Value>) -> Vec<Artifact> {
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let run = |model: &dyn Model, input: &Map<String, Value>| {
+        let job = Job {
+            input,
+            pace: Pace::new(0.0, &Stop::default()),
+            outputs: &outputs,
+        };
+        model.make(&job).unwrap()
+    };
+    if let Some(source) = model.sample_source().and_then(|id| models.find(&id)) {
+        let made = run(source, &models.sample_input(source).unwrap());
+        let name = crate::sample::path(source);
+        let name = name.rsplit('/').next().unwrap();
+        outputs.save_preview(name, &made[0].bytes).unwrap();
+    }
+    run(model, input)
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
+    let models = Models::all();
+    for model in models.iter() {
+        let mut input = models.sample_input(model).unwrap();
+        let first = make(&models, model, &input);
+        assert_eq!(first, make(&models, model, &input), "{}", model.id());
+        assert!(first.iter().all(|file| file.extension == model.extension()));
+        let seed = input["seed"].as_u64().unwrap();
+        input.insert("seed".into(), json!(seed ^ (1 << 60)));
+        assert_ne!(
+            first,
+            make(&models, model, &input),
+            "{}: every bit of the seed counts",
+            model.id()
+        );
+    }
+}
+
+#[test]
+fn the_prompt_shapes_the_result() {
+    let models = Models::all();
+    for model in models.iter() {
+        let mut input = models.sample_input(model).unwrap();
+        let first = make(&models, model, &input);
+        input.insert("prompt".into(), json!("an unheard-of prompt"));
+        assert_ne!(first, make(&models, model, &input), "{}", model.id());
+    }
+}
+
+#[test]
+fn schemas_are_whole_and_use_every_type() {
+    let mut types = HashSet::new();
+    let mut ids = HashSet::new();
+    let mut files = HashSet::new();
+    for model in Models::all().iter() {
+        let schema = model.schema();
+        let about = model.about();
+        assert!(ids.insert(model.id()));
+        assert!(files.insert(python::module_name(&model.id())));
+        let words = format!("{} {}", about.description, about.details.join(" ")).to_lowercase();
+        assert!(
+            words.contains("procedural") && words.contains("no ai"),
+            "{}",
+            about.name
+        );
+        for (parameter, required) in schema.parameters() {
+            types.insert(parameter.type_name.clone());
+            assert!(parameter.description.len() > 10, "{}", parameter.name);
+            let seed = parameter.is_seed();
+            assert_eq!(
+                parameter.default.is_none(),
+                required || seed,
+                "{}",
+                parameter.name
+            );
+            if seed {
+                assert_eq!(parameter.maximum, Some(u64::MAX.into()));
+            }
+            if let Some(values) = &parameter.allowed_values {
+                types.insert(
+                    if values[0].is_string() {
+                        "words"
+                    } else {
+                        "numbers"
+                    }
+                    .to_owned(),
+                );
+            }
+        }
+        complete(&schema, model.sample().as_object().unwrap())
+            .map_err(|e| format!("{e:?}"))
+            .map(|input| assert!(input.contains_key("seed")))
+            .or_else(|e| {
+                if model.sample_source().is_some() {
+                    Ok(())
+                } else {
+                    Err(e)
+                }
+            })
+            .unwrap();
+    }
+    for expected in [
+        "string", "enum", "integer", "float", "boolean", "words", "numbers",
+    ] {
+        assert!(types.contains(expected), "{expected}");
+    }
+}

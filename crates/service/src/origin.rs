@@ -1,0 +1,133 @@
+//! The address that a caller reached this service at, so that the URLs it is given work for it.
+
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, header};
+
+/// Scheme, host and port (and path, with `--public-url`), without a slash at the end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl Origin {
+    /// `--public-url`, else what a proxy says it was asked for, else the request's host.
+    pub fn of(headers: &HeaderMap, public_url: Option<&str>) -> Self {
+        if let Some(url) = public_url {
+            return Self(url.to_owned());
+        }
+        let first = |name: &str| {
+            let value = headers.get(name)?.to_str().ok()?;
+            Some(value.split(',').next()?.trim().to_owned())
+        };
+        let scheme = match first("x-forwarded-proto") {
+            Some(scheme) if scheme.eq_ignore_ascii_case("https") => "https",
+            _ => "http",
+        };
+        let host = [first("x-forwarded-host"), first(header::HOST.as_str())]
+            .into_iter()
+            .flatten()
+            .find(|host| is_host(host))
+            .unwrap_or_else(|| "127.0.0.1".to_owned());
+        Self(format!("{scheme}://{host}"))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The absolute URL of a path that starts with a slash.
+    pub fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+
+    /// The path inside this service that `url` leads to; `None` for any other place.
+    ///
+    /// Beside this origin, loopback addresses count as this machine, whatever the port: the same
+    /// service is commonly reached both directly and through a development proxy.
+    pub fn path_of<'a>(&self, url: &'a str) -> Option<&'a str> {
+        if url.starts_with('/') && !url.starts_with("//") {
+            return Some(url);
+        }
+        if let Some(path) = url.strip_prefix(&self.0) {
+            return path.starts_with('/').then_some(path);
+        }
+        let rest = url
+            .strip_prefix("http://")
+            .or_else(|| url.strip_prefix("https://"))?;
+        let (authority, path) = rest.split_at(rest.find('/')?);
+        let authority: Authority = authority.parse().ok()?;
+        let host = authority
+            .host()
+            .trim_start_matches('[')
+            .trim_end_matches(']');
+        let loopback = host == "localhost"
+            || host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback());
+        (loopback && !authority.as_str().contains('@')).then_some(path)
+    }
+}
+
+/// A host with an optional port, and nothing that could change a URL's meaning.
+fn is_host(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b))
+        && text.parse::<Authority>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(pairs: &[(&'static str, &'static str)]) -> String {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(*name, value.parse().unwrap());
+        }
+        Origin::of(&headers, None).0
+    }
+
+    #[test]
+    fn the_request_says_where_it_came_in() {
+        assert_eq!(
+            origin(&[("host", "localhost:8787")]),
+            "http://localhost:8787"
+        );
+        let proxied = [
+            ("host", "127.0.0.1:8787"),
+            ("x-forwarded-host", "studio.example, inner"),
+            ("x-forwarded-proto", "https"),
+        ];
+        assert_eq!(origin(&proxied), "https://studio.example");
+        let odd = [("host", "a/b\"<x>"), ("x-forwarded-host", "user@evil")];
+        assert_eq!(origin(&odd), "http://127.0.0.1");
+    }
+
+    #[test]
+    fn only_this_services_own_addresses_have_a_path_here() {
+        let here = Origin("https://studio.example".into());
+        for (url, path) in [
+            (
+                "https://studio.example/outputs/a/0.png",
+                Some("/outputs/a/0.png"),
+            ),
+            (
+                "http://localhost:8080/outputs/a/0.png",
+                Some("/outputs/a/0.png"),
+            ),
+            ("http://127.0.0.1/x", Some("/x")),
+            ("http://[::1]:1/x", Some("/x")),
+            ("/outputs/a/0.png", Some("/outputs/a/0.png")),
+            ("//evil.example/x", None),
+            ("https://studio.example.evil/x", None),
+            ("http://localhost@evil.example/x", None),
+            ("http://evil@localhost/x", None),
+            ("http://169.254.169.254/x", None),
+            ("http://10.0.0.1/x", None),
+            ("file:///etc/passwd", None),
+            ("http://localhost", None),
+        ] {
+            assert_eq!(here.path_of(url), path, "{url}");
+        }
+    }
+}

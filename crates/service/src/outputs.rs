@@ -1,0 +1,180 @@
+//! The files that models make, below `DIR/outputs`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+use crate::failure::Failure;
+
+/// Where outputs are served.
+pub const ROUTE: &str = "/outputs";
+
+/// The directory of the previews, beside those of the tasks.
+pub const PREVIEWS: &str = "previews";
+
+/// One file that a model made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// Extension without the dot; decides the type it is served with.
+    pub extension: &'static str,
+    pub bytes: Vec<u8>,
+}
+
+/// The directory of the outputs.
+#[derive(Debug, Clone)]
+pub struct Outputs {
+    dir: PathBuf,
+}
+
+impl Outputs {
+    /// Makes the directory if it is absent.
+    pub fn open(dir: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&dir)?;
+        Ok(Self { dir })
+    }
+
+    /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
+    /// so that a process killed half-way leaves nothing that looks finished.
+    pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+        let unfinished = self.dir.join(format!(".{task}"));
+        let finished = self.dir.join(task);
+        for left_over in [&unfinished, &finished] {
+            if left_over.exists() {
+                fs::remove_dir_all(left_over)?;
+            }
+        }
+        fs::create_dir_all(&unfinished)?;
+        let mut paths = Vec::new();
+        for (n, artifact) in artifacts.iter().enumerate() {
+            let name = format!("{n}.{}", artifact.extension);
+            write_synced(&unfinished.join(&name), &artifact.bytes)?;
+            paths.push(format!("{task}/{name}"));
+        }
+        fs::rename(&unfinished, &finished)?;
+        Ok(paths)
+    }
+
+    /// The file of a preview, whether or not it exists yet.
+    pub fn preview_file(&self, name: &str) -> PathBuf {
+        self.dir.join(PREVIEWS).join(name)
+    }
+
+    /// Writes a preview, all at once.
+    pub fn save_preview(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(self.dir.join(PREVIEWS))?;
+        let unfinished = self.dir.join(PREVIEWS).join(format!(".{name}"));
+        write_synced(&unfinished, bytes)?;
+        fs::rename(unfinished, self.preview_file(name))
+    }
+
+    /// The file behind a path such as `/outputs/3f…/0.png`, if this service made it.
+    ///
+    /// Only names of the form that this service gives are looked at, so no path can lead out of
+    /// the directory.
+    pub fn own_file(&self, path: &str) -> Option<PathBuf> {
+        let (folder, name) = path
+            .strip_prefix(ROUTE)?
+            .strip_prefix('/')?
+            .split_once('/')?;
+        let plain = |text: &str| {
+            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        };
+        let (stem, extension) = name.split_once('.')?;
+        let file = (plain(folder) && plain(stem) && plain(extension))
+            .then(|| self.dir.join(folder).join(name))?;
+        file.is_file().then_some(file)
+    }
+
+    /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
+    pub async fn serve(&self, mut request: Request<Body>) -> Response {
+        let hidden = request.uri().path().contains("/.");
+        let inner = request.uri().path().strip_prefix(ROUTE).unwrap_or("/");
+        let path = inner.trim_start_matches('/').to_owned();
+        if hidden || path.ends_with('/') {
+            return not_found().into_response();
+        }
+        match format!("/{path}").parse() {
+            Ok(uri) => *request.uri_mut() = uri,
+            Err(_) => return not_found().into_response(),
+        }
+        let served = ServeDir::new(&self.dir)
+            .append_index_html_on_directories(false)
+            .oneshot(request)
+            .await;
+        let mut response = match served {
+            Ok(response) if response.status() == StatusCode::NOT_FOUND => {
+                return not_found().into_response();
+            }
+            Ok(response) if response.status() == StatusCode::METHOD_NOT_ALLOWED => {
+                return Failure::new(
+                    StatusCode::METHOD_NOT_ALLOWED,
+                    "method_not_allowed",
+                    "Outputs can only be read.",
+                )
+                .into_response();
+            }
+            Ok(response) => response.map(Body::new),
+            Err(never) => match never {},
+        };
+        let headers = response.headers_mut();
+        let mut set =
+            |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
+        set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+        set(header::CACHE_CONTROL, "public, max-age=31536000, immutable");
+        // A page of another origin may embed it even under cross-origin isolation.
+        set(
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "cross-origin",
+        );
+        response
+    }
+}
+
+fn not_found() -> Failure {
+    Failure::not_found("unknown_output", "There is no such output.")
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    use io::Write;
+    let mut file = fs::File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_its_own_making_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
+        fs::write(dir.path().join("secret.png"), "x").unwrap();
+        let made = Artifact {
+            extension: "png",
+            bytes: vec![1],
+        };
+        let paths = outputs.save("ab12", &[made.clone(), made]).unwrap();
+        assert_eq!(paths, ["ab12/0.png", "ab12/1.png"]);
+        assert!(outputs.own_file("/outputs/ab12/1.png").is_some());
+        for path in [
+            "/outputs/ab12/2.png",
+            "/outputs/../secret.png",
+            "/outputs/ab12/../../secret.png",
+            "/outputs/ab12/%2e%2e/secret.png",
+            "/outputs/ab12/..",
+            "/outputs//etc/passwd",
+            "/etc/passwd",
+            "outputs/ab12/0.png",
+            "/outputs/ab12/0.png?x",
+        ] {
+            assert_eq!(outputs.own_file(path), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The three batch endpoints: 1 to 10 single calls in one.
+
+use std::sync::Arc;
+
+use atelier_contract::{BatchEntry, Envelope, MAX_BATCH_ITEMS, StatusWord};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::generate::accept;
+use super::task::{output_of, progress_of};
+use super::{Call, blocking};
+use crate::app::App;
+use crate::failure::{Failure, success};
+
+type Reply = Result<Json<Envelope<Value>>, Failure>;
+
+pub async fn generate(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
+    let call = Call::of(&app, &headers, body).await?;
+    each(call, move |call, item| {
+        accept(&app, &call.origin, item, StatusWord::Queued)
+    })
+    .await
+}
+
+pub async fn status(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
+    let call = Call::of(&app, &headers, body).await?;
+    each(call, move |_, item| progress_of(&app, item)).await
+}
+
+pub async fn response(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
+    let call = Call::of(&app, &headers, body).await?;
+    each(call, move |call, item| output_of(&app, &call.origin, item)).await
+}
+
+/// Answers every item on its own: one that fails touches no other. 422 unless there are 1 to 10.
+async fn each(
+    call: Call,
+    answer: impl Fn(&Call, &Value) -> Result<Value, Failure> + Send + 'static,
+) -> Reply {
+    let results = blocking(move || {
+        let items = items(&call.body)?;
+        let entry = |(index, item)| match answer(&call, item) {
+            Ok(data) => BatchEntry {
+                index,
+                status: 200,
+                body: json!(Envelope::success(data)),
+            },
+            Err(failure) => BatchEntry {
+                index,
+                status: failure.status.as_u16(),
+                body: failure.to_body(),
+            },
+        };
+        Ok(items.iter().enumerate().map(entry).collect::<Vec<_>>())
+    })
+    .await?;
+    Ok(success(json!({ "results": results })))
+}
+
+fn items(body: &Value) -> Result<&[Value], Failure> {
+    let Some(Value::Array(items)) = body.get("requests") else {
+        return Err(Failure::invalid_field(
+            "requests",
+            "requests must be an array of 1 to 10 objects",
+        ));
+    };
+    if items.is_empty() || items.len() > MAX_BATCH_ITEMS {
+        let message = format!(
+            "requests must hold 1 to {MAX_BATCH_ITEMS} items, not {}",
+            items.len()
+        );
+        return Err(Failure::invalid_field("requests", message));
+    }
+    Ok(items)
+}

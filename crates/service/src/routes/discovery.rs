@@ -1,0 +1,64 @@
+//! `GET /api/models` and `GET /api/schema/:category/:subcategory`. Public.
+
+use std::sync::Arc;
+
+use atelier_contract::{Endpoints, Envelope, Model, ModelId, Schema, path};
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::generate::unknown_model;
+use crate::app::App;
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::sample;
+
+pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
+    let origin = Origin::of(&headers, app.public_url.as_deref());
+    let entries: Vec<Model> = app
+        .models
+        .iter()
+        .map(|model| {
+            let about = model.about();
+            Model {
+                name: about.name.to_owned(),
+                id: model.id(),
+                description: about.description.to_owned(),
+                endpoint: Endpoints {
+                    generate: path::GENERATE.to_owned(),
+                    status: path::STATUS.to_owned(),
+                    response: path::RESPONSE.to_owned(),
+                },
+                documentation: origin.url(&documentation_path(&model.id())),
+                preview: origin.url(&sample::path(model)),
+            }
+        })
+        .collect();
+    Json(json!({
+        "success": true,
+        "count": entries.len(),
+        "data": entries,
+        "message": "Models retrieved",
+    }))
+}
+
+pub async fn schema(
+    State(app): State<Arc<App>>,
+    Path((category, subcategory)): Path<(String, String)>,
+) -> Result<Json<Envelope<Schema>>, Failure> {
+    let id = ModelId {
+        category,
+        subcategory,
+    };
+    let model = app.models.find(&id).ok_or_else(|| unknown_model(&id))?;
+    Ok(Json(Envelope {
+        message: Some("Schema retrieved".to_owned()),
+        ..Envelope::success(model.schema())
+    }))
+}
+
+/// Where a model's documentation page is.
+pub fn documentation_path(id: &ModelId) -> String {
+    format!("/api/docs/{}", path::model_segments(id))
+}

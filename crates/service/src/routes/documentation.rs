@@ -1,0 +1,91 @@
+//! A model's documentation page: `GET /api/docs/:category/:subcategory`.
+
+use std::sync::{Arc, LazyLock};
+
+use atelier_contract::ModelId;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{Html, IntoResponse, Response};
+use minijinja::{Environment, context};
+use serde_json::{Value, json};
+
+use super::NOSNIFF;
+use super::generate::unknown_model;
+use crate::app::App;
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::sample;
+
+/// Nothing is loaded but the preview, and nothing runs.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:; \
+                      media-src http: https:; base-uri 'none'; form-action 'none'";
+
+/// Names that end in `.html` are escaped as HTML.
+static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(|| {
+    let mut templates = Environment::new();
+    let page = include_str!("../../templates/documentation.html");
+    templates.add_template("documentation.html", page)?;
+    Ok(templates)
+});
+
+pub async fn page(
+    State(app): State<Arc<App>>,
+    Path((category, subcategory)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let id = ModelId {
+        category,
+        subcategory,
+    };
+    let model = app.models.find(&id).ok_or_else(|| unknown_model(&id))?;
+    let about = model.about();
+    let schema = model.schema();
+    let parameters: Vec<Value> = schema
+        .parameters()
+        .map(|(parameter, required)| {
+            json!({
+                "name": parameter.name,
+                "type": parameter.type_name,
+                "required": required,
+                "description": parameter.description,
+                "default": parameter.default.as_ref().map(Value::to_string),
+                "values": parameter.allowed_values.as_ref().map(|values| {
+                    values.iter().map(Value::to_string).collect::<Vec<_>>()
+                }),
+                "minimum": parameter.minimum.as_ref().map(ToString::to_string),
+                "maximum": parameter.maximum.as_ref().map(ToString::to_string),
+            })
+        })
+        .collect();
+    let mut example =
+        json!({"uid": "YOUR_UID", "category": id.category, "subcategory": id.subcategory});
+    if let (Some(example), Value::Object(sample)) = (example.as_object_mut(), model.sample()) {
+        example.extend(sample);
+    }
+    let origin = Origin::of(&headers, app.public_url.as_deref());
+    let html = TEMPLATES
+        .as_ref()
+        .map_err(Failure::internal)?
+        .get_template("documentation.html")
+        .and_then(|page| {
+            page.render(context! {
+                name => about.name,
+                category => about.category,
+                subcategory => about.subcategory,
+                description => about.description,
+                details => about.details,
+                parameters => parameters,
+                preview => origin.url(&sample::path(model)),
+                kind => model.extension(),
+                origin => origin.as_str(),
+                example => serde_json::to_string_pretty(&example).unwrap_or_default(),
+            })
+        })
+        .map_err(Failure::internal)?;
+    Ok((
+        [(header::CONTENT_SECURITY_POLICY, POLICY)],
+        [NOSNIFF],
+        Html(html),
+    )
+        .into_response())
+}

@@ -1,0 +1,74 @@
+//! The two Python files (INTERFACE "GET /api/openai-function", "GET /api/comfyui-node"). Public.
+
+use std::sync::Arc;
+
+use atelier_contract::ModelId;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, header};
+use axum::response::{IntoResponse, Response};
+
+use super::NOSNIFF;
+use super::generate::unknown_model;
+use crate::app::App;
+use crate::failure::Failure;
+use crate::models::About;
+use crate::origin::Origin;
+use crate::python;
+use atelier_contract::Schema;
+
+type Render = fn(&Schema, About, &str) -> Result<String, minijinja::Error>;
+
+pub async fn openai_function(
+    State(app): State<Arc<App>>,
+    Path((category, subcategory)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let id = ModelId {
+        category,
+        subcategory,
+    };
+    let name = format!("{}.py", python::module_name(&id));
+    file(&app, &id, &headers, name, |schema, about, url| {
+        python::render_openai_function(schema, &about.into(), url)
+    })
+}
+
+pub async fn comfyui_node(
+    State(app): State<Arc<App>>,
+    Path((category, subcategory)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let id = ModelId {
+        category,
+        subcategory,
+    };
+    let name = format!("{}_node.py", python::module_name(&id));
+    file(&app, &id, &headers, name, |schema, about, url| {
+        python::render_comfyui_node(schema, &about.into(), url)
+    })
+}
+
+fn file(
+    app: &App,
+    id: &ModelId,
+    headers: &HeaderMap,
+    name: String,
+    render: Render,
+) -> Result<Response, Failure> {
+    let model = app.models.find(id).ok_or_else(|| unknown_model(id))?;
+    let origin = Origin::of(headers, app.public_url.as_deref());
+    let text =
+        render(&model.schema(), model.about(), origin.as_str()).map_err(Failure::internal)?;
+    let headers = [
+        (
+            header::CONTENT_TYPE,
+            "text/x-python; charset=utf-8".to_owned(),
+        ),
+        // A module name needs no escaping.
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, [NOSNIFF], text).into_response())
+}

@@ -1,0 +1,166 @@
+//! `POST /v2/generate` (INTERFACE "POST /v2/generate").
+
+use std::sync::Arc;
+
+use atelier_contract::{Envelope, Media, ModelId, Problem, RESERVED_NAMES, Schema, StatusWord};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde_json::{Map, Value, json};
+
+use super::{Call, blocking};
+use crate::app::App;
+use crate::failure::{Failure, success};
+use crate::models::complete;
+use crate::origin::Origin;
+use crate::store::Task;
+
+pub async fn single(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Envelope<Value>>, Failure> {
+    let call = Call::of(&app, &headers, body).await?;
+    let data =
+        blocking(move || accept(&app, &call.origin, &call.body, StatusWord::Starting)).await?;
+    Ok(success(data))
+}
+
+/// Takes a task in: `{id, status}`. When this returns, the task is on disk and queued. Blocks.
+pub fn accept(
+    app: &App,
+    origin: &Origin,
+    body: &Value,
+    first_word: StatusWord,
+) -> Result<Value, Failure> {
+    let common = Common::read(body, false)?;
+    let model = app
+        .models
+        .find(&common.model)
+        .ok_or_else(|| unknown_model(&common.model))?;
+    let given: Map<String, Value> = common
+        .fields
+        .iter()
+        .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let schema = model.schema();
+    let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
+    keep_paths(app, origin, &schema, &mut input)?;
+
+    let task = Task {
+        id: new_id()?,
+        uid: common.uid.to_owned(),
+        model: common.model,
+        input,
+        status: first_word,
+        output: Vec::new(),
+        error: None,
+    };
+    app.store.insert(&task).map_err(Failure::internal)?;
+    app.pool.push(task.id.clone());
+    Ok(json!({"id": task.id, "status": task.status}))
+}
+
+/// Replaces addresses of images by their paths, which hold under any host name. Any image but an
+/// earlier output of this service is refused, so a model never fetches anything.
+fn keep_paths(
+    app: &App,
+    origin: &Origin,
+    schema: &Schema,
+    input: &mut Map<String, Value>,
+) -> Result<(), Failure> {
+    let problems: Vec<Problem> = schema
+        .parameters()
+        .filter(|(parameter, _)| parameter.media() == Some(Media::Image))
+        .filter_map(|(parameter, _)| {
+            let given = input.get(&parameter.name)?.as_str()?;
+            let path = origin
+                .path_of(given.trim())
+                .filter(|path| path.ends_with(".png") && is_own(app, path));
+            match path.map(str::to_owned) {
+                Some(path) => {
+                    input.insert(parameter.name.clone(), path.into());
+                    None
+                }
+                None => Some(Problem {
+                    parameter: parameter.name.clone(),
+                    message: format!(
+                        "{} must be the address of an image that this service made; nothing is fetched from elsewhere",
+                        parameter.name
+                    ),
+                }),
+            }
+        })
+        .collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::invalid(problems))
+    }
+}
+
+fn is_own(app: &App, path: &str) -> bool {
+    // A preview may not have been rendered yet.
+    if let Err(error) = app.samples.prepare(path) {
+        tracing::error!("{path}: {error}");
+    }
+    app.outputs.own_file(path).is_some()
+}
+
+/// The fields that every request has (INTERFACE "Common request fields").
+pub struct Common<'a> {
+    pub uid: &'a str,
+    pub model: ModelId,
+    /// Empty for generate.
+    pub id: &'a str,
+    pub fields: &'a Map<String, Value>,
+}
+
+impl<'a> Common<'a> {
+    /// 422 unless each is a non-empty string.
+    pub fn read(body: &'a Value, with_id: bool) -> Result<Self, Failure> {
+        let fields = body
+            .as_object()
+            .ok_or_else(|| Failure::bad_request("The body must be a JSON object."))?;
+        let mut problems = Vec::new();
+        let mut text = |name: &str| match fields.get(name) {
+            Some(Value::String(text)) if !text.trim().is_empty() => text.as_str(),
+            given => {
+                let what = match given {
+                    None | Some(Value::Null) => "is required",
+                    Some(Value::String(_)) => "must not be empty",
+                    Some(_) => "must be a text",
+                };
+                problems.push(Problem {
+                    parameter: name.to_owned(),
+                    message: format!("{name} {what}"),
+                });
+                ""
+            }
+        };
+        let common = Self {
+            uid: text("uid"),
+            model: ModelId::new(text("category"), text("subcategory")),
+            id: if with_id { text("id") } else { "" },
+            fields,
+        };
+        if problems.is_empty() {
+            Ok(common)
+        } else {
+            Err(Failure::invalid(problems))
+        }
+    }
+}
+
+pub fn unknown_model(model: &ModelId) -> Failure {
+    Failure::not_found("unknown_model", format!("There is no model {model}."))
+}
+
+/// 128 random bits: an id can't be guessed, and outputs are found by it.
+fn new_id() -> Result<String, Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(Failure::internal)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,84 @@
+//! `POST /v2/status` and `POST /v2/response`.
+
+use std::sync::Arc;
+
+use atelier_contract::{Envelope, StatusWord};
+use axum::Json;
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::generate::Common;
+use super::{Call, blocking};
+use crate::app::App;
+use crate::failure::{Failure, success};
+use crate::origin::Origin;
+use crate::outputs::ROUTE as OUTPUTS;
+use crate::store::Task;
+
+pub async fn status(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Envelope<Value>>, Failure> {
+    let call = Call::of(&app, &headers, body).await?;
+    Ok(success(
+        blocking(move || progress_of(&app, &call.body)).await?,
+    ))
+}
+
+pub async fn response(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Envelope<Value>>, Failure> {
+    let call = Call::of(&app, &headers, body).await?;
+    Ok(success(
+        blocking(move || output_of(&app, &call.origin, &call.body)).await?,
+    ))
+}
+
+/// `{id, status}`, and `error` if the task failed. Never any output. Blocks.
+pub fn progress_of(app: &App, body: &Value) -> Result<Value, Failure> {
+    let task = find(app, body)?;
+    let mut data = json!({"id": task.id, "status": task.status});
+    if let Some(error) = task.error {
+        data["error"] = error.into();
+    }
+    Ok(data)
+}
+
+/// `{status, output}` when completed, `{status, error}` when failed, else
+/// `{status: "processing"}`: asking early is no error. Blocks.
+pub fn output_of(app: &App, origin: &Origin, body: &Value) -> Result<Value, Failure> {
+    let task = find(app, body)?;
+    Ok(match task.status {
+        StatusWord::Completed => {
+            let urls: Vec<String> = task
+                .output
+                .iter()
+                .map(|path| origin.url(&format!("{OUTPUTS}/{path}")))
+                .collect();
+            json!({"status": task.status, "output": urls})
+        }
+        StatusWord::Failed => json!({"status": task.status, "error": task.error}),
+        _ => json!({"status": StatusWord::Processing}),
+    })
+}
+
+/// The task asked for. To anybody but its owner, and under another model's name, it does not
+/// exist.
+fn find(app: &App, body: &Value) -> Result<Task, Failure> {
+    let common = Common::read(body, true)?;
+    app.store
+        .find(common.id)
+        .map_err(Failure::internal)?
+        .filter(|task| task.uid == common.uid && task.model == common.model)
+        .ok_or_else(|| {
+            Failure::not_found(
+                "unknown_task",
+                format!("There is no task {} of this user and model.", common.id),
+            )
+        })
+}

@@ -1,0 +1,96 @@
+//! `--site`: the built front-end, with single-page fallback and precompressed files.
+
+use std::path::Path;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Method, Request, StatusCode, Uri, header};
+use axum::response::Response;
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+/// The directory of a built front-end.
+#[derive(Debug, Clone)]
+pub struct Site {
+    files: ServeDir,
+}
+
+impl Site {
+    /// Serves `dir`, `.br` and `.gz` files beside the originals included.
+    pub fn new(dir: &Path) -> Self {
+        Self {
+            files: ServeDir::new(dir).precompressed_br().precompressed_gzip(),
+        }
+    }
+
+    /// A file, or `index.html` for a path of the application: one without an extension.
+    pub async fn serve(&self, request: Request<Body>) -> Response {
+        let path = request.uri().path().to_owned();
+        let mut retry = Request::new(Body::empty());
+        *retry.method_mut() = request.method().clone();
+        *retry.headers_mut() = request.headers().clone();
+        *retry.uri_mut() = Uri::from_static("/index.html");
+
+        let mut response = self.file(request).await;
+        let mut served = path.as_str();
+        let is_page = !last_segment(&path).contains('.');
+        let readable = matches!(*retry.method(), Method::GET | Method::HEAD);
+        if response.status() == StatusCode::NOT_FOUND && is_page && readable {
+            response = self.file(retry).await;
+            served = "/index.html";
+        }
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static(cache_control(served)),
+        );
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        // The same address answers with several encodings.
+        headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+        response
+    }
+
+    async fn file(&self, request: Request<Body>) -> Response {
+        match self.files.clone().oneshot(request).await {
+            Ok(response) => response.map(Body::new),
+            Err(never) => match never {},
+        }
+    }
+}
+
+fn last_segment(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Files with a hash in their name never change; everything else is asked for again.
+fn cache_control(path: &str) -> &'static str {
+    if is_hashed(last_segment(path)) {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    }
+}
+
+/// `atelier-3f9c2b7a10d4e5f6_bg.wasm`: a run of 12 or more hexadecimal digits between other
+/// characters.
+fn is_hashed(name: &str) -> bool {
+    let longest = name
+        .split(|c: char| !c.is_ascii_hexdigit())
+        .map(str::len)
+        .max();
+    longest.is_some_and(|length| length >= 12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_hashed_names_are_kept_for_good() {
+        assert!(is_hashed("atelier-3f9c2b7a10d4e5f6_bg.wasm"));
+        assert!(is_hashed("main-94d02df11ac1eb10.css"));
+        assert!(!is_hashed("index.html") && !is_hashed("favicon.svg") && !is_hashed(""));
+    }
+}
