@@ -1,11 +1,13 @@
 //! Plain HTTP on loopback, for talking to the service, the fault proxy and chromedriver directly.
 
-use crate::{Error, Result};
+use crate::Result;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1;
+use hyper::http::request::Builder;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::net::TcpStream;
 
 /// The `host:port` of an `http://` address.
@@ -26,18 +28,27 @@ pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Resp
 
 /// The status and body of a GET.
 pub async fn get(address: &str) -> Result<(u16, Bytes)> {
+    call(Request::get(path(address)?), address, Bytes::new()).await
+}
+
+/// The status and JSON reply of a POST of JSON with some access token.
+pub async fn post(address: &str, body: &Value) -> Result<(u16, Value)> {
+    let request = Request::post(path(address)?)
+        .header("content-type", "application/json")
+        .header("authorization", "Bearer of-a-test");
+    let (status, reply) = call(request, address, body.to_string().into()).await?;
+    Ok((status, serde_json::from_slice(&reply)?))
+}
+
+async fn call(request: Builder, address: &str, body: Bytes) -> Result<(u16, Bytes)> {
     let authority = authority(address)?;
-    let path = address["http://".len() + authority.len()..].to_owned();
-    let path = if path.is_empty() {
-        "/".to_owned()
-    } else {
-        path
-    };
-    let request = Request::get(path)
-        .header("host", authority)
-        .body(Full::default())
-        .map_err(Error::from)?;
+    let request = request.header("host", authority).body(Full::new(body))?;
     let reply = send(authority, request).await?;
     let status = reply.status().as_u16();
     Ok((status, reply.into_body().collect().await?.to_bytes()))
+}
+
+fn path(address: &str) -> Result<&str> {
+    let path = &address["http://".len() + authority(address)?.len()..];
+    Ok(if path.is_empty() { "/" } else { path })
 }
