@@ -6,6 +6,7 @@ pub mod duration;
 pub mod file_name;
 pub mod fold;
 pub mod highlight;
+pub mod manifest;
 pub mod output;
 pub mod rerun;
 pub mod search;

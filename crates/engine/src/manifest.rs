@@ -1,0 +1,284 @@
+//! What a batch was and what became of it, as a file: inputs, ids, states, errors, addresses and
+//! times of every item. Never a token.
+
+use std::collections::BTreeSet;
+
+use atelier_contract::{Entry, ModelId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::compose::{csv, import::INPUT_PREFIX};
+
+pub(crate) const FORMAT: &str = "atelier-manifest";
+const VERSION: u32 = 1;
+
+/// `manifest.json`. Fields of later versions are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    pub format: String,
+    pub version: u32,
+    #[serde(default)]
+    pub name: String,
+    #[serde(flatten)]
+    pub model: ModelId,
+    /// The address of the service that made the outputs.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub service: String,
+    /// As [`crate::duration::iso`] writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    #[serde(default)]
+    pub items: Vec<Item>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// One item of the batch.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Item {
+    /// Its number, from 1, as in the names of its files.
+    pub index: usize,
+    /// Its state as the page names it.
+    pub state: String,
+    /// The service's id of its latest attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// As [`crate::duration::iso`] writes them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finished: Option<String>,
+    pub input: Map<String, Value>,
+    pub outputs: Vec<Output>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// One output of an item: a file beside the manifest, or why there is none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Output {
+    /// Of a `data:` address whose file is there, the beginning: the file has the rest.
+    pub url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Why the file is missing, a whole sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+impl Output {
+    /// An output whose bytes are in `file`.
+    pub fn kept(url: &str, file: String) -> Self {
+        let is_data = url
+            .get(..5)
+            .is_some_and(|s| s.eq_ignore_ascii_case("data:"));
+        let end = if is_data { url.find(',') } else { None };
+        Self {
+            url: url[..end.unwrap_or(url.len())].to_owned(),
+            file: Some(file),
+            ..Self::default()
+        }
+    }
+
+    /// An output that could not be fetched.
+    pub fn missing(url: &str, why: String) -> Self {
+        Self {
+            url: url.to_owned(),
+            missing: Some(why),
+            ..Self::default()
+        }
+    }
+}
+
+impl Manifest {
+    pub fn new(name: String, model: ModelId, service: String, created: Option<String>) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            name,
+            model,
+            service,
+            created,
+            items: Vec::new(),
+            extra: Map::new(),
+        }
+    }
+
+    /// Reads a `manifest.json`; the error is a sentence.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim_start_matches('\u{feff}');
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| format!("This is no JSON: {error}."))?;
+        if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+            return Err("This is no manifest of Atelier.".into());
+        }
+        serde_json::from_value(value).map_err(|error| format!("The manifest is damaged: {error}."))
+    }
+
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// The manifest as a table, a row per item, for spreadsheets. [`crate::compose::import`] reads
+    /// the inputs back.
+    pub fn to_csv(&self) -> String {
+        // The mark tells spreadsheets that this is UTF-8.
+        let mut out = String::from('\u{feff}');
+        let names: BTreeSet<&str> = self
+            .items
+            .iter()
+            .flat_map(|item| item.input.keys().map(String::as_str))
+            .collect();
+        let inputs: Vec<String> = names
+            .iter()
+            .map(|name| format!("{INPUT_PREFIX}{name}"))
+            .collect();
+        let own = [
+            "index",
+            "state",
+            "id",
+            "error",
+            "submitted",
+            "finished",
+            "urls",
+            "files",
+            "missing",
+        ];
+        csv::write(
+            &mut out,
+            own.into_iter().chain(inputs.iter().map(String::as_str)),
+        );
+        for item in &self.items {
+            let each = |field: fn(&Output) -> Option<&str>| {
+                let found: Vec<&str> = item.outputs.iter().filter_map(field).collect();
+                inert(&found.join("\n"))
+            };
+            let text = |text: &Option<String>| inert(text.as_deref().unwrap_or_default());
+            let mut fields = vec![
+                item.index.to_string(),
+                inert(&item.state),
+                text(&item.id),
+                text(&item.error),
+                text(&item.submitted),
+                text(&item.finished),
+                each(|output| Some(&output.url)),
+                each(|output| output.file.as_deref()),
+                each(|output| output.missing.as_deref()),
+            ];
+            fields.extend(names.iter().map(|name| match item.input.get(*name) {
+                None | Some(Value::Null) => String::new(),
+                Some(value) => Entry::Value(value.clone()).to_text(),
+            }));
+            csv::write(&mut out, fields.iter().map(String::as_str));
+        }
+        out
+    }
+}
+
+/// The service's words as spreadsheets should take them: text, never a formula. Inputs are a
+/// person's own and stay as they are, so that they can be imported again.
+fn inert(text: &str) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
+        format!("'{text}")
+    } else {
+        text.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::import;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn manifest(prompt: &str, seed: u64) -> Manifest {
+        let mut manifest = Manifest::new(
+            "Cats, and dogs".into(),
+            ModelId::new("image", "a"),
+            "https://s.example".into(),
+            None,
+        );
+        let Value::Object(input) = json!({"prompt": prompt, "seed": seed}) else {
+            unreachable!()
+        };
+        manifest.items.push(Item {
+            index: 1,
+            state: "Completed".into(),
+            id: Some("t-1".into()),
+            input: input.clone(),
+            outputs: vec![
+                Output::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
+                Output::missing("https://a/2.png", "The address answers 404.".into()),
+            ],
+            ..Item::default()
+        });
+        manifest.items.push(Item {
+            index: 2,
+            state: "Failed".into(),
+            error: Some("=HYPERLINK(\"https://evil.example\")".into()),
+            input,
+            ..Item::default()
+        });
+        manifest
+    }
+
+    #[test]
+    fn a_manifest_of_a_later_version_keeps_what_it_says() {
+        let mut value = serde_json::to_value(manifest("cat", 7)).unwrap();
+        value["version"] = json!(2);
+        value["license"] = json!("x");
+        value["items"][0]["rating"] = json!(5);
+        let read = Manifest::read(&value.to_string()).unwrap();
+        assert_eq!(read.extra["license"], "x");
+        assert_eq!(serde_json::to_value(&read).unwrap(), value);
+    }
+
+    #[test]
+    fn tables_hold_no_formulas_of_the_service() {
+        let table = csv::read(&manifest("cat", 7).to_csv());
+        assert_eq!(
+            table[0].join(","),
+            "index,state,id,error,submitted,finished,urls,files,missing,input.prompt,input.seed"
+        );
+        assert_eq!(table[1][6], "data:image/png;base64\nhttps://a/2.png");
+        assert_eq!(table[1][8], "The address answers 404.");
+        assert!(table[2][3].starts_with("'=HYPERLINK"));
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        for text in ["", "[]", "{}", "{\"format\": \"atelier-manifest\"}", "a,b"] {
+            assert!(Manifest::read(text).unwrap_err().ends_with('.'));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn inputs_survive_both_forms(prompt in "(?s).{1,40}", seed: u64) {
+            let manifest = manifest(&prompt, seed);
+            prop_assert_eq!(&Manifest::read(&manifest.to_json()).unwrap(), &manifest);
+            let schema = serde_json::from_value(json!({
+                "category": "image", "subcategory": "a",
+                "parameters": {"optional": [
+                    {"name": "prompt", "type": "string"},
+                    {"name": "seed", "type": "integer", "maximum": u64::MAX}
+                ]}
+            })).unwrap();
+            for text in [manifest.to_csv(), manifest.to_json()] {
+                let imported = import::read(&text, &schema).unwrap();
+                prop_assert_eq!(imported.rows.len(), 2);
+                for row in &imported.rows {
+                    let input = schema.validate(row, false).unwrap();
+                    prop_assert_eq!(input.values(), &manifest.items[0].input);
+                }
+            }
+        }
+    }
+}
