@@ -1,4 +1,19 @@
-//! The decisions.
+//! The decisions: what a task is and what becomes of it, when to send and when to ask, and what
+//! views need to know. Pure: time, chance and answers come in as arguments.
+
+mod engine;
+mod limiter;
+mod reduce;
+mod schedule;
+mod state;
+mod task;
+mod time;
+
+pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance};
+pub use reduce::{Duty, Event, apply};
+pub use state::{Phase, TaskState};
+pub use task::{Account, Action, BatchKey, BatchPlace, Task, TaskKey, Trouble};
+pub use time::Millis;
 
 pub mod compose;
 pub mod control;
@@ -6,6 +21,7 @@ pub mod duration;
 pub mod file_name;
 pub mod fold;
 pub mod highlight;
+pub mod history;
 pub mod manifest;
 pub mod output;
 pub mod rerun;
@@ -14,3 +30,4 @@ pub mod seed;
 pub mod shelves;
 pub mod snippet;
 pub mod window;
+pub mod batch;

@@ -1,0 +1,232 @@
+//! Which control a parameter is met with, and what one step of a number is.
+
+use atelier_contract::{Kind, Media, Parameter, parse_number};
+use serde_json::{Number, Value};
+
+/// The control that suits a parameter best. No parameter is without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    LongText,
+    Text,
+    /// The address of an image, a video or a sound, with a preview.
+    Media(Media),
+    /// A few short choices, all in view.
+    Segmented,
+    Select,
+    /// A number; `slider` where the range is small enough to aim at.
+    Number {
+        slider: bool,
+    },
+    Seed,
+    Switch,
+    /// Arrays, objects and types we have no word for.
+    Json,
+}
+
+impl Control {
+    pub fn of(parameter: &Parameter) -> Self {
+        match parameter.kind() {
+            Kind::Text if parameter.is_long_text() => Self::LongText,
+            Kind::Text => parameter.media().map_or(Self::Text, Self::Media),
+            Kind::Enum if is_short(parameter.allowed_values.as_deref().unwrap_or_default()) => {
+                Self::Segmented
+            }
+            Kind::Enum => Self::Select,
+            Kind::Integer if parameter.is_seed() => Self::Seed,
+            Kind::Integer | Kind::Number => Self::Number {
+                slider: slider(parameter).is_some(),
+            },
+            Kind::Boolean => Self::Switch,
+            Kind::Array | Kind::Object | Kind::Unknown => Self::Json,
+        }
+    }
+}
+
+fn is_short(values: &[Value]) -> bool {
+    const MOST: usize = 6;
+    const MOST_CHARACTERS: usize = 30;
+    let characters: usize = values.iter().map(|value| text(value).chars().count()).sum();
+    values.len() <= MOST && characters <= MOST_CHARACTERS
+}
+
+/// A value as people read it: texts bare, everything else as JSON.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Lower end, upper end and step of a slider, where both bounds are known and a person can aim at
+/// single values.
+pub fn slider(parameter: &Parameter) -> Option<(f64, f64, f64)> {
+    const MOST_STEPS: f64 = 512.0;
+    let min = parameter.minimum.as_ref()?.as_f64()?;
+    let max = parameter.maximum.as_ref()?.as_f64()?;
+    let step = step(parameter);
+    (max > min && (parameter.kind() == Kind::Number || (max - min) / step <= MOST_STEPS))
+        .then_some((min, max, step))
+}
+
+/// One step of a number: 1 for integers; for others a power of ten that gives about a hundred
+/// steps between the bounds, 0.1 without bounds.
+pub fn step(parameter: &Parameter) -> f64 {
+    if parameter.kind() == Kind::Integer {
+        return 1.0;
+    }
+    let bound = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+    match (bound(&parameter.minimum), bound(&parameter.maximum)) {
+        (Some(min), Some(max)) if max > min => 10_f64
+            .powf(((max - min) / 100.0).log10().round())
+            .clamp(1e-6, 1e6),
+        _ => 0.1,
+    }
+}
+
+/// The number a step up or down from what stands in the field, within the bounds. Integers are
+/// exact. From an empty field the first step goes to the lower bound, or to 0.
+pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
+    let bounds = (parameter.minimum.as_ref(), parameter.maximum.as_ref());
+    let Some(number) = parse_number(text) else {
+        return text
+            .trim()
+            .is_empty()
+            .then(|| bounds.0.map_or_else(|| "0".to_owned(), Number::to_string));
+    };
+    if parameter.kind() == Kind::Integer {
+        let whole = |number: &Number| {
+            let text = number.to_string();
+            text.parse::<i128>().ok()
+        };
+        let next = whole(&number)? + if up { 1 } else { -1 };
+        let next = bounds.0.and_then(whole).map_or(next, |min| next.max(min));
+        let next = bounds.1.and_then(whole).map_or(next, |max| next.min(max));
+        return Some(next.to_string());
+    }
+    let step = step(parameter);
+    let decimals = (-step.log10()).ceil().max(0.0) as usize;
+    let next = number.as_f64()? + if up { step } else { -step };
+    let next = bounds
+        .0
+        .and_then(Number::as_f64)
+        .map_or(next, |min| next.max(min));
+    let next = bounds
+        .1
+        .and_then(Number::as_f64)
+        .map_or(next, |max| next.min(max));
+    let shown = format!("{next:.decimals$}");
+    Some(if shown.contains('.') {
+        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        shown
+    })
+}
+
+/// The bounds and the default in words, e.g. `1 to 50 · default 4`; empty without either.
+pub fn bounds(parameter: &Parameter) -> String {
+    let range = match (&parameter.minimum, &parameter.maximum) {
+        (Some(min), Some(max)) => Some(format!("{min} to {max}")),
+        (Some(min), None) => Some(format!("at least {min}")),
+        (None, Some(max)) => Some(format!("at most {max}")),
+        (None, None) => None,
+    };
+    let default = parameter
+        .default
+        .as_ref()
+        .map(|default| match text(default) {
+            text if text.is_empty() => "default empty".to_owned(),
+            text if text.chars().count() > 60 => {
+                format!("default {}…", text.chars().take(60).collect::<String>())
+            }
+            text => format!("default {text}"),
+        });
+    range
+        .into_iter()
+        .chain(default)
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parameter(value: Value) -> Parameter {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn controls_of_parameters() {
+        for (value, control) in [
+            (
+                json!({"name": "prompt", "type": "string"}),
+                Control::LongText,
+            ),
+            (json!({"name": "style", "type": "string"}), Control::Text),
+            (
+                json!({"name": "image_url", "type": "string"}),
+                Control::Media(Media::Image),
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues": [1, 2]}),
+                Control::Segmented,
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues": ["a long choice", "another long choice"]}),
+                Control::Select,
+            ),
+            (json!({"name": "seed", "type": "integer"}), Control::Seed),
+            (
+                json!({"name": "n", "type": "integer", "minimum": 1, "maximum": 4}),
+                Control::Number { slider: true },
+            ),
+            (
+                json!({"name": "n", "type": "integer", "minimum": 0, "maximum": u64::MAX}),
+                Control::Number { slider: false },
+            ),
+            (
+                json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1}),
+                Control::Number { slider: true },
+            ),
+            (json!({"name": "b", "type": "boolean"}), Control::Switch),
+            (json!({"name": "x", "type": "tensor"}), Control::Json),
+        ] {
+            assert_eq!(Control::of(&parameter(value.clone())), control, "{value}");
+        }
+    }
+
+    #[test]
+    fn steps_are_exact_and_stay_within_the_bounds() {
+        let seed = parameter(json!({"name": "n", "type": "integer", "maximum": u64::MAX}));
+        assert_eq!(
+            stepped(&seed, "9007199254740993", true).unwrap(),
+            "9007199254740994"
+        );
+        assert_eq!(
+            stepped(&seed, "18446744073709551615", true).unwrap(),
+            "18446744073709551615"
+        );
+        let unit = parameter(json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1}));
+        assert_eq!(stepped(&unit, "0.1", true).unwrap(), "0.11");
+        assert_eq!(stepped(&unit, "0.99", true).unwrap(), "1");
+        assert_eq!(stepped(&unit, "", true).unwrap(), "0");
+        assert_eq!(stepped(&unit, "abc", true), None);
+        let ten = parameter(json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1000}));
+        assert_eq!(stepped(&ten, "10", true).unwrap(), "20");
+    }
+
+    #[test]
+    fn bounds_in_words() {
+        let steps = parameter(
+            json!({"name": "n", "type": "integer", "minimum": 1, "maximum": 50, "default": 4}),
+        );
+        assert_eq!(bounds(&steps), "1 to 50 · default 4");
+        assert_eq!(
+            bounds(&parameter(
+                json!({"name": "n", "type": "string", "default": ""})
+            )),
+            "default empty"
+        );
+    }
+}

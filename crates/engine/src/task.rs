@@ -1,0 +1,172 @@
+use std::fmt;
+
+use atelier_contract::{ApiError, Input, ModelId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Millis, Phase, TaskState};
+
+/// Our own key of a task, made before anything is sent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TaskKey(pub String);
+
+/// Our own key of a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BatchKey(pub String);
+
+impl fmt::Display for TaskKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where and as whom a task was submitted. A task is only ever polled there and as them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Account {
+    /// The service's address; empty for the page's own origin.
+    pub address: String,
+    pub uid: String,
+}
+
+/// A task's place in a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchPlace {
+    pub batch: BatchKey,
+    /// From 0.
+    pub index: usize,
+}
+
+/// The last poll gave no answer; it goes on being tried. The task's state stays what it was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trouble {
+    pub since: Millis,
+    pub error: ApiError,
+}
+
+/// Everything known of one task, as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    pub key: TaskKey,
+    pub account: Account,
+    pub model: ModelId,
+    pub model_name: String,
+    pub input: Input,
+    pub created: Millis,
+    pub state: TaskState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<Trouble>,
+    /// False once a person has stopped watching.
+    #[serde(default = "yes")]
+    pub watching: bool,
+    /// The task that this one repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_of: Option<TaskKey>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<BatchPlace>,
+    /// When the request was about to leave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted: Option<Millis>,
+    /// When the service's id arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<Millis>,
+    /// When the last word was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finished: Option<Millis>,
+    /// Fields of a newer version: kept, so that going back and forth loses nothing.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Task {
+    /// A task that is to be submitted.
+    pub fn new(
+        key: TaskKey,
+        account: Account,
+        model_name: String,
+        input: Input,
+        created: Millis,
+    ) -> Self {
+        Self {
+            key,
+            account,
+            model: input.model().clone(),
+            model_name,
+            input,
+            created,
+            state: TaskState::Queued,
+            trouble: None,
+            watching: true,
+            retry_of: None,
+            batch: None,
+            submitted: None,
+            accepted: None,
+            finished: None,
+            extra: Map::new(),
+        }
+    }
+
+    /// Something is going on, or waits for a person to settle it.
+    pub fn is_active(&self) -> bool {
+        match self.state.phase() {
+            Phase::Queued | Phase::Submitting => true,
+            Phase::Running | Phase::Fetching => self.watching,
+            Phase::Unconfirmed | Phase::Ready | Phase::Failed | Phase::Gone => false,
+        }
+    }
+
+    /// The same input may be sent once more, as a new task.
+    pub fn can_retry(&self) -> bool {
+        matches!(self.state.phase(), Phase::Failed | Phase::Gone)
+    }
+}
+
+/// What a person may ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// Take back what was not sent yet.
+    Cancel,
+    /// Send an Unconfirmed once more, knowing that it may be billed twice.
+    Resubmit,
+    /// Leave an Unconfirmed.
+    Dismiss,
+    StopWatching,
+    Watch,
+    /// Ask the service for the output's addresses once more: they may have expired.
+    Refetch,
+    /// Forget the task.
+    Remove,
+}
+
+impl Action {
+    /// What may be asked of a task as it is now.
+    pub fn allowed(task: &Task) -> Vec<Action> {
+        match task.state.phase() {
+            Phase::Queued => vec![Action::Cancel],
+            Phase::Submitting => vec![],
+            Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
+            Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],
+            Phase::Running | Phase::Fetching => vec![Action::Watch, Action::Remove],
+            Phase::Ready => vec![Action::Refetch, Action::Remove],
+            Phase::Failed | Phase::Gone => vec![Action::Remove],
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Action::Cancel => "Cancel",
+            Action::Resubmit => "Resubmit",
+            Action::Dismiss => "Dismiss",
+            Action::StopWatching => "Stop watching",
+            Action::Watch => "Watch again",
+            Action::Refetch => "Refresh URLs",
+            Action::Remove => "Remove",
+        }
+    }
+}
