@@ -15,6 +15,7 @@ pub use state::{Phase, TaskState};
 pub use task::{Account, Action, BatchKey, BatchPlace, Task, TaskKey, Trouble};
 pub use time::Millis;
 
+pub mod batch;
 pub mod compose;
 pub mod control;
 pub mod duration;
@@ -30,4 +31,3 @@ pub mod seed;
 pub mod shelves;
 pub mod snippet;
 pub mod window;
-pub mod batch;

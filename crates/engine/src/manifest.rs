@@ -7,7 +7,9 @@ use atelier_contract::{Entry, ModelId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::batch::{Batch, Items};
 use crate::compose::{csv, import::INPUT_PREFIX};
+use crate::{Task, TaskState, duration};
 
 pub(crate) const FORMAT: &str = "atelier-manifest";
 const VERSION: u32 = 1;
@@ -96,7 +98,52 @@ impl Output {
     }
 }
 
+impl Item {
+    /// The item with its latest attempt, its outputs still to be filled in; `index` from 0.
+    fn new(index: usize, task: Option<&Task>) -> Self {
+        let index = index + 1;
+        let Some(task) = task else {
+            return Self {
+                index,
+                state: "Removed".into(),
+                ..Self::default()
+            };
+        };
+        Self {
+            index,
+            state: task.state.label().to_owned(),
+            id: task.state.id().map(ToString::to_string),
+            error: match &task.state {
+                TaskState::Failed { message, .. } => Some(message.clone()),
+                TaskState::Unconfirmed { error } => Some(error.sentence()),
+                _ => None,
+            },
+            submitted: task.submitted.map(duration::iso),
+            finished: task.finished.map(duration::iso),
+            input: task.input.values().clone(),
+            ..Self::default()
+        }
+    }
+}
+
 impl Manifest {
+    /// The manifest of a batch as it now stands. Outputs are filled in as their files are fetched,
+    /// or are not: [`Output::kept`], [`Output::missing`].
+    pub fn of(batch: &Batch, items: &Items) -> Self {
+        let service = items.latest().flatten().next();
+        let mut manifest = Self::new(
+            batch.name.clone(),
+            batch.model.clone(),
+            service.map_or_else(String::new, |task| task.account.address.clone()),
+            Some(duration::iso(batch.created)),
+        );
+        let attempts = items.latest().enumerate();
+        manifest.items = attempts
+            .map(|(index, task)| Item::new(index, task))
+            .collect();
+        manifest
+    }
+
     pub fn new(name: String, model: ModelId, service: String, created: Option<String>) -> Self {
         Self {
             format: FORMAT.into(),

@@ -1,0 +1,379 @@
+//! A batch: many tasks that were composed together. Its record holds what the tasks do not; how it
+//! stands is always counted from them.
+
+use atelier_contract::ModelId;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::compose::sweep::GridLabels;
+use crate::{BatchKey, Millis, Phase, Task, duration};
+
+/// A batch as it is stored. Fields of later versions are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Batch {
+    pub key: BatchKey,
+    pub model: ModelId,
+    pub model_name: String,
+    /// What people call it.
+    pub name: String,
+    pub created: Millis,
+    /// Items that were to be sent.
+    pub size: usize,
+    /// How to lay out the items of a sweep over two axes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<GridLabels>,
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// The items of a batch, each with its latest attempt.
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    attempts: Vec<Option<&'a Task>>,
+}
+
+impl Batch {
+    /// Picks this batch's items out of the tasks. An item whose tasks were all removed has none.
+    pub fn items<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
+        let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
+        for task in tasks {
+            let Some(place) = task.batch.as_ref().filter(|place| place.batch == self.key) else {
+                continue;
+            };
+            let Some(slot) = attempts.get_mut(place.index) else {
+                continue;
+            };
+            let is_later = |other: &Task| {
+                // A clock that was set back must not bring an old attempt to the front.
+                let repeats = |a: &Task, b: &Task| a.retry_of.as_ref() == Some(&b.key);
+                repeats(task, other) || (task.created > other.created && !repeats(other, task))
+            };
+            if slot.is_none_or(is_later) {
+                *slot = Some(task);
+            }
+        }
+        Items { attempts }
+    }
+}
+
+/// The parts of a batch's bar, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    Completed,
+    Failed,
+    Gone,
+    /// Waits for a person.
+    Unconfirmed,
+    InProgress,
+    Queued,
+    /// Its task is no longer in the list.
+    Removed,
+}
+
+impl Part {
+    pub const ALL: [Self; 7] = [
+        Self::Completed,
+        Self::Failed,
+        Self::Gone,
+        Self::Unconfirmed,
+        Self::InProgress,
+        Self::Queued,
+        Self::Removed,
+    ];
+
+    pub fn of(phase: Phase) -> Self {
+        match phase {
+            Phase::Ready => Self::Completed,
+            Phase::Failed => Self::Failed,
+            Phase::Gone => Self::Gone,
+            Phase::Unconfirmed => Self::Unconfirmed,
+            Phase::Submitting | Phase::Running | Phase::Fetching => Self::InProgress,
+            Phase::Queued => Self::Queued,
+        }
+    }
+
+    /// As in `22 completed`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Gone => "gone",
+            Self::Unconfirmed => "unconfirmed",
+            Self::InProgress => "in progress",
+            Self::Queued => "queued",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// How many items each part has; parts without any are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counts(pub Vec<(Part, usize)>);
+
+impl Counts {
+    pub fn of(&self, part: Part) -> usize {
+        let found = self.0.iter().find(|(other, _)| *other == part);
+        found.map_or(0, |(_, count)| *count)
+    }
+
+    pub fn total(&self) -> usize {
+        self.0.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Nothing more happens by itself.
+    pub fn is_settled(&self) -> bool {
+        self.of(Part::InProgress) + self.of(Part::Queued) == 0
+    }
+
+    /// `22 completed, 3 failed`
+    pub fn sentence(&self) -> String {
+        let parts = self
+            .0
+            .iter()
+            .map(|(part, count)| format!("{count} {}", part.word()));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The bar: each part's share of the whole, from 0 to 1.
+    pub fn shares(&self) -> impl Iterator<Item = (Part, f64)> {
+        let total = self.total().max(1) as f64;
+        self.0
+            .iter()
+            .map(move |(part, count)| (*part, *count as f64 / total))
+    }
+}
+
+impl<'a> Items<'a> {
+    /// The latest attempt of each item, in the batch's order.
+    pub fn latest(&self) -> impl Iterator<Item = Option<&'a Task>> {
+        self.attempts.iter().copied()
+    }
+
+    pub fn get(&self, index: usize) -> Option<&'a Task> {
+        self.attempts.get(index).copied().flatten()
+    }
+
+    pub fn counts(&self) -> Counts {
+        let part =
+            |task: Option<&Task>| task.map_or(Part::Removed, |task| Part::of(task.state.phase()));
+        let counts = Part::ALL.into_iter().map(|each| {
+            let count = self.latest().filter(|task| part(*task) == each).count();
+            (each, count)
+        });
+        Counts(counts.filter(|(_, count)| *count > 0).collect())
+    }
+
+    /// The attempts that `Retry failed` repeats: items whose latest attempt failed or is gone.
+    pub fn to_retry(&self) -> Vec<&'a Task> {
+        let latest = self.latest().flatten();
+        latest.filter(|task| task.can_retry()).collect()
+    }
+
+    /// The items that `Stop` takes back: those of which nothing was sent yet.
+    pub fn unsent(&self) -> Vec<&'a Task> {
+        let latest = self.latest().flatten();
+        latest
+            .filter(|task| task.state.phase() == Phase::Queued)
+            .collect()
+    }
+
+    /// When the last item ended; `None` while any goes on.
+    pub fn finished(&self) -> Option<Millis> {
+        if !self.counts().is_settled() {
+            return None;
+        }
+        self.latest()
+            .flatten()
+            .filter_map(|task| task.finished)
+            .max()
+    }
+
+    /// How long the rest will take, in ms: by the pace of the latest items to end, or, before
+    /// there is a pace, by the time that a task of this model takes (`typical`). `None` if neither
+    /// is known or nothing is left.
+    pub fn remaining(&self, now: Millis, typical: Option<Millis>) -> Option<Millis> {
+        const PACE_OF: usize = 20;
+        const LEAST: usize = 5;
+        let counts = self.counts();
+        if counts.is_settled() {
+            return None;
+        }
+        let (active, queued) = (counts.of(Part::InProgress), counts.of(Part::Queued));
+        let mut ends: Vec<Millis> = self
+            .latest()
+            .flatten()
+            .filter_map(|task| task.finished)
+            .collect();
+        ends.sort_unstable();
+        let recent = &ends[ends.len().saturating_sub(PACE_OF)..];
+        if let ([first, .., last], true) = (recent, recent.len() >= LEAST)
+            && last > first
+        {
+            // Counted up to now: a pace that has stopped is no pace.
+            let pace = (now.max(*last) - first) / recent.len() as u64;
+            return Some(pace.saturating_mul((active + queued) as u64));
+        }
+        let own = || {
+            let times = self.latest().flatten().filter_map(|task| {
+                let ready = task.state.phase() == Phase::Ready;
+                task.finished?
+                    .checked_sub(task.submitted?)
+                    .filter(|_| ready)
+            });
+            duration::estimate(times)
+        };
+        let typical = typical.or_else(own)?;
+        // What runs now ends one by one; what waits takes their places, as many at a time.
+        let running = self
+            .latest()
+            .flatten()
+            .filter(|task| Part::of(task.state.phase()) == Part::InProgress);
+        let left =
+            |task: &Task| typical.saturating_sub(now.saturating_sub(task.submitted.unwrap_or(now)));
+        let last_to_end = running.map(left).max().unwrap_or(0);
+        let waves = queued.div_ceil(active.max(1)) as u64;
+        Some(last_to_end.saturating_add(waves.saturating_mul(typical)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Manifest;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn batch(size: usize) -> Batch {
+        serde_json::from_value(json!({
+            "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+            "name": "cats", "created": 0, "size": size, "colour": "red"
+        }))
+        .unwrap()
+    }
+
+    fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
+        serde_json::from_value(json!({
+            "key": key, "account": {"address": "https://s.example", "uid": "me"},
+            "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+            "input": {"model": {"category": "image", "subcategory": "a"}, "values": {"prompt": key}},
+            "created": created, "submitted": created, "state": state,
+            "batch": {"batch": "b", "index": index}
+        }))
+        .unwrap()
+    }
+
+    fn ready() -> Value {
+        json!({"state": "ready", "id": "t", "outputs": ["https://a/1.png"]})
+    }
+
+    fn failed() -> Value {
+        json!({"state": "failed", "id": null, "message": "no"})
+    }
+
+    fn queued() -> Value {
+        json!({"state": "queued"})
+    }
+
+    #[test]
+    fn the_latest_attempt_counts_and_failures_can_be_retried() {
+        let mut again = task("again", 1, 5, ready());
+        again.retry_of = Some(crate::TaskKey("first".into()));
+        let mut elsewhere = task("other", 0, 9, failed());
+        elsewhere.batch = None;
+        let tasks = [
+            again,
+            task("first", 1, 9, failed()),
+            task("zero", 0, 1, failed()),
+            task("two", 2, 1, queued()),
+            task("stray", 99, 1, failed()),
+            elsewhere,
+        ];
+        let items = batch(4).items(&tasks);
+        assert_eq!(items.get(1).unwrap().key.0, "again");
+        assert_eq!(
+            items.counts().sentence(),
+            "1 completed, 1 failed, 1 queued, 1 removed"
+        );
+        assert_eq!(
+            items
+                .to_retry()
+                .iter()
+                .map(|t| t.key.0.as_str())
+                .collect::<Vec<_>>(),
+            ["zero"]
+        );
+        assert_eq!(items.unsent().len(), 1);
+        assert_eq!(items.finished(), None);
+        assert_eq!(
+            items.counts().shares().map(|(_, share)| share).sum::<f64>(),
+            1.0
+        );
+    }
+
+    #[test]
+    fn the_manifest_lists_every_item() {
+        let tasks = [task("zero", 0, 1_000, ready()), task("two", 2, 1, failed())];
+        let batch = batch(3);
+        let manifest = Manifest::of(&batch, &batch.items(&tasks));
+        let states: Vec<(usize, &str)> = manifest
+            .items
+            .iter()
+            .map(|i| (i.index, i.state.as_str()))
+            .collect();
+        assert_eq!(states, [(1, "Completed"), (2, "Removed"), (3, "Failed")]);
+        assert_eq!(manifest.items[0].id.as_deref(), Some("t"));
+        assert_eq!(
+            manifest.items[0].submitted.as_deref(),
+            Some("1970-01-01T00:00:01.000Z")
+        );
+        assert_eq!(manifest.items[2].error.as_deref(), Some("no"));
+        assert_eq!(manifest.service, "https://s.example");
+    }
+
+    #[test]
+    fn fields_of_later_versions_are_kept() {
+        let value = serde_json::to_value(batch(1)).unwrap();
+        assert_eq!(value["colour"], "red");
+    }
+
+    #[test]
+    fn what_remains() {
+        let running = || json!({"state": "running", "id": "t", "word": "processing"});
+        let tasks: Vec<Task> = (0..4)
+            .map(|n| task("t", n, 0, if n < 2 { running() } else { queued() }))
+            .collect();
+        let batch = batch(4);
+        let items = batch.items(&tasks);
+        assert_eq!(items.remaining(10_000, None), None);
+        // 20 s for those that run, then 30 s for the two that wait.
+        assert_eq!(items.remaining(10_000, Some(30_000)), Some(50_000));
+
+        let mut tasks: Vec<Task> = (0..20)
+            .map(|n| task("t", n, 0, if n < 10 { ready() } else { queued() }))
+            .collect();
+        for (n, task) in tasks.iter_mut().take(10).enumerate() {
+            task.finished = Some(1_000 + 1_000 * n as u64);
+        }
+        let batch = self::batch(20);
+        let items = batch.items(&tasks);
+        let remaining = items.remaining(10_500, Some(1)).unwrap();
+        assert!((9_000..=10_000).contains(&remaining), "{remaining}");
+        let settled = batch.items(&tasks[..10]);
+        assert_eq!(settled.remaining(10_500, Some(1)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_item_counts_once(attempts in prop::collection::vec((0..12usize, 0..5u64, 0..3u8), 0..60), now: u64) {
+            let tasks: Vec<Task> = attempts.iter().enumerate().map(|(key, (index, created, state))| {
+                task(&key.to_string(), *index, *created, [ready, failed, queued][usize::from(*state)]())
+            }).collect();
+            let batch = batch(10);
+            let items = batch.items(&tasks);
+            prop_assert_eq!(items.counts().total(), 10);
+            prop_assert_eq!(items.to_retry().len(), items.counts().of(Part::Failed));
+            let _ = items.remaining(now, Some(now));
+        }
+    }
+}

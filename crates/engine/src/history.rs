@@ -1,0 +1,294 @@
+//! The list of all tasks: found by text, state, model and date, newest first.
+
+use std::ops::Range;
+
+use atelier_contract::ModelId;
+
+use crate::search::{Query, Searchable};
+use crate::{Millis, Phase, Task, TaskKey, TaskState, duration};
+
+/// What the list knows of a task: made once per change of the task, read on every key press.
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub key: TaskKey,
+    pub model: ModelId,
+    pub created: Millis,
+    pub phase: Phase,
+    text: Searchable,
+}
+
+impl Record {
+    /// A task is found by its title, its model, its other texts, its id and its error.
+    pub fn new(task: &Task) -> Self {
+        let title = task.input.title();
+        let texts = task
+            .input
+            .values()
+            .values()
+            .filter_map(|value| value.as_str());
+        let others: Vec<&str> = texts.filter(|text| text.trim() != title).collect();
+        let said = match &task.state {
+            TaskState::Failed { message, .. } => message.as_str(),
+            _ => "",
+        };
+        let id = task.state.id().map_or("", |id| id.0.as_str());
+        let model = format!("{} {}", task.model_name, task.model);
+        Self {
+            key: task.key.clone(),
+            model: task.model.clone(),
+            created: task.created,
+            phase: task.state.phase(),
+            text: Searchable::new([title, &model, &others.join(" "), said, id]),
+        }
+    }
+}
+
+/// What a person asks for. The default asks for everything.
+#[derive(Debug, Clone)]
+pub struct Filter {
+    pub query: Query,
+    /// None means any.
+    pub phases: Vec<Phase>,
+    pub model: Option<ModelId>,
+    /// From the first to before the last, in ms since 1970; see [`crate::duration::start_of_day`].
+    pub created: Range<Millis>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self {
+            query: Query::default(),
+            phases: Vec::new(),
+            model: None,
+            created: 0..u64::MAX,
+        }
+    }
+}
+
+/// The tasks found, and what else there would be to find.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Positions in the records given: newest first; those submitted at once in reverse order.
+    pub positions: Vec<usize>,
+    /// Per state, how many of the tasks that match the rest of the filter are in it.
+    pub phases: Vec<(Phase, usize)>,
+    /// Per model likewise, the most used first.
+    pub models: Vec<(ModelId, usize)>,
+}
+
+impl Filter {
+    /// Finds, in one pass. A choice's counts leave out that choice's own condition: they say what
+    /// choosing otherwise would give.
+    pub fn find(&self, records: &[Record]) -> Found {
+        let mut positions = Vec::new();
+        let mut phases: Vec<(Phase, usize)> = Vec::new();
+        let mut models: Vec<(&ModelId, usize)> = Vec::new();
+        for (position, record) in records.iter().enumerate() {
+            let right_phase = self.phases.is_empty() || self.phases.contains(&record.phase);
+            let right_model = self
+                .model
+                .as_ref()
+                .is_none_or(|model| *model == record.model);
+            if !(right_phase || right_model)
+                || !self.created.contains(&record.created)
+                || self.query.score(&record.text).is_none()
+            {
+                continue;
+            }
+            if right_model {
+                count(&mut phases, record.phase);
+            }
+            if right_phase {
+                count(&mut models, &record.model);
+            }
+            if right_phase && right_model {
+                positions.push(position);
+            }
+        }
+        positions.sort_unstable_by_key(|at| std::cmp::Reverse((records[*at].created, *at)));
+        models.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+        Found {
+            positions,
+            phases,
+            models: models
+                .into_iter()
+                .map(|(model, n)| (model.clone(), n))
+                .collect(),
+        }
+    }
+}
+
+/// Few different ones: a list beats a map.
+fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
+    match counts.iter_mut().find(|(known, _)| *known == what) {
+        Some((_, count)) => *count += 1,
+        None => counts.push((what, 1)),
+    }
+}
+
+/// How long a task of this model takes, in ms, by the tasks that have completed so far.
+pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) -> Option<Millis> {
+    let mut times: Vec<(Millis, Millis)> = tasks
+        .into_iter()
+        .filter(|task| task.model == *model && task.state.phase() == Phase::Ready)
+        .filter_map(|task| {
+            let (submitted, finished) = (task.submitted?, task.finished?);
+            Some((finished, finished.checked_sub(submitted)?))
+        })
+        .collect();
+    times.sort_unstable_by(|a, b| b.cmp(a));
+    duration::estimate(times.into_iter().map(|(_, time)| time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    use atelier_contract::TaskId;
+    use serde_json::json;
+
+    fn task(key: usize, model: &str, created: u64, phase: Phase, title: &str) -> Task {
+        let id = TaskId(format!("t-{key}"));
+        serde_json::from_value(json!({
+            "key": key.to_string(),
+            "account": {"address": "", "uid": "me"},
+            "model": {"category": "image", "subcategory": model},
+            "model_name": format!("Model {model}"),
+            "input": {
+                "model": {"category": "image", "subcategory": model},
+                "values": {"prompt": title, "style": "baroque"}
+            },
+            "created": created,
+            "submitted": created,
+            "finished": created + 40,
+            "state": match phase {
+                Phase::Failed => TaskState::Failed { id: Some(id), message: "no faces".into() },
+                _ => TaskState::Ready { id, outputs: Vec::new() },
+            },
+        }))
+        .unwrap()
+    }
+
+    fn records<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<Record> {
+        tasks.into_iter().map(Record::new).collect()
+    }
+
+    #[test]
+    fn filters_and_the_counts_of_the_other_choices() {
+        let tasks = [
+            task(0, "a", 10, Phase::Ready, "a red cat"),
+            task(1, "b", 30, Phase::Failed, "a red dog"),
+            task(2, "a", 20, Phase::Ready, "a blue cat"),
+            task(3, "a", 20, Phase::Failed, "Red sky"),
+        ];
+        let tasks = records(&tasks);
+        let mut filter = Filter {
+            query: Query::new("red"),
+            ..Filter::default()
+        };
+        assert_eq!(filter.find(&tasks).positions, [1, 3, 0]);
+        filter.phases = vec![Phase::Failed];
+        filter.model = Some(ModelId::new("image", "a"));
+        let found = filter.find(&tasks);
+        assert_eq!(found.positions, [3]);
+        assert_eq!(found.phases, [(Phase::Ready, 1), (Phase::Failed, 1)]);
+        assert_eq!(
+            found.models,
+            [
+                (ModelId::new("image", "a"), 1),
+                (ModelId::new("image", "b"), 1)
+            ]
+        );
+        let dated = Filter {
+            created: 20..30,
+            ..Filter::default()
+        };
+        assert_eq!(dated.find(&tasks).positions, [3, 2]);
+        assert_eq!(Filter::default().find(&tasks).positions, [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn a_task_is_found_by_all_that_is_said_of_it() {
+        let tasks = records(&[task(77, "fluxfield", 0, Phase::Failed, "a cat")]);
+        for text in [
+            "cat",
+            "fluxfield image",
+            "model",
+            "baroque",
+            "faces",
+            "t-77",
+        ] {
+            let filter = Filter {
+                query: Query::new(text),
+                ..Filter::default()
+            };
+            assert_eq!(filter.find(&tasks).positions, [0], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_estimate_is_of_this_model_and_of_what_completed() {
+        let tasks = [
+            task(0, "a", 10, Phase::Ready, ""),
+            task(1, "b", 10, Phase::Ready, ""),
+            task(2, "a", 10, Phase::Failed, ""),
+        ];
+        assert_eq!(estimate(&tasks, &ModelId::new("image", "a")), Some(40));
+        assert_eq!(estimate(&tasks[2..], &ModelId::new("image", "a")), None);
+    }
+
+    proptest! {
+        #[test]
+        fn newest_first_and_counts_add_up(tasks in prop::collection::vec((0..4u8, 0..50u64, prop::bool::ANY), 0..60)) {
+            let tasks: Vec<Record> = tasks
+                .iter()
+                .enumerate()
+                .map(|(key, (model, created, failed))| {
+                    let phase = if *failed { Phase::Failed } else { Phase::Ready };
+                    Record::new(&task(key, &model.to_string(), *created, phase, "x"))
+                })
+                .collect();
+            let found = Filter::default().find(&tasks);
+            prop_assert_eq!(found.positions.len(), tasks.len());
+            prop_assert!(found.positions.windows(2).all(|pair| tasks[pair[0]].created >= tasks[pair[1]].created));
+            prop_assert_eq!(found.phases.iter().map(|(_, n)| n).sum::<usize>(), tasks.len());
+            prop_assert_eq!(found.models.iter().map(|(_, n)| n).sum::<usize>(), tasks.len());
+        }
+    }
+
+    #[test]
+    fn ten_thousand_tasks_are_filtered_within_a_frame() {
+        let tasks: Vec<Record> = (0..10_000usize)
+            .map(|n| {
+                let prompt = format!(
+                    "A lighthouse keeper number {n} with his seven cats on a rocky coast at dusk, \
+                     oil on canvas, warm light, long shadows, detailed brush work, variation {}",
+                    n % 97
+                );
+                Record::new(&task(
+                    n,
+                    &(n % 12).to_string(),
+                    n as u64,
+                    [Phase::Ready, Phase::Failed][n % 2],
+                    &prompt,
+                ))
+            })
+            .collect();
+        for text in ["", "keeper", "lighthuose brsh 77"] {
+            let filter = Filter {
+                query: Query::new(text),
+                ..Filter::default()
+            };
+            let times = (0..5).map(|_| {
+                let start = std::time::Instant::now();
+                assert!(!filter.find(&tasks).positions.is_empty());
+                start.elapsed()
+            });
+            let best = times.min().unwrap();
+            println!("{text}: {best:?}");
+            // Without optimisation the time says nothing.
+            assert!(cfg!(debug_assertions) || best.as_millis() < 16);
+        }
+    }
+}
