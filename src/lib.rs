@@ -1,1 +1,14 @@
-//! Atelier.
+//! Atelier's front-end: effects (`browser`, `runner`), what the app knows (`session`, `catalog`)
+//! and what a person sees (`view`). Decisions live in the crates `atelier-engine` and
+//! `atelier-contract`.
+
+mod app;
+pub mod browser;
+pub mod catalog;
+pub mod notices;
+pub mod runner;
+pub mod session;
+pub mod theme;
+pub mod view;
+
+pub use app::{App, Contexts};

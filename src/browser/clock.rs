@@ -1,0 +1,7 @@
+use atelier_engine::Millis;
+
+/// The wall clock, in milliseconds since the Unix epoch. It goes on while the machine sleeps, which
+/// `performance.now()` does not in every browser.
+pub fn now() -> Millis {
+    js_sys::Date::now() as Millis
+}

@@ -1,0 +1,202 @@
+//! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
+//! [`ApiError`].
+
+use atelier_contract::{ApiError, Credentials, parse_http_date, parse_retry_after};
+use futures::future::{Either, select};
+use gloo_net::http::{Request, RequestBuilder, Response};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Reflect, Uint8Array};
+use serde_json::Value;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    AbortController, Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCache,
+    RequestCredentials, RequestRedirect,
+};
+
+use super::clock;
+
+/// Replies larger than this are not read on: no JSON of the interface comes near it.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long a call may take before it counts as unanswered.
+const PATIENCE_MS: u32 = 30_000;
+
+/// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
+const GENERATE_PATIENCE_MS: u32 = 90_000;
+
+/// `GET` of a discovery endpoint, without credentials.
+pub async fn get_json(url: &str) -> Result<Value, ApiError> {
+    let reply = exchange(Request::get(url), None, PATIENCE_MS).await?;
+    reply.into_json()
+}
+
+/// `GET` of a text file of the service, without credentials.
+pub async fn get_text(url: &str) -> Result<String, ApiError> {
+    let reply = exchange(Request::get(url), None, PATIENCE_MS).await?;
+    if !(200..300).contains(&reply.status) {
+        return Err(reply.into_error());
+    }
+    String::from_utf8(reply.bytes).map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
+}
+
+/// A file at its own address, e.g. an output: no credentials, no referrer.
+pub async fn get_blob(url: &str) -> Result<Blob, ApiError> {
+    let guard = AbortGuard::new()?;
+    let request = Request::get(url)
+        .credentials(RequestCredentials::Omit)
+        .referrer_policy(ReferrerPolicy::NoReferrer)
+        .abort_signal(Some(&guard.0.signal()))
+        .build()
+        .map_err(network)?;
+    let response = request.send().await.map_err(network)?;
+    if !response.ok() {
+        return Err(ApiError::from_status(response.status(), None, None));
+    }
+    let response: web_sys::Response = response.into();
+    let blob = response.blob().map_err(broken)?;
+    let blob = JsFuture::from(blob).await.map_err(broken)?;
+    blob.dyn_into().map_err(broken)
+}
+
+/// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is an error.
+pub async fn post_json(
+    url: &str,
+    body: &Value,
+    credentials: &Credentials,
+) -> Result<Value, ApiError> {
+    let patience = if url.contains("/v2/generate") {
+        GENERATE_PATIENCE_MS
+    } else {
+        PATIENCE_MS
+    };
+    let builder = Request::post(url)
+        .header("Content-Type", "application/json")
+        .header("Authorization", &credentials.authorization())
+        .redirect(RequestRedirect::Error)
+        .cache(RequestCache::NoStore);
+    exchange(builder, Some(body.to_string()), patience)
+        .await?
+        .into_json()
+}
+
+struct Reply {
+    status: u16,
+    retry_after_ms: Option<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Reply {
+    fn into_json(self) -> Result<Value, ApiError> {
+        if !(200..300).contains(&self.status) {
+            return Err(self.into_error());
+        }
+        serde_json::from_slice(&self.bytes).map_err(|_| {
+            let start = String::from_utf8_lossy(&self.bytes[..self.bytes.len().min(60)]);
+            match start.trim() {
+                "" => ApiError::malformed("it is empty"),
+                start if start.starts_with('<') => {
+                    ApiError::malformed("it is a web page, not JSON; is the service address right?")
+                }
+                start => ApiError::malformed(format!("it is not JSON but begins “{start}”")),
+            }
+        })
+    }
+
+    fn into_error(self) -> ApiError {
+        let body = serde_json::from_slice(&self.bytes).ok();
+        ApiError::from_status(self.status, body.as_ref(), self.retry_after_ms)
+    }
+}
+
+async fn exchange(
+    builder: RequestBuilder,
+    body: Option<String>,
+    patience_ms: u32,
+) -> Result<Reply, ApiError> {
+    let guard = AbortGuard::new()?;
+    let builder = builder
+        .referrer_policy(ReferrerPolicy::NoReferrer)
+        .abort_signal(Some(&guard.0.signal()));
+    let request = match body {
+        Some(body) => builder.body(body),
+        None => builder.build(),
+    }
+    .map_err(network)?;
+    let work = async {
+        let response = request.send().await.map_err(network)?;
+        read(response).await
+    };
+    match select(Box::pin(work), TimeoutFuture::new(patience_ms)).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(ApiError::Timeout {
+            after_ms: patience_ms.into(),
+        }),
+    }
+}
+
+async fn read(response: Response) -> Result<Reply, ApiError> {
+    let headers = response.headers();
+    // The service's own clock where we may read it, so that a wrong local one does not matter.
+    let now = headers
+        .get("Date")
+        .and_then(|date| parse_http_date(&date))
+        .unwrap_or_else(clock::now);
+    Ok(Reply {
+        status: response.status(),
+        retry_after_ms: headers
+            .get("Retry-After")
+            .and_then(|header| parse_retry_after(&header, now)),
+        bytes: read_bounded(&response).await?,
+    })
+}
+
+/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory.
+async fn read_bounded(response: &Response) -> Result<Vec<u8>, ApiError> {
+    let mut bytes = Vec::new();
+    let Some(stream) = response.body() else {
+        return Ok(bytes);
+    };
+    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+    loop {
+        let chunk = JsFuture::from(reader.read()).await.map_err(broken)?;
+        let done = Reflect::get(&chunk, &"done".into()).map_err(broken)?;
+        if done.is_truthy() {
+            return Ok(bytes);
+        }
+        let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
+        let chunk: Uint8Array = value.unchecked_into();
+        if bytes.len() + chunk.length() as usize > MOST_BYTES {
+            // The reader is given up with the request: the guard aborts it.
+            return Err(ApiError::malformed("it is too large to read"));
+        }
+        bytes.extend(chunk.to_vec());
+    }
+}
+
+fn network(error: gloo_net::Error) -> ApiError {
+    ApiError::Network {
+        detail: error.to_string(),
+    }
+}
+
+fn broken(error: JsValue) -> ApiError {
+    ApiError::Network {
+        detail: format!("the connection broke while the answer arrived ({error:?})"),
+    }
+}
+
+/// Dropping the future of a call ends the call: the browser does not by itself.
+struct AbortGuard(AbortController);
+
+impl AbortGuard {
+    fn new() -> Result<Self, ApiError> {
+        AbortController::new().map(Self).map_err(broken)
+    }
+}
+
+impl Drop for AbortGuard {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,40 @@
+//! Small texts that outlive a reload: `localStorage` for this browser, `sessionStorage` for this
+//! tab. Both may be refused (private mode, blocked by policy); then nothing is kept.
+
+use leptos::prelude::window;
+use web_sys::Storage;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Until the tab is closed.
+    Tab,
+    /// Until a person clears it.
+    Browser,
+}
+
+impl Place {
+    fn storage(self) -> Option<Storage> {
+        match self {
+            Place::Tab => window().session_storage(),
+            Place::Browser => window().local_storage(),
+        }
+        .ok()?
+    }
+
+    pub fn read(self, key: &str) -> Option<String> {
+        self.storage()?.get_item(key).ok()?
+    }
+
+    /// Whether it was kept.
+    pub fn write(self, key: &str, text: &str) -> bool {
+        self.storage()
+            .is_some_and(|storage| storage.set_item(key, text).is_ok())
+    }
+
+    pub fn remove(self, key: &str) {
+        if let Some(storage) = self.storage() {
+            // A refused removal leaves what a refused write left: nothing to mend.
+            let _ = storage.remove_item(key);
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Effects, one file each: what the browser does for us. No decisions here.
+
+pub mod clipboard;
+pub mod clock;
+pub mod download;
+pub mod http;
+pub mod lifecycle;
+pub mod local;
+pub mod notify;
+pub mod random;
+pub mod storage;
+pub mod tabs;

@@ -1,0 +1,44 @@
+//! Telling a person who looks elsewhere: the document's title and system notifications.
+
+use leptos::prelude::document;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Notification, NotificationOptions, NotificationPermission};
+
+pub fn set_title(title: &str) {
+    document().set_title(title);
+}
+
+/// Whether this browser has system notifications at all.
+pub fn is_supported() -> bool {
+    js_sys::Reflect::has(&leptos::prelude::window(), &"Notification".into()).unwrap_or(false)
+}
+
+pub fn is_granted() -> bool {
+    is_supported() && Notification::permission() == NotificationPermission::Granted
+}
+
+/// Asks the person; must be called from their click.
+pub async fn ask() -> bool {
+    if !is_supported() {
+        return false;
+    }
+    match Notification::request_permission() {
+        Ok(promise) => {
+            let _ = JsFuture::from(promise).await;
+            is_granted()
+        }
+        Err(_) => false,
+    }
+}
+
+/// Shows a notification; a later one with the same `tag` takes its place.
+pub fn show(title: &str, body: &str, tag: &str) {
+    if !is_granted() {
+        return;
+    }
+    let options = NotificationOptions::new();
+    options.set_body(body);
+    options.set_tag(tag);
+    // Android's Chrome throws here (it wants a service worker): then there is no notification.
+    let _ = Notification::new_with_options(title, &options);
+}

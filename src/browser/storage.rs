@@ -1,0 +1,188 @@
+//! IndexedDB: what must outlive the page.
+//!
+//! Records are kept as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
+//! Transactions on one connection run in the order in which they are made, so writes of one record
+//! cannot overtake each other; every writing function makes its transaction before it returns.
+
+use std::future::IntoFuture;
+
+use futures::future::{FutureExt, LocalBoxFuture};
+use idb::{
+    Database, DatabaseEvent, Error, Factory, ObjectStoreParams, Query, TransactionMode,
+    TransactionResult,
+};
+use wasm_bindgen::JsValue;
+
+const NAME: &str = "atelier";
+
+/// Raised by one with each change of [`upgrade`].
+const VERSION: u32 = 2;
+
+/// What is kept, each kind under its own name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// JSON of an engine task, by its key.
+    Tasks,
+    /// JSON of a batch, by its key.
+    Batches,
+    /// A copy of an output, as a blob, by `{task key}/{position}`.
+    Outputs,
+    /// JSON about a copy of an output, by the same key.
+    OutputFacts,
+}
+
+impl Store {
+    fn name(self) -> &'static str {
+        match self {
+            Store::Tasks => "tasks",
+            Store::Batches => "batches",
+            Store::Outputs => "outputs",
+            Store::OutputFacts => "output-facts",
+        }
+    }
+}
+
+/// An open database.
+#[derive(Debug)]
+pub struct Storage {
+    database: Database,
+}
+
+/// Why nothing can be kept, in the browser's words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StorageError(pub String);
+
+/// A write that has begun; await it to know that it is done.
+pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
+
+impl From<Error> for StorageError {
+    fn from(error: Error) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl Storage {
+    pub async fn open() -> Result<Self, StorageError> {
+        Self::open_named(NAME).await
+    }
+
+    /// Opens a database of another name; tests do.
+    pub async fn open_named(name: &str) -> Result<Self, StorageError> {
+        let mut request = Factory::new()?.open(name, Some(VERSION))?;
+        request.on_upgrade_needed(|event| {
+            if let Ok(database) = event.database() {
+                upgrade(&database, event.old_version().unwrap_or(0));
+            }
+        });
+        let mut database = request.await?;
+        // A newer Atelier in another tab wants to upgrade: give way instead of blocking it.
+        database.on_version_change(|event| {
+            if let Ok(database) = event.database() {
+                database.close();
+            }
+        });
+        Ok(Self { database })
+    }
+
+    /// Writes records in one transaction: all of them, or none.
+    pub fn put(&self, records: &[(Store, String, JsValue)]) -> Written {
+        self.write(records.iter().map(|(store, ..)| *store), &|stores| {
+            for (store, key, value) in records {
+                stores(*store)?.put(value, Some(&JsValue::from_str(key)))?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Deletes records in one transaction; one that is not there is no error.
+    pub fn delete(&self, records: &[(Store, String)]) -> Written {
+        self.write(records.iter().map(|(store, _)| *store), &|stores| {
+            for (store, key) in records {
+                stores(*store)?.delete(Query::from(JsValue::from_str(key)))?;
+            }
+            Ok(())
+        })
+    }
+
+    fn write(
+        &self,
+        stores: impl Iterator<Item = Store>,
+        act: &dyn Fn(&dyn Fn(Store) -> Result<idb::ObjectStore, Error>) -> Result<(), Error>,
+    ) -> Written {
+        let mut names: Vec<&str> = stores.map(Store::name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let begun = (|| {
+            if names.is_empty() {
+                return Ok(None);
+            }
+            let transaction = self
+                .database
+                .transaction(&names, TransactionMode::ReadWrite)?;
+            act(&|store| transaction.object_store(store.name()))?;
+            Ok::<_, Error>(Some(transaction.into_future()))
+        })();
+        async move {
+            match begun? {
+                None => Ok(()),
+                Some(transaction) => match transaction.await? {
+                    TransactionResult::Committed => Ok(()),
+                    // The browser aborts a transaction when the disk or the quota is full.
+                    TransactionResult::Aborted => Err(StorageError("storage is full".into())),
+                },
+            }
+        }
+        .boxed_local()
+    }
+
+    pub async fn get(&self, store: Store, key: &str) -> Result<Option<JsValue>, StorageError> {
+        let transaction = self
+            .database
+            .transaction(&[store.name()], TransactionMode::ReadOnly)?;
+        let request = transaction
+            .object_store(store.name())?
+            .get(Query::from(JsValue::from_str(key)))?;
+        Ok(request.await?.filter(|value| !value.is_undefined()))
+    }
+
+    /// Every JSON text of a store.
+    pub async fn all_texts(&self, store: Store) -> Result<Vec<String>, StorageError> {
+        let transaction = self
+            .database
+            .transaction(&[store.name()], TransactionMode::ReadOnly)?;
+        let request = transaction
+            .object_store(store.name())?
+            .get_all(None, None)?;
+        let values = request.await?;
+        Ok(values.iter().filter_map(JsValue::as_string).collect())
+    }
+}
+
+/// Brings a database of an older version up to [`VERSION`], one step after the other; what is
+/// there already stays.
+fn upgrade(database: &Database, old_version: u32) {
+    let steps: [&[Store]; VERSION as usize] = [
+        &[Store::Tasks],
+        &[Store::Batches, Store::Outputs, Store::OutputFacts],
+    ];
+    for store in steps.iter().skip(old_version as usize).copied().flatten() {
+        // It can only fail if the store exists, which is what is wanted.
+        let _ = database.create_object_store(store.name(), ObjectStoreParams::new());
+    }
+}
+
+/// How much this origin stores and may store, in bytes, as far as the browser says.
+pub async fn estimate() -> Option<(f64, f64)> {
+    let estimate = leptos::prelude::window()
+        .navigator()
+        .storage()
+        .estimate()
+        .ok()?;
+    let estimate = wasm_bindgen_futures::JsFuture::from(estimate).await.ok()?;
+    let number = |key: &str| {
+        js_sys::Reflect::get(&estimate, &key.into())
+            .ok()
+            .and_then(|value| value.as_f64())
+    };
+    Some((number("usage")?, number("quota")?))
+}

@@ -1,0 +1,123 @@
+//! The service's models and their schemas, fetched once and shared by all views.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser::http;
+use crate::session::Session;
+
+/// Something that is fetched.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Load<T> {
+    Loading,
+    Loaded(T),
+    Failed(ApiError),
+}
+
+impl<T> Load<T> {
+    pub fn loaded(&self) -> Option<&T> {
+        match self {
+            Load::Loaded(value) => Some(value),
+            _ => None,
+        }
+    }
+}
+
+type Slot<T> = ArcRwSignal<Load<Arc<T>>>;
+
+#[derive(Clone, Copy)]
+pub struct Catalog {
+    session: Session,
+    models: StoredValue<Slot<ModelList>>,
+    schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
+}
+
+impl Catalog {
+    pub fn new(session: Session) -> Self {
+        let this = Self {
+            session,
+            models: StoredValue::new(ArcRwSignal::new(Load::Loading)),
+            schemas: StoredValue::new(HashMap::new()),
+        };
+        let address = Memo::new(move |_| session.settings().address);
+        // Another address is another service: nothing of the old one holds.
+        Effect::new(move |_| {
+            address.track();
+            this.schemas.update_value(HashMap::clear);
+            this.load_models();
+        });
+        this
+    }
+
+    /// The list of models, tracked.
+    pub fn models(&self) -> Load<Arc<ModelList>> {
+        self.models.get_value().get()
+    }
+
+    /// One model of the list, tracked.
+    pub fn model(&self, id: &ModelId) -> Option<Model> {
+        let models = self.models.get_value();
+        let models = models.read();
+        let list = models.loaded()?;
+        list.models.iter().find(|model| model.id == *id).cloned()
+    }
+
+    /// Fetches the list, at first or once more.
+    pub fn load_models(&self) {
+        let session = self.session;
+        let slot = self.models.get_value();
+        let address = session.settings_untracked().address;
+        if slot.with_untracked(|load| load.loaded().is_none()) {
+            slot.set(Load::Loading);
+        }
+        spawn_local(async move {
+            let answer = http::get_json(&address.url(path::MODELS)).await;
+            if session.settings_untracked().address != address {
+                return; // The answer of a service that is no longer asked.
+            }
+            slot.set(match answer.and_then(ModelList::from_body) {
+                Ok(list) => {
+                    session.set_guest(list.guest.clone());
+                    Load::Loaded(Arc::new(list))
+                }
+                Err(error) => Load::Failed(error),
+            });
+        });
+    }
+
+    /// A model's schema, tracked; fetched at the first call.
+    pub fn schema(&self, model: &ModelId) -> Load<Arc<Schema>> {
+        let known = self
+            .schemas
+            .with_value(|schemas| schemas.get(model).cloned());
+        known.unwrap_or_else(|| self.load_schema(model)).get()
+    }
+
+    /// Fetches a schema, at first or once more.
+    pub fn load_schema(&self, model: &ModelId) -> Slot<Schema> {
+        let slot = self.schemas.try_update_value(|schemas| {
+            schemas
+                .entry(model.clone())
+                .or_insert_with(|| ArcRwSignal::new(Load::Loading))
+                .clone()
+        });
+        let slot = slot.unwrap_or_else(|| ArcRwSignal::new(Load::Loading));
+        let url = self
+            .session
+            .settings_untracked()
+            .address
+            .url(&path::schema(model));
+        spawn_local({
+            let slot = slot.clone();
+            async move {
+                let answer = http::get_json(&url).await.and_then(Schema::from_body);
+                slot.set(answer.map_or_else(Load::Failed, |schema| Load::Loaded(Arc::new(schema))));
+            }
+        });
+        slot
+    }
+}

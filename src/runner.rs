@@ -1,0 +1,542 @@
+//! Carries out the engine's commands through the browser; the only place where tasks are driven.
+//!
+//! One tab leads and makes the calls; the others show what it tells them and pass on what people
+//! do. Lives at the app's root, so that no view that goes takes a task with it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use atelier_contract::Input;
+use atelier_engine::output::OutputKind;
+use atelier_engine::{
+    Action, Call, Command, Engine, Hindrance, Millis, Phase, Task, TaskKey, TaskState,
+};
+use futures::future::FutureExt;
+use gloo_timers::callback::{Interval, Timeout};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde::{Deserialize, Serialize};
+use wasm_bindgen::JsValue;
+
+use crate::browser::storage::{Storage, StorageError, Store, Written};
+use crate::browser::tabs::Channel;
+use crate::browser::{clock, http, lifecycle, notify, random, tabs};
+use crate::notices::Notices;
+use crate::session::Session;
+
+/// What the tabs of one person tell each other.
+#[derive(Serialize, Deserialize)]
+enum Note {
+    /// A task as the leader has it now.
+    Task(Box<Task>),
+    Removed(TaskKey),
+    /// A task that a follower has written to storage, for the leader to send.
+    Submitted(Box<Task>),
+    /// Something a person did in a follower.
+    Act(TaskKey, Action),
+    /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
+    Tick,
+    /// A new tab asks for the token, so that it need not be typed for each tab.
+    TokenWanted,
+    Token(String),
+}
+
+#[derive(Clone, Copy)]
+pub struct Runner {
+    session: Session,
+    notices: Notices,
+    inner: StoredValue<Inner, LocalStorage>,
+    /// Every task's key, newest first.
+    keys: RwSignal<Arc<Vec<TaskKey>>>,
+    /// Moves on whenever a task comes, goes or enters another phase.
+    revision: RwSignal<u64>,
+    /// Why tasks are kept in memory only, where they are.
+    unkept: RwSignal<Option<String>>,
+    hindrance: RwSignal<Option<Hindrance>>,
+}
+
+struct Inner {
+    engine: Engine,
+    /// `None` until it is open, and for good where the browser refuses it.
+    storage: Option<Rc<Storage>>,
+    channel: Option<Channel>,
+    timer: Option<Timeout>,
+    tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
+    leading: bool,
+}
+
+impl Runner {
+    /// Loads what earlier visits left and goes on with it.
+    pub fn start(session: Session, notices: Notices) -> Self {
+        let mut engine = Engine::new(session.account());
+        let now = clock::now();
+        engine.set_leading(false, now);
+        engine.set_online(lifecycle::is_online(), now);
+        let this = Self {
+            session,
+            notices,
+            inner: StoredValue::new_local(Inner {
+                engine,
+                storage: None,
+                channel: None,
+                timer: None,
+                tasks: HashMap::new(),
+                leading: false,
+            }),
+            keys: RwSignal::new(Arc::default()),
+            revision: RwSignal::new(0),
+            unkept: RwSignal::new(None),
+            hindrance: RwSignal::new(None),
+        };
+        let account = Memo::new(move |_| session.account());
+        let credentials = Memo::new(move |_| session.credentials());
+        Effect::new(move |_| {
+            credentials.track();
+            let account = account.get();
+            this.with_engine(|engine| {
+                engine.set_account(account, clock::now());
+                engine.wake(clock::now());
+            });
+        });
+        this.keep_title();
+        lifecycle::on_change(move || {
+            this.with_engine(|engine| {
+                let now = clock::now();
+                engine.set_online(lifecycle::is_online(), now);
+                if lifecycle::is_visible() {
+                    engine.wake(now);
+                }
+            });
+        });
+        let channel = Channel::open(move |text| this.hear(&text));
+        this.inner
+            .update_value(|inner| inner.channel = Some(channel));
+        this.tell(&Note::TokenWanted);
+        Interval::new(1_000, move || {
+            let leading = this.inner.try_with_value(|inner| inner.leading);
+            if leading == Some(false) && lifecycle::is_visible() {
+                this.tell(&Note::Tick);
+            }
+        })
+        .forget();
+        spawn_local(this.open());
+        this
+    }
+
+    /// Opens storage, shows what is in it, and asks to lead.
+    async fn open(self) {
+        match Storage::open().await {
+            Ok(storage) => {
+                let storage = Rc::new(storage);
+                self.inner
+                    .update_value(|inner| inner.storage = Some(storage));
+                let tasks = self.read_all().await;
+                self.with_engine(|engine| {
+                    for task in tasks {
+                        engine.adopt(task, clock::now());
+                    }
+                });
+            }
+            Err(error) => self.is_unkept(&error),
+        }
+        tabs::lead(move || spawn_local(self.lead()));
+    }
+
+    /// This tab leads from now on: what the last leader left is read afresh, because it may have
+    /// gone between a request and its answer.
+    async fn lead(self) {
+        let tasks = self.read_all().await;
+        self.inner.update_value(|inner| inner.leading = true);
+        self.with_engine(|engine| {
+            let now = clock::now();
+            engine.load(tasks, now);
+            engine.set_leading(true, now);
+        });
+    }
+
+    async fn read_all(self) -> Vec<Task> {
+        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
+            return Vec::new();
+        };
+        match storage.all_texts(Store::Tasks).await {
+            Ok(texts) => {
+                let total = texts.len();
+                let tasks: Vec<Task> = texts
+                    .iter()
+                    .filter_map(|text| serde_json::from_str(text).ok())
+                    .collect();
+                if tasks.len() < total {
+                    self.notices.problem(format!(
+                        "{} stored tasks could not be read. They are left as they are.",
+                        total - tasks.len()
+                    ));
+                }
+                tasks
+            }
+            Err(error) => {
+                self.is_unkept(&error);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Sends a validated input; the task it becomes.
+    pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
+        let task = Task::new(
+            TaskKey(random::key()),
+            self.session.account(),
+            model_name.to_owned(),
+            input,
+            clock::now(),
+        );
+        let key = task.key.clone();
+        self.submit_tasks(vec![task]);
+        key
+    }
+
+    /// Sends the same input once more, as a new task that knows which one it replaces.
+    pub fn retry(&self, key: &TaskKey) -> Option<TaskKey> {
+        let old = self.task(key)?.get_untracked();
+        let mut task = Task::new(
+            TaskKey(random::key()),
+            self.session.account(),
+            old.model_name,
+            old.input,
+            clock::now(),
+        );
+        task.retry_of = Some(key.clone());
+        task.batch = old.batch;
+        let key = task.key.clone();
+        self.submit_tasks(vec![task]);
+        Some(key)
+    }
+
+    fn submit_tasks(&self, tasks: Vec<Task>) {
+        let leading = self.inner.with_value(|inner| inner.leading);
+        self.with_engine(|engine| engine.submit(tasks.clone(), clock::now()));
+        if !leading {
+            for task in tasks {
+                self.tell(&Note::Submitted(Box::new(task)));
+            }
+        }
+    }
+
+    /// Does what a person asked for; a follower lets the leader do it.
+    pub fn act(&self, key: &TaskKey, action: Action) {
+        if self.inner.with_value(|inner| inner.leading) {
+            self.with_engine(|engine| engine.act(key, action, clock::now()));
+        } else {
+            self.tell(&Note::Act(key.clone(), action));
+        }
+    }
+
+    /// Polls at once, as far as the limits allow.
+    pub fn wake(&self) {
+        self.with_engine(|engine| engine.wake(clock::now()));
+        self.tell(&Note::Tick);
+    }
+
+    /// Every task's key, newest first; tracked.
+    pub fn keys(&self) -> Arc<Vec<TaskKey>> {
+        self.keys.get()
+    }
+
+    /// One task; the signal itself is not tracked.
+    pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
+        self.inner.with_value(|inner| inner.tasks.get(key).cloned())
+    }
+
+    /// Every task as it is now, newest first; tracked by phase, not by every poll.
+    pub fn tasks(&self) -> Vec<Task> {
+        self.revision.track();
+        let keys = self.keys.get();
+        self.inner.with_value(|inner| {
+            keys.iter()
+                .filter_map(|key| Some(inner.tasks.get(key)?.get_untracked()))
+                .collect()
+        })
+    }
+
+    /// How many tasks are under way; tracked.
+    pub fn active_count(&self) -> usize {
+        self.revision.track();
+        let keys = self.keys.get();
+        self.inner.with_value(|inner| {
+            keys.iter()
+                .filter_map(|key| inner.tasks.get(key))
+                .filter(|task| task.with_untracked(Task::is_active))
+                .count()
+        })
+    }
+
+    /// The newest outputs of a kind, without repeats; tracked.
+    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<String> {
+        let mut found: Vec<String> = Vec::new();
+        for task in self.tasks() {
+            let TaskState::Ready { outputs, .. } = &task.state else {
+                continue;
+            };
+            for url in outputs {
+                if OutputKind::of(url, &task.model.category) == kind && !found.contains(url) {
+                    found.push(url.clone());
+                }
+            }
+            if found.len() >= most {
+                found.truncate(most);
+                break;
+            }
+        }
+        found
+    }
+
+    /// Why no calls are made at present, in words; tracked.
+    pub fn hindrance(&self, now: Millis) -> Option<String> {
+        self.hindrance
+            .get()
+            .map(|hindrance| hindrance.sentence(now))
+    }
+
+    /// Why tasks are kept in memory only; tracked.
+    pub fn unkept(&self) -> Option<String> {
+        self.unkept.get()
+    }
+
+    fn with_engine(&self, act: impl FnOnce(&mut Engine)) {
+        if self
+            .inner
+            .try_update_value(|inner| act(&mut inner.engine))
+            .is_some()
+        {
+            self.pump();
+        }
+    }
+
+    /// Carries out what the engine decides now, and comes back when it wants to decide again.
+    fn pump(&self) {
+        let now = clock::now();
+        let decided = self.inner.try_update_value(|inner| {
+            let commands = inner.engine.step(now, &mut random::unit);
+            (
+                commands,
+                inner.engine.next_wake(),
+                inner.engine.hindrance(now),
+            )
+        });
+        let Some((commands, next_wake, hindrance)) = decided else {
+            return;
+        };
+        self.carry_out(commands);
+        if *self.hindrance.read_untracked() != hindrance {
+            self.hindrance.set(hindrance);
+        }
+        let this = *self;
+        self.inner.update_value(|inner| {
+            inner.timer = next_wake.map(|at| {
+                // A timer of the browser is a signed 32-bit number; a later wake-up is looked at again.
+                let wait = at.saturating_sub(now).min(600_000) as u32;
+                Timeout::new(wait, move || this.pump())
+            });
+        });
+    }
+
+    fn carry_out(&self, commands: Vec<Command>) {
+        let mut saved = Vec::new();
+        for command in commands {
+            match command {
+                Command::Save(task) => {
+                    self.show(&task);
+                    saved.push(task);
+                }
+                Command::Delete(key) => {
+                    self.hide(&key);
+                    self.forget(&key);
+                    self.tell(&Note::Removed(key));
+                }
+                Command::Call(call) => spawn_local(self.perform(call)),
+                Command::Finished(key) => self.announce(&key),
+            }
+        }
+        if !saved.is_empty() {
+            for task in &saved {
+                self.tell(&Note::Task(Box::new(task.clone())));
+            }
+            let this = *self;
+            let written = self.write(&saved);
+            spawn_local(async move {
+                if let Err(error) = written.await {
+                    this.is_unkept(&error);
+                }
+            });
+        }
+    }
+
+    async fn perform(self, call: Call) {
+        if !call.write_first.is_empty() {
+            // Written before sent. Where nothing can be written, the page has said so and goes on.
+            if let Err(error) = self.write(&call.write_first).await {
+                self.is_unkept(&error);
+            }
+        }
+        let address = self.session.settings_untracked().address;
+        let credentials = untrack(|| self.session.credentials());
+        let (Some(credentials), true) = (credentials, lifecycle::is_online()) else {
+            self.with_engine(|engine| engine.not_sent(call.id, clock::now()));
+            return;
+        };
+        let answer = http::post_json(&address.url(call.path), &call.body, &credentials).await;
+        self.with_engine(|engine| {
+            engine.answered(call.id, answer, clock::now(), &mut random::unit);
+        });
+    }
+
+    fn show(&self, task: &Task) {
+        let known = self.task(&task.key);
+        match known {
+            Some(signal) => {
+                let moved = signal.with_untracked(|old| old.state.phase() != task.state.phase());
+                signal.set(task.clone());
+                if moved {
+                    self.revision.update(|revision| *revision += 1);
+                }
+            }
+            None => {
+                self.inner.update_value(|inner| {
+                    inner
+                        .tasks
+                        .insert(task.key.clone(), ArcRwSignal::new(task.clone()));
+                });
+                self.keys.update(|keys| {
+                    let created = |key: &TaskKey| {
+                        self.task(key)
+                            .map_or(0, |task| task.with_untracked(|task| task.created))
+                    };
+                    let at = keys.partition_point(|key| created(key) > task.created);
+                    Arc::make_mut(keys).insert(at, task.key.clone());
+                });
+                self.revision.update(|revision| *revision += 1);
+            }
+        }
+    }
+
+    fn hide(&self, key: &TaskKey) {
+        self.keys
+            .update(|keys| Arc::make_mut(keys).retain(|known| known != key));
+        self.inner.update_value(|inner| {
+            inner.tasks.remove(key);
+        });
+        self.revision.update(|revision| *revision += 1);
+    }
+
+    /// The write begins at the call: what is written later cannot overtake it.
+    fn write(&self, tasks: &[Task]) -> Written {
+        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
+            return async { Ok(()) }.boxed_local();
+        };
+        let records: Vec<_> = tasks
+            .iter()
+            .filter_map(|task| {
+                let text = serde_json::to_string(task).ok()?;
+                Some((Store::Tasks, task.key.0.clone(), JsValue::from_str(&text)))
+            })
+            .collect();
+        storage.put(&records)
+    }
+
+    fn forget(&self, key: &TaskKey) {
+        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
+            return;
+        };
+        let this = *self;
+        let deleted = storage.delete(&[(Store::Tasks, key.0.clone())]);
+        spawn_local(async move {
+            if let Err(error) = deleted.await {
+                this.is_unkept(&error);
+            }
+        });
+    }
+
+    fn is_unkept(&self, error: &StorageError) {
+        self.unkept.set(Some(format!(
+            "This browser does not let Atelier keep anything ({}). Tasks go on, but closing this tab \
+             loses sight of them.",
+            error.0
+        )));
+    }
+
+    fn tell(&self, note: &Note) {
+        if let Ok(text) = serde_json::to_string(note) {
+            self.inner.try_with_value(|inner| {
+                if let Some(channel) = &inner.channel {
+                    channel.post(&text);
+                }
+            });
+        }
+    }
+
+    fn hear(&self, text: &str) {
+        // A tab with another version may say what we do not know.
+        let Ok(note) = serde_json::from_str::<Note>(text) else {
+            return;
+        };
+        let Some(leading) = self.inner.try_with_value(|inner| inner.leading) else {
+            return;
+        };
+        match note {
+            Note::Task(task) if !leading => {
+                self.show(&task);
+                self.inner
+                    .update_value(|inner| inner.engine.adopt(*task, clock::now()));
+            }
+            Note::Submitted(task) if leading => {
+                self.show(&task);
+                self.with_engine(|engine| engine.adopt(*task, clock::now()));
+            }
+            Note::Removed(key) if !leading => {
+                self.hide(&key);
+                self.inner.update_value(|inner| inner.engine.forget(&key));
+            }
+            Note::Act(key, action) if leading => {
+                self.with_engine(|engine| engine.act(&key, action, clock::now()));
+            }
+            Note::Tick if leading => self.pump(),
+            Note::TokenWanted => {
+                let token = self.session.token_untracked();
+                if !token.is_empty() {
+                    self.tell(&Note::Token(token));
+                }
+            }
+            Note::Token(token) => self.session.borrow_token(&token),
+            _ => {}
+        }
+    }
+
+    /// The number of tasks under way, in the tab's title.
+    fn keep_title(&self) {
+        let this = *self;
+        let active = Memo::new(move |_| this.active_count());
+        Effect::new(move |_| match active.get() {
+            0 => notify::set_title("Atelier"),
+            n => notify::set_title(&format!("({n}) Atelier")),
+        });
+    }
+
+    /// Tells a person who looks elsewhere that a task has ended.
+    fn announce(&self, key: &TaskKey) {
+        if lifecycle::is_visible() || !self.session.settings_untracked().notify {
+            return;
+        }
+        let Some(task) = self.task(key).map(|task| task.get_untracked()) else {
+            return;
+        };
+        let what = match task.state.phase() {
+            Phase::Ready => "completed",
+            _ => "failed",
+        };
+        notify::show(
+            &format!("{} {what}", task.model_name),
+            task.input.title(),
+            &key.0,
+        );
+    }
+}

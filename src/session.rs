@@ -1,0 +1,146 @@
+//! Settings and credentials, as signals.
+//!
+//! The access token is kept for this tab, unless the person asks to remember it; it leaves the
+//! browser only in the `Authorization` header of calls to the service's address.
+
+use atelier_contract::{Credentials, Guest, ServiceAddress};
+use atelier_engine::Account;
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::browser::local::Place;
+
+const SETTINGS: &str = "atelier.settings";
+const TOKEN: &str = "atelier.token";
+
+/// What a person has set, without the token.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    pub address: ServiceAddress,
+    pub uid: String,
+    /// Keep the token in this browser, beyond this tab.
+    pub remember: bool,
+    /// Send untouched optional parameters with their defaults.
+    pub send_defaults: bool,
+    /// Notify on completion while the page is hidden.
+    pub notify: bool,
+    /// Keep copies of outputs in this browser.
+    pub keep_outputs: bool,
+}
+
+#[derive(Clone, Copy)]
+pub struct Session {
+    settings: RwSignal<Settings>,
+    token: RwSignal<String>,
+    guest: RwSignal<Option<Guest>>,
+}
+
+impl Session {
+    /// Reads what earlier visits left.
+    pub fn load() -> Self {
+        let settings: Settings = Place::Browser
+            .read(SETTINGS)
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default();
+        let token = Place::Tab
+            .read(TOKEN)
+            .or_else(|| Place::Browser.read(TOKEN))
+            .unwrap_or_default();
+        Self {
+            settings: RwSignal::new(settings),
+            token: RwSignal::new(token),
+            guest: RwSignal::new(None),
+        }
+    }
+
+    /// Keeps new settings; `false` if the browser refuses to, in which case they hold for this
+    /// visit.
+    pub fn save(&self, settings: Settings, token: String) -> bool {
+        if settings.address != self.settings.read_untracked().address {
+            self.guest.set(None);
+        }
+        let text = serde_json::to_string(&settings).unwrap_or_default();
+        let kept = Place::Browser.write(SETTINGS, &text) & self.keep_token(&settings, &token);
+        self.token.set(token);
+        self.settings.set(settings);
+        kept
+    }
+
+    fn keep_token(&self, settings: &Settings, token: &str) -> bool {
+        let (place, other) = if settings.remember {
+            (Place::Browser, Place::Tab)
+        } else {
+            (Place::Tab, Place::Browser)
+        };
+        other.remove(TOKEN);
+        if token.is_empty() {
+            place.remove(TOKEN);
+            return true;
+        }
+        place.write(TOKEN, token)
+    }
+
+    /// Takes a token that another tab of the same person holds, if this one has none.
+    pub fn borrow_token(&self, token: &str) {
+        if self.token.read_untracked().is_empty() && !token.is_empty() {
+            Place::Tab.write(TOKEN, token);
+            self.token.set(token.to_owned());
+        }
+    }
+
+    /// What the service offers to anyone.
+    pub fn set_guest(&self, guest: Option<Guest>) {
+        if *self.guest.read_untracked() != guest {
+            self.guest.set(guest);
+        }
+    }
+
+    pub fn settings(&self) -> Settings {
+        self.settings.get()
+    }
+
+    pub fn settings_untracked(&self) -> Settings {
+        self.settings.get_untracked()
+    }
+
+    /// The token as set by the person, for the field in Settings and for other tabs.
+    pub fn token_untracked(&self) -> String {
+        self.token.get_untracked()
+    }
+
+    /// What calls are made with; `None` while User ID or token is missing.
+    pub fn credentials(&self) -> Option<Credentials> {
+        let settings = self.settings.read();
+        let token = self.token.read();
+        if settings.uid.is_empty() && token.is_empty() {
+            let guest = self.guest.get()?;
+            return Some(Credentials::new(guest.uid, guest.token));
+        }
+        (!settings.uid.is_empty() && !token.is_empty())
+            .then(|| Credentials::new(settings.uid.clone(), token.clone()))
+    }
+
+    /// Whether calls are made as the service's guest.
+    pub fn is_guest(&self) -> bool {
+        self.settings.read().uid.is_empty()
+            && self.token.read().is_empty()
+            && self.guest.read().is_some()
+    }
+
+    /// Where and as whom tasks are submitted.
+    pub fn account(&self) -> Account {
+        Account {
+            address: self.settings.read().address.to_string(),
+            uid: self
+                .credentials()
+                .map(|credentials| credentials.uid)
+                .unwrap_or_default(),
+        }
+    }
+
+    /// The URL of one of the interface's paths, tracked.
+    pub fn url(&self, path: &str) -> String {
+        self.settings.read().address.url(path)
+    }
+}

@@ -1,0 +1,53 @@
+//! Light, dark, or as the system says. The stylesheet does the rest; `index.html` sets the kept
+//! choice before the first paint.
+
+use leptos::prelude::*;
+
+use crate::browser::local::Place;
+
+const THEME: &str = "atelier.theme";
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Theme {
+    #[default]
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Theme::System => "system",
+            Theme::Light => "light",
+            Theme::Dark => "dark",
+        }
+    }
+
+    pub fn kept() -> Self {
+        let kept = Place::Browser.read(THEME).unwrap_or_default();
+        Self::ALL
+            .into_iter()
+            .find(|theme| theme.word() == kept)
+            .unwrap_or_default()
+    }
+
+    pub fn keep(self) {
+        let Some(root) = document().document_element() else {
+            return;
+        };
+        // A root element without attributes refuses nothing; the theme is no more than looks.
+        let _ = match self {
+            Theme::System => {
+                Place::Browser.remove(THEME);
+                root.remove_attribute("data-theme")
+            }
+            _ => {
+                Place::Browser.write(THEME, self.word());
+                root.set_attribute("data-theme", self.word())
+            }
+        };
+    }
+}

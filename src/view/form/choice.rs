@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use atelier_contract::{Entry, check};
+use atelier_engine::control;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::field::{Field, FieldFrame};
+
+/// Which of the permitted values an entry means. Typed text counts by what validation makes of it.
+pub fn chosen(field: &Field) -> Option<usize> {
+    let values = field.parameter.allowed_values.as_deref()?;
+    let value = match field.shown()? {
+        Entry::Value(value) => value,
+        text => check(&field.parameter, false, Some(&text)).ok()??,
+    };
+    values.iter().position(|allowed| *allowed == value)
+}
+
+/// One of many values; each keeps its JSON type.
+#[component]
+pub fn Choice(field: Field) -> impl IntoView {
+    let values: Arc<Vec<Value>> =
+        Arc::new(field.parameter.allowed_values.clone().unwrap_or_default());
+    let (state, change, invalid) = (field.clone(), field.clone(), field.clone());
+    // Without a default nothing is chosen until a person chooses.
+    let unset = if field.required {
+        "Choose…"
+    } else {
+        "Not set"
+    };
+    let has_unset = field.parameter.default.is_none();
+    let shown = values.clone();
+    let selected = Memo::new(move |_| chosen(&state));
+    let options = shown
+        .iter()
+        .enumerate()
+        .map(|(at, value)| {
+            view! {
+                <option value=at.to_string() prop:selected=move || selected.get() == Some(at)>
+                    {control::text(value)}
+                </option>
+            }
+        })
+        .collect_view();
+    let on_change = move |event| match event_target_value(&event).parse::<usize>() {
+        Ok(at) => {
+            if let Some(value) = values.get(at) {
+                change.set(Entry::Value(value.clone()));
+            }
+        }
+        Err(_) => change.set_text(String::new()),
+    };
+    view! {
+        <FieldFrame field=field.clone()>
+            <select
+                id=field.id.clone()
+                required=field.required
+                aria-describedby=field.described_by()
+                aria-invalid=move || invalid.invalid()
+                on:change=on_change
+            >
+                {(has_unset || selected.get_untracked().is_none())
+                    .then(|| {
+                        view! {
+                            <option value="" prop:selected=move || selected.get().is_none()>
+                                {unset}
+                            </option>
+                        }
+                    })}
+                {options}
+            </select>
+        </FieldFrame>
+    }
+}

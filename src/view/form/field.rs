@@ -1,0 +1,214 @@
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Entry, Parameter, check};
+use atelier_engine::control;
+use icondata_lu::LuUndo2;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use crate::view::parts::glyph::Glyph;
+
+/// One parameter in the form: what stands in it and what is wrong with that.
+#[derive(Clone)]
+pub struct Field {
+    pub parameter: Arc<Parameter>,
+    pub required: bool,
+    /// The control's element id.
+    pub id: String,
+    draft: RwSignal<Draft>,
+    visited: RwSignal<bool>,
+    problem: Memo<Option<String>>,
+}
+
+impl Field {
+    pub fn new(
+        at: usize,
+        parameter: Parameter,
+        required: bool,
+        draft: RwSignal<Draft>,
+        attempted: Signal<bool>,
+    ) -> Self {
+        let parameter = Arc::new(parameter);
+        let visited = RwSignal::new(false);
+        let problem = Memo::new({
+            let parameter = parameter.clone();
+            move |_| {
+                if !visited.get() && !attempted.get() {
+                    return None;
+                }
+                let draft = draft.read();
+                let entry = draft.get(&parameter.name).cloned();
+                let entry = entry.or_else(|| parameter.default.clone().map(Entry::Value));
+                check(&parameter, required, entry.as_ref())
+                    .err()
+                    .map(|problem| problem.message)
+            }
+        });
+        Self {
+            parameter,
+            required,
+            id: Self::id_of(at),
+            draft,
+            visited,
+            problem,
+        }
+    }
+
+    /// The element id of the control at a place of the form.
+    pub fn id_of(at: usize) -> String {
+        format!("field-{at}")
+    }
+
+    /// What the person entered; `None` while untouched.
+    pub fn entry(&self) -> Option<Entry> {
+        self.draft.read().get(&self.parameter.name).cloned()
+    }
+
+    /// What the control shows: the entry, or the default while untouched.
+    pub fn shown(&self) -> Option<Entry> {
+        self.entry()
+            .or_else(|| self.parameter.default.clone().map(Entry::Value))
+    }
+
+    /// What a text control shows. A default of `null` shows as empty.
+    pub fn text(&self) -> String {
+        match self.shown() {
+            None | Some(Entry::Value(serde_json::Value::Null)) => String::new(),
+            Some(entry) => entry.to_text(),
+        }
+    }
+
+    pub fn set_text(&self, text: String) {
+        self.set(Entry::Text(text));
+    }
+
+    pub fn set(&self, entry: Entry) {
+        self.draft
+            .update(|draft| draft.set(self.parameter.name.clone(), entry));
+    }
+
+    fn reset(&self) {
+        self.draft.update(|draft| draft.reset(&self.parameter.name));
+    }
+
+    /// The person has left the control: from now on its problem shows.
+    pub fn leave(&self) {
+        // An untouched field that someone tabs through is not wrong yet.
+        if self
+            .draft
+            .read_untracked()
+            .get(&self.parameter.name)
+            .is_some()
+        {
+            self.visited.set(true);
+        }
+    }
+
+    pub fn is_wrong(&self) -> bool {
+        self.problem.read().is_some()
+    }
+
+    /// `aria-invalid`: only where something is wrong.
+    pub fn invalid(&self) -> Option<&'static str> {
+        self.is_wrong().then_some("true")
+    }
+
+    /// The ids of what describes the control.
+    pub fn described_by(&self) -> String {
+        format!("{0}-hint {0}-problem", self.id)
+    }
+
+    pub fn label_id(&self) -> String {
+        format!("{}-label", self.id)
+    }
+}
+
+/// Moves the focus to a control, wherever on the page it is.
+pub fn focus(id: &str) {
+    let element = document().get_element_by_id(id);
+    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        let _ = element.focus();
+    }
+}
+
+/// What stands around every control: name, way back to the default, description, problem.
+#[component]
+pub fn FieldFrame(
+    field: Field,
+    /// A group of controls is named by the text, not by a `label for`.
+    #[prop(optional)]
+    group: bool,
+    /// What stands at the right of the name.
+    #[prop(optional)]
+    aside: Option<AnyView>,
+    children: Children,
+) -> impl IntoView {
+    let name = field.parameter.name.clone();
+    let star = field.required.then(|| {
+        view! {
+            <span class="star" aria-hidden="true" title="Required">
+                "*"
+            </span>
+        }
+    });
+    let label = if group {
+        view! {
+            <span class="label" id=field.label_id()>
+                {name.clone()}
+            </span>
+        }
+        .into_any()
+    } else {
+        view! {
+            <label class="label" id=field.label_id() for=field.id.clone()>
+                {name.clone()}
+            </label>
+        }
+        .into_any()
+    };
+    let is_touched = {
+        let field = field.clone();
+        move || field.entry().is_some() && field.parameter.default.is_some()
+    };
+    let reset_label = format!("Back to the default of {name}");
+    let reset = {
+        let field = field.clone();
+        move |_| {
+            field.reset();
+            focus(&field.id);
+        }
+    };
+    let bounds = control::bounds(&field.parameter);
+    let hint_id = format!("{}-hint", field.id);
+    let problem_id = format!("{}-problem", field.id);
+    let description = field.parameter.description.clone();
+    let wrong = field.clone();
+    view! {
+        <div class="field" class:wrong=move || wrong.is_wrong()>
+            <div class="field-head">
+                {label} {star}
+                <Show when=is_touched>
+                    <button
+                        class="reset"
+                        type="button"
+                        aria-label=reset_label.clone()
+                        title=reset_label.clone()
+                        on:click=reset.clone()
+                    >
+                        <Glyph icon=LuUndo2 />
+                    </button>
+                </Show>
+                <span class="aside">{aside}</span>
+            </div>
+            {children()}
+            <p class="hint" id=hint_id>
+                {description}
+                {(!bounds.is_empty()).then(|| view! { <span class="bounds">{bounds}</span> })}
+            </p>
+            <p class="problem" id=problem_id>
+                {move || field.problem.get()}
+            </p>
+        </div>
+    }
+}

@@ -1,0 +1,86 @@
+use atelier_contract::Media;
+use atelier_engine::output::{OutputKind, SafeUrl};
+use leptos::prelude::*;
+
+use super::field::{Field, FieldFrame};
+use crate::runner::Runner;
+use crate::session::Session;
+use crate::view::parts::media::MediaView;
+
+/// The address of an image, a video or a sound, with a preview and the person's own recent outputs
+/// to choose from.
+#[component]
+pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let runner = expect_context::<Runner>();
+    let kind = match media {
+        Media::Image => OutputKind::Image,
+        Media::Video => OutputKind::Video,
+        Media::Audio => OutputKind::Audio,
+    };
+    let (text, input, leave, invalid) =
+        (field.clone(), field.clone(), field.clone(), field.clone());
+    let preview = {
+        let field = field.clone();
+        Memo::new(move |_| {
+            let address = session.settings().address;
+            SafeUrl::media(field.text().trim(), address.as_str())
+        })
+    };
+    let recent = Memo::new(move |_| runner.recent_outputs(kind, 8));
+    let pick = StoredValue::new(field.clone());
+    view! {
+        <FieldFrame field=field.clone()>
+            <input
+                type="text"
+                inputmode="url"
+                id=field.id.clone()
+                required=field.required
+                autocomplete="off"
+                spellcheck="false"
+                placeholder="https://…"
+                aria-describedby=field.described_by()
+                aria-invalid=move || invalid.invalid()
+                prop:value=move || text.text()
+                on:input=move |event| input.set_text(event_target_value(&event))
+                on:blur=move |_| leave.leave()
+            />
+            <Show when=move || !recent.read().is_empty()>
+                <div class="recent" role="group" aria-label="Recent outputs">
+                    <For each=move || recent.get() key=|url| url.clone() let:url>
+                        {
+                            let field = pick.get_value();
+                            let chosen = url.clone();
+                            let is_chosen = {
+                                let (field, url) = (field.clone(), url.clone());
+                                move || field.text() == url
+                            };
+                            view! {
+                                <button
+                                    type="button"
+                                    class="recent-output"
+                                    aria-label="Use this output"
+                                    aria-pressed=move || if is_chosen() { "true" } else { "false" }
+                                    on:click=move |_| field.set_text(chosen.clone())
+                                >
+                                    <MediaView url=url.clone() kind label="" thumbnail=true />
+                                </button>
+                            }
+                        }
+                    </For>
+                </div>
+            </Show>
+            {move || {
+                preview
+                    .get()
+                    .map(|url| {
+                        view! {
+                            <div class="media-preview">
+                                <MediaView url=url.as_str().to_owned() kind label="Preview" />
+                            </div>
+                        }
+                    })
+            }}
+        </FieldFrame>
+    }
+}

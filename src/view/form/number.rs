@@ -1,0 +1,111 @@
+use atelier_contract::{Entry, Kind};
+use atelier_engine::{control, seed};
+use icondata_lu::LuDices;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::field::{Field, FieldFrame};
+use crate::browser::random;
+use crate::view::parts::glyph::Glyph;
+
+/// A number. It is a text field to the browser, because a browser's own number field hides what it
+/// cannot read and rounds what is long; arrow keys step exactly.
+#[component]
+pub fn NumberField(
+    field: Field,
+    /// With a slider beside it, for the mouse.
+    slider: bool,
+    /// With a button that draws a random value.
+    dice: bool,
+) -> impl IntoView {
+    let (text, input, leave, invalid, keys) = (
+        field.clone(),
+        field.clone(),
+        field.clone(),
+        field.clone(),
+        field.clone(),
+    );
+    let value_now = field.clone();
+    let inputmode = match field.parameter.kind() {
+        Kind::Integer => "numeric",
+        _ => "decimal",
+    };
+    let on_key = move |event: leptos::ev::KeyboardEvent| {
+        let up = match event.key().as_str() {
+            "ArrowUp" => true,
+            "ArrowDown" => false,
+            _ => return,
+        };
+        if let Some(next) = control::stepped(&keys.parameter, &keys.text(), up) {
+            event.prevent_default();
+            keys.set_text(next);
+        }
+    };
+    let bound = |number: &Option<serde_json::Number>| number.as_ref().map(ToString::to_string);
+    let slider = slider.then(|| view! { <Slider field=field.clone() /> });
+    let dice = dice.then(|| {
+        let field = field.clone();
+        let label = format!("Random {}", field.parameter.name);
+        let roll = move |_| {
+            let drawn = seed::seed(&field.parameter, random::bits());
+            field.set(Entry::Value(Value::Number(drawn)));
+        };
+        view! {
+            <button class="button" type="button" aria-label=label.clone() title=label on:click=roll>
+                <Glyph icon=LuDices />
+            </button>
+        }
+    });
+    view! {
+        <FieldFrame field=field.clone()>
+            <div class="number">
+                <input
+                    type="text"
+                    role="spinbutton"
+                    inputmode=inputmode
+                    id=field.id.clone()
+                    required=field.required
+                    autocomplete="off"
+                    aria-valuemin=bound(&field.parameter.minimum)
+                    aria-valuemax=bound(&field.parameter.maximum)
+                    aria-valuenow=move || value_now.text()
+                    aria-describedby=field.described_by()
+                    aria-invalid=move || invalid.invalid()
+                    prop:value=move || text.text()
+                    on:input=move |event| input.set_text(event_target_value(&event))
+                    on:keydown=on_key
+                    on:blur=move |_| leave.leave()
+                />
+                {dice}
+                {slider}
+            </div>
+        </FieldFrame>
+    }
+}
+
+/// The same number by mouse or finger. The text field is what keyboards and screen readers use, so
+/// this one stays out of their way.
+#[component]
+fn Slider(field: Field) -> impl IntoView {
+    let Some((min, max, step)) = control::slider(&field.parameter) else {
+        return ().into_any();
+    };
+    let (state, input) = (field.clone(), field);
+    let value = move || match state.text().trim().parse::<f64>() {
+        Ok(value) => value.to_string(),
+        Err(_) => min.to_string(),
+    };
+    view! {
+        <input
+            type="range"
+            tabindex="-1"
+            aria-hidden="true"
+            min=min.to_string()
+            max=max.to_string()
+            step=step.to_string()
+            prop:value=value
+            on:input=move |event| input.set_text(event_target_value(&event))
+        />
+    }
+    .into_any()
+}

@@ -1,0 +1,52 @@
+use atelier_contract::Entry;
+use atelier_engine::control;
+use leptos::prelude::*;
+
+use super::choice::chosen;
+use super::field::{Field, FieldFrame};
+
+/// A few short values side by side; each keeps its JSON type.
+#[component]
+pub fn Segmented(field: Field) -> impl IntoView {
+    let state = field.clone();
+    let selected = Memo::new(move |_| chosen(&state));
+    let values = field.parameter.allowed_values.clone().unwrap_or_default();
+    let name = field.id.clone();
+    let options = values
+        .into_iter()
+        .enumerate()
+        .map(|(at, value)| {
+            let text = control::text(&value);
+            let change = field.clone();
+            // The summary's links lead to the first choice.
+            let id = (at == 0).then(|| field.id.clone());
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        id=id
+                        name=name.clone()
+                        prop:checked=move || selected.get() == Some(at)
+                        on:change=move |_| change.set(Entry::Value(value.clone()))
+                    />
+                    <span>{text}</span>
+                </label>
+            }
+        })
+        .collect_view();
+    let invalid = field.clone();
+    view! {
+        <FieldFrame field=field.clone() group=true>
+            <div
+                class="segments"
+                role="radiogroup"
+                aria-labelledby=field.label_id()
+                aria-required=field.required.then_some("true")
+                aria-describedby=field.described_by()
+                aria-invalid=move || invalid.invalid()
+            >
+                {options}
+            </div>
+        </FieldFrame>
+    }
+}

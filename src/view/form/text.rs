@@ -1,0 +1,56 @@
+use leptos::prelude::*;
+
+use super::field::{Field, FieldFrame};
+
+/// Several lines, growing with what is typed.
+#[component]
+pub fn LongText(field: Field) -> impl IntoView {
+    let (text, input, leave, invalid) =
+        (field.clone(), field.clone(), field.clone(), field.clone());
+    let count = {
+        let field = field.clone();
+        move || match field.text().chars().count() {
+            0 => String::new(),
+            n => format!("{n}"),
+        }
+    };
+    view! {
+        <FieldFrame
+            field=field.clone()
+            aside=view! { <span class="muted" title="Characters" aria-hidden="true">{count}</span> }.into_any()
+        >
+            <textarea
+                id=field.id.clone()
+                rows="3"
+                required=field.required
+                aria-describedby=field.described_by()
+                aria-invalid=move || invalid.invalid()
+                prop:value=move || text.text()
+                on:input=move |event| input.set_text(event_target_value(&event))
+                on:blur=move |_| leave.leave()
+            ></textarea>
+        </FieldFrame>
+    }
+}
+
+/// One line.
+#[component]
+pub fn Text(field: Field) -> impl IntoView {
+    let (text, input, leave, invalid) =
+        (field.clone(), field.clone(), field.clone(), field.clone());
+    view! {
+        <FieldFrame field=field.clone()>
+            <input
+                type="text"
+                id=field.id.clone()
+                required=field.required
+                autocomplete="off"
+                aria-describedby=field.described_by()
+                aria-invalid=move || invalid.invalid()
+                prop:value=move || text.text()
+                on:input=move |event| input.set_text(event_target_value(&event))
+                on:blur=move |_| leave.leave()
+            />
+        </FieldFrame>
+    }
+}

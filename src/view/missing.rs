@@ -1,0 +1,15 @@
+use leptos::prelude::*;
+
+/// An address within the app that leads nowhere.
+#[component]
+pub fn MissingPage() -> impl IntoView {
+    view! {
+        <div class="page">
+            <h1>"Nothing here"</h1>
+            <p class="muted">"This address leads to no page of Atelier."</p>
+            <p>
+                <a class="button" href="/">"Models"</a>
+            </p>
+        </div>
+    }
+}

@@ -1,0 +1,79 @@
+//! `/models/:category/:subcategory`: the input form, the result, the integration files.
+
+mod draft;
+mod head;
+mod one;
+mod result;
+
+use atelier_contract::ModelId;
+use leptos::prelude::*;
+use leptos_router::hooks::use_params_map;
+
+use super::integrations::Integrations;
+use super::parts::failure::Failure;
+use crate::catalog::{Catalog, Load};
+
+#[component]
+pub fn ModelPage() -> impl IntoView {
+    let params = use_params_map();
+    let model = Memo::new(move |_| {
+        let params = params.read();
+        ModelId::new(
+            params.get("category").unwrap_or_default(),
+            params.get("subcategory").unwrap_or_default(),
+        )
+    });
+    // Another model is another page: nothing of the form before is left over.
+    move || view! { <OneModel model=model.get() /> }
+}
+
+#[component]
+fn OneModel(model: ModelId) -> impl IntoView {
+    let catalog = expect_context::<Catalog>();
+    let schema = {
+        let model = model.clone();
+        Memo::new(move |_| catalog.schema(&model))
+    };
+    let (form_model, retried) = (model.clone(), model.clone());
+    view! {
+        <div class="page model-page">
+            <head::ModelHead model=model.clone() />
+            <div class="workbench">
+                {move || match schema.get() {
+                    Load::Loading => {
+                        view! {
+                            <div class="panel">
+                                <div
+                                    class="skeleton tall"
+                                    role="status"
+                                    aria-label="Loading the input form"
+                                ></div>
+                            </div>
+                        }
+                            .into_any()
+                    }
+                    Load::Failed(error) => {
+                        let model = retried.clone();
+                        view! {
+                            <div class="panel">
+                                <Failure
+                                    what="The input form"
+                                    error
+                                    retry=move || {
+                                        catalog.load_schema(&model);
+                                    }
+                                />
+                            </div>
+                        }
+                            .into_any()
+                    }
+                    Load::Loaded(schema) => {
+                        view! { <one::OneForm model=form_model.clone() schema /> }.into_any()
+                    }
+                }}
+                <result::ResultRegion model=model.clone() />
+            </div>
+            <Integrations model />
+        </div>
+    }
+}

@@ -1,0 +1,68 @@
+use atelier_contract::ModelId;
+use atelier_engine::output::SafeUrl;
+use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
+use leptos::prelude::*;
+
+use crate::catalog::Catalog;
+use crate::session::Session;
+use crate::view::parts::glyph::Glyph;
+
+/// The model's name, what it does and where to read more.
+#[component]
+pub fn ModelHead(model: ModelId) -> impl IntoView {
+    let catalog = expect_context::<Catalog>();
+    let session = expect_context::<Session>();
+    let known = {
+        let model = model.clone();
+        Memo::new(move |_| catalog.model(&model))
+    };
+    let name = {
+        let model = model.clone();
+        move || match &*known.read() {
+            Some(known) => known.display_name().to_owned(),
+            None => model.subcategory.clone(),
+        }
+    };
+    let link = move |url: &str, label: &'static str, icon| {
+        let address = session.settings_untracked().address;
+        SafeUrl::link(url, address.as_str()).map(|url| {
+            view! {
+                <a
+                    class="button quiet"
+                    href=url.as_str().to_owned()
+                    target="_blank"
+                    rel="noopener noreferrer"
+                >
+                    <Glyph icon=icon />
+                    {label}
+                </a>
+            }
+        })
+    };
+    let links = move || {
+        known.get().map(|model| {
+            view! {
+                {link(&model.documentation, "Documentation", LuBookOpen)}
+                {link(&model.preview, "Preview", LuExternalLink)}
+            }
+        })
+    };
+    let in_category = format!(
+        "/?category={}",
+        atelier_contract::path::segment(&model.category)
+    );
+    view! {
+        <div class="model-head">
+            <nav class="crumbs" aria-label="Breadcrumb">
+                <a href="/">"All models"</a>
+                <Glyph icon=LuChevronRight />
+                <a href=in_category>{model.category.clone()}</a>
+            </nav>
+            <div class="page-head">
+                <h1>{name}</h1>
+                <div class="row tight">{links}</div>
+            </div>
+            <p class="lede">{move || known.get().map(|model| model.description)}</p>
+        </div>
+    }
+}

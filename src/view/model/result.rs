@@ -1,0 +1,61 @@
+use atelier_contract::ModelId;
+use atelier_engine::TaskKey;
+use icondata_lu::LuImage;
+use leptos::prelude::*;
+
+use crate::runner::Runner;
+use crate::view::parts::glyph::Glyph;
+use crate::view::task::TaskArticle;
+
+/// How many of a model's tasks stand beside its form; the rest is under Tasks.
+const MOST: usize = 6;
+
+/// This model's latest tasks, newest first.
+#[component]
+pub fn ResultRegion(model: ModelId) -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let tasks = {
+        let model = model.clone();
+        Memo::new(move |_| {
+            runner
+                .keys()
+                .iter()
+                .filter(|key| {
+                    runner
+                        .task(key)
+                        .is_some_and(|task| task.with_untracked(|task| task.model == model))
+                })
+                .take(MOST + 1)
+                .cloned()
+                .collect::<Vec<TaskKey>>()
+        })
+    };
+    let shown = move || tasks.get().into_iter().take(MOST).collect::<Vec<_>>();
+    view! {
+        <section class="result" aria-label="Result">
+            <Show
+                when=move || !tasks.read().is_empty()
+                fallback=|| {
+                    view! {
+                        <div class="empty framed">
+                            <Glyph icon=LuImage />
+                            <p>"Results appear here."</p>
+                            <p class="muted">
+                                "Most generations take half a minute to a minute. They go on when you leave this page."
+                            </p>
+                        </div>
+                    }
+                }
+            >
+                <For each=shown key=|key| key.clone() let:key>
+                    <TaskArticle task_key=key on_model_page=true />
+                </For>
+                <Show when=move || { tasks.read().len() > MOST }>
+                    <p>
+                        <a href="/tasks">"All tasks"</a>
+                    </p>
+                </Show>
+            </Show>
+        </section>
+    }
+}

@@ -1,0 +1,411 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use atelier_contract::{Model, ModelList, path};
+use atelier_engine::output::SafeUrl;
+use atelier_engine::search::{Query, Searchable};
+use atelier_engine::shelves::{Piece, Shelves};
+use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
+use leptos::html::Div;
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::query_signal_with_options;
+
+use super::parts::failure::Failure;
+use super::parts::glyph::Glyph;
+use super::parts::viewport::viewport;
+use crate::catalog::{Catalog, Load};
+use crate::session::Session;
+
+/// Sizes of the list in `rem`; the stylesheet has the same.
+const CARD_WIDTH: f64 = 17.0;
+const CARD_HEIGHT: f64 = 17.5;
+const GAP: f64 = 1.25;
+const HEADING_HEIGHT: f64 = 4.0;
+
+/// Writing the URL waits until typing pauses: browsers limit how often it may change.
+const URL_DELAY: Duration = Duration::from_millis(300);
+
+/// `/`: every model of the service.
+#[component]
+pub fn ModelsPage() -> impl IntoView {
+    let catalog = expect_context::<Catalog>();
+    view! {
+        <div class="page">
+            {move || match catalog.models() {
+                Load::Loading => {
+                    view! {
+                        <h1>"Models"</h1>
+                        <div class="skeletons" role="status" aria-label="Loading models">
+                            {(0..6).map(|_| view! { <div class="skeleton"></div> }).collect_view()}
+                        </div>
+                    }
+                        .into_any()
+                }
+                Load::Failed(error) => {
+                    view! {
+                        <h1>"Models"</h1>
+                        <Failure what="The models" error retry=move || catalog.load_models() />
+                    }
+                        .into_any()
+                }
+                Load::Loaded(list) => view! { <ModelBrowser list /> }.into_any(),
+            }}
+        </div>
+    }
+}
+
+#[component]
+fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
+    let in_place = NavigateOptions {
+        replace: true,
+        scroll: false,
+        ..NavigateOptions::default()
+    };
+    let (url_text, set_url_text) = query_signal_with_options::<String>("q", in_place.clone());
+    let (category, set_category) = query_signal_with_options::<String>("category", in_place);
+    let text = RwSignal::new(url_text.get_untracked().unwrap_or_default());
+    // Back and forward change the URL: the field follows.
+    Effect::new(move |before: Option<Option<String>>| {
+        let url = url_text.get();
+        if before.is_some_and(|before| before != url)
+            && url.clone().unwrap_or_default() != text.get_untracked().trim()
+        {
+            text.set(url.clone().unwrap_or_default());
+        }
+        url
+    });
+    let mut write_url = leptos::leptos_dom::helpers::debounce(URL_DELAY, move |text: String| {
+        let text = text.trim().to_owned();
+        set_url_text.set((!text.is_empty()).then_some(text));
+    });
+
+    let models = Arc::new(list.models.clone());
+    let mut categories: Vec<String> = Vec::new();
+    for model in models.iter() {
+        if !categories.contains(&model.id.category) {
+            categories.push(model.id.category.clone());
+        }
+    }
+    let index: Arc<Vec<Searchable>> = Arc::new(models.iter().map(searchable).collect());
+    let found = Memo::new({
+        let (models, index, categories) = (models.clone(), index, categories.clone());
+        move |_| {
+            let query = Query::new(&text.read());
+            let wanted = category.get();
+            let hits = query.find(index.iter());
+            group(&models, &categories, wanted.as_deref(), hits)
+        }
+    });
+    let total = models.len();
+    let unreadable = list.unreadable;
+    let count = move || {
+        let shown: usize = found.read().iter().map(|(_, models)| models.len()).sum();
+        if shown == total {
+            plural(total)
+        } else {
+            format!("{shown} of {}", plural(total))
+        }
+    };
+    let clear = move |_| {
+        text.set(String::new());
+        set_url_text.set(None);
+        set_category.set(None);
+    };
+    view! {
+        <div class="page-head">
+            <h1>"Models"</h1>
+            <p class="muted" role="status">{count}</p>
+        </div>
+        <div class="filters">
+            <div class="search">
+                <Glyph icon=LuSearch />
+                <input
+                    type="search"
+                    aria-label="Search models"
+                    placeholder="Search models"
+                    autocomplete="off"
+                    spellcheck="false"
+                    prop:value=text
+                    on:input=move |event| {
+                        let typed = event_target_value(&event);
+                        text.set(typed.clone());
+                        write_url(typed);
+                    }
+                />
+            </div>
+            <CategoryFilter categories category set_category />
+        </div>
+        {(unreadable > 0)
+            .then(|| {
+                view! {
+                    <p class="muted">
+                        {unreadable} " entries of the service's list could not be read."
+                    </p>
+                }
+            })}
+        <ModelShelves found />
+        <Show when=move || found.read().is_empty()>
+            {if total == 0 {
+                view! {
+                    <div class="empty">
+                        <p>"The service lists no models."</p>
+                    </div>
+                }
+                    .into_any()
+            } else {
+                view! {
+                    <div class="empty">
+                        <p>"No model matches."</p>
+                        <button class="button" type="button" on:click=clear>
+                            "Show all models"
+                        </button>
+                    </div>
+                }
+                    .into_any()
+            }}
+        </Show>
+    }
+}
+
+#[component]
+fn CategoryFilter(
+    categories: Vec<String>,
+    category: Memo<Option<String>>,
+    set_category: SignalSetter<Option<String>>,
+) -> impl IntoView {
+    let option = move |value: Option<String>| {
+        let label = value.clone().unwrap_or_else(|| "All".into());
+        let checked = {
+            let value = value.clone();
+            move || category.get() == value
+        };
+        view! {
+            <label class="chip">
+                <input
+                    type="radio"
+                    name="category"
+                    prop:checked=checked
+                    on:change=move |_| set_category.set(value.clone())
+                />
+                <span>{label}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="chips">
+            <legend class="visually-hidden">"Category"</legend>
+            {option(None)}
+            {categories.into_iter().map(|category| option(Some(category))).collect_view()}
+        </fieldset>
+    }
+}
+
+type Groups = Vec<(String, Vec<Model>)>;
+
+/// The cards, of which only those near the screen exist.
+#[component]
+fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
+    let element = NodeRef::<Div>::new();
+    let seen = viewport(element);
+    let shelves = Memo::new(move |_| {
+        let seen = seen.get();
+        let rem = seen.rem.max(1.0);
+        Shelves {
+            groups: found
+                .read()
+                .iter()
+                .map(|(_, models)| models.len())
+                .collect(),
+            columns: ((seen.width / rem + GAP) / (CARD_WIDTH + GAP)).floor() as usize,
+            heading_height: HEADING_HEIGHT * rem,
+            row_height: (CARD_HEIGHT + GAP) * rem,
+        }
+    });
+    let pieces = move || {
+        let seen = seen.get();
+        let shelves = shelves.get();
+        let columns = shelves.columns.max(1);
+        found.with(|groups| {
+            shelves
+                .visible(seen.from, seen.to)
+                .into_iter()
+                .map(|piece| Shown::new(groups, columns, piece))
+                .collect::<Vec<_>>()
+        })
+    };
+    view! {
+        <div
+            class="shelves"
+            node_ref=element
+            style:height=move || format!("{}px", shelves.read().height())
+        >
+            <For each=pieces key=|shown| shown.key() let:shown>
+                {shown.into_view()}
+            </For>
+        </div>
+    }
+}
+
+/// A piece of the list together with what it shows.
+struct Shown {
+    top: f64,
+    what: What,
+}
+
+enum What {
+    Heading(String, usize),
+    Cards(usize, Vec<Model>),
+}
+
+impl Shown {
+    fn new(groups: &Groups, columns: usize, piece: Piece) -> Self {
+        match piece {
+            Piece::Heading { group, top } => Self {
+                top,
+                what: What::Heading(groups[group].0.clone(), groups[group].1.len()),
+            },
+            Piece::Row { group, cards, top } => Self {
+                top,
+                what: What::Cards(columns, groups[group].1[cards].to_vec()),
+            },
+        }
+    }
+
+    fn key(&self) -> String {
+        let top = self.top;
+        match &self.what {
+            What::Heading(category, count) => format!("{top} {category} {count}"),
+            What::Cards(columns, models) => models
+                .iter()
+                .fold(format!("{top} {columns}"), |key, model| {
+                    format!("{key}\n{}", model.id)
+                }),
+        }
+    }
+
+    fn into_view(self) -> AnyView {
+        let top = format!("{}px", self.top);
+        match self.what {
+            What::Heading(category, count) => view! {
+                <h2 class="shelf-heading" style:top=top>
+                    {category}
+                    <span class="muted">{count}</span>
+                </h2>
+            }
+            .into_any(),
+            What::Cards(columns, models) => view! {
+                <ul class="shelf" style:top=top style:--columns=columns.to_string()>
+                    {models.into_iter().map(|model| view! { <ModelCard model /> }).collect_view()}
+                </ul>
+            }
+            .into_any(),
+        }
+    }
+}
+
+#[component]
+fn ModelCard(model: Model) -> impl IntoView {
+    let href = format!("/models/{}", path::model_segments(&model.id));
+    let name = model.display_name().to_owned();
+    let hue = hue(&model.id.to_string());
+    let address = expect_context::<Session>().settings_untracked().address;
+    let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
+    let documentation = link(&model.documentation).map(|url| {
+        let label = format!("Documentation of {name}");
+        view! {
+            <a
+                class="icon-button"
+                href=url
+                target="_blank"
+                rel="noopener noreferrer"
+                aria-label=label
+                title="Documentation"
+            >
+                <Glyph icon=LuBookOpen />
+            </a>
+        }
+    });
+    let preview = link(&model.preview).map(|url| {
+        let label = format!("Preview of {name}");
+        view! {
+            <a
+                class="icon-button"
+                href=url
+                target="_blank"
+                rel="noopener noreferrer"
+                aria-label=label
+                title="Preview"
+            >
+                <Glyph icon=LuExternalLink />
+            </a>
+        }
+    });
+    view! {
+        <li class="card model-card" style:--hue=hue.to_string()>
+            <div class="model-card-art" aria-hidden="true" data-category=model.id.category.clone()></div>
+            <div class="model-card-text">
+                <h3>
+                    <a class="cover" href=href>
+                        {name}
+                    </a>
+                </h3>
+                <p class="clamp">{model.description.clone()}</p>
+            </div>
+            <div class="model-card-foot">
+                <code class="muted">{model.id.subcategory.clone()}</code>
+                <span class="row tight">{documentation} {preview}</span>
+            </div>
+        </li>
+    }
+}
+
+fn searchable(model: &Model) -> Searchable {
+    Searchable::new([
+        model.display_name(),
+        &model.id.subcategory,
+        &model.id.category,
+        &model.description,
+    ])
+}
+
+/// The models found, by category in the service's order; within one, best match first.
+fn group(
+    models: &[Model],
+    categories: &[String],
+    wanted: Option<&str>,
+    hits: Vec<usize>,
+) -> Groups {
+    let mut groups: Groups = categories
+        .iter()
+        .filter(|category| wanted.is_none_or(|wanted| wanted == *category))
+        .map(|category| (category.clone(), Vec::new()))
+        .collect();
+    let place: std::collections::HashMap<String, usize> = groups
+        .iter()
+        .enumerate()
+        .map(|(at, (category, _))| (category.clone(), at))
+        .collect();
+    for hit in hits {
+        if let Some(at) = place.get(&models[hit].id.category) {
+            groups[*at].1.push(models[hit].clone());
+        }
+    }
+    groups.retain(|(_, models)| !models.is_empty());
+    groups
+}
+
+fn plural(models: usize) -> String {
+    match models {
+        1 => "1 model".into(),
+        n => format!("{n} models"),
+    }
+}
+
+/// A hue in degrees that is the same for the same name: each model has its own colour.
+fn hue(name: &str) -> u32 {
+    let hash = name.bytes().fold(7_u32, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    (hash.wrapping_mul(2_654_435_761) >> 7) % 360
+}

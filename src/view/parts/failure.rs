@@ -1,0 +1,50 @@
+use atelier_contract::ApiError;
+use icondata_lu::{LuCloudOff, LuRotateCcw};
+use leptos::prelude::*;
+
+use super::glyph::Glyph;
+use crate::session::Session;
+
+/// A fetch that failed: what happened, what to do, and a button to try again.
+#[component]
+pub fn Failure(
+    /// What could not be had, e.g. `The models`.
+    what: &'static str,
+    error: ApiError,
+    retry: impl Fn() + 'static,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let address = session.settings_untracked().address;
+    let place = if address.is_same_origin() {
+        "the address that served this page".to_owned()
+    } else {
+        address.to_string()
+    };
+    let advice = match &error {
+        ApiError::Network { .. } | ApiError::Timeout { .. } | ApiError::Server { .. } => Some(
+            "Is the service running? On your own machine, start it with ./dev serve. \
+             Another service's address is set in Settings.",
+        ),
+        ApiError::Malformed { .. } | ApiError::NotFound { .. } => {
+            Some("Check the service address in Settings.")
+        }
+        _ => None,
+    };
+    view! {
+        <div class="failure" role="alert">
+            <Glyph icon=LuCloudOff />
+            <div>
+                <p class="failure-what">{what} " could not be loaded from " {place} "."</p>
+                <p>{error.sentence()}</p>
+                {advice.map(|advice| view! { <p class="muted">{advice}</p> })}
+                <div class="row">
+                    <button class="button" on:click=move |_| retry()>
+                        <Glyph icon=LuRotateCcw />
+                        "Try again"
+                    </button>
+                    <a class="button quiet" href="/settings">"Settings"</a>
+                </div>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,120 @@
+use atelier_engine::output::{OutputKind, SafeUrl};
+use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
+use leptos::prelude::*;
+
+use super::glyph::Glyph;
+use crate::session::Session;
+
+/// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
+/// What cannot be shown is said; what is no safe address is text.
+#[component]
+pub fn MediaView(
+    url: String,
+    kind: OutputKind,
+    /// What it is, for those who do not see it.
+    #[prop(into)]
+    label: String,
+    /// A still, small stand-in: no controls.
+    #[prop(optional)]
+    thumbnail: bool,
+    /// Called when the media can't be loaded from its address.
+    #[prop(optional, into)]
+    on_gone: Option<Callback<()>>,
+) -> impl IntoView {
+    let address = expect_context::<Session>().settings_untracked().address;
+    let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
+        return view! { <code class="unsafe-output">{url}</code> }.into_any();
+    };
+    let source = safe.as_str().to_owned();
+    let failed = RwSignal::new(false);
+    let on_error = move |_| {
+        failed.set(true);
+        if let Some(on_gone) = on_gone {
+            on_gone.run(());
+        }
+    };
+    view! {
+        {move || {
+            if failed.get() {
+                return view! {
+                    <div class="media-gone">
+                        <Glyph icon=LuImageOff />
+                        <p>
+                            {if thumbnail {
+                                ""
+                            } else {
+                                "Not shown: the file is gone, or its host does not let this page load it."
+                            }}
+                        </p>
+                    </div>
+                }
+                    .into_any();
+            }
+            let (source, label) = (source.clone(), label.clone());
+            match (kind, thumbnail) {
+                (OutputKind::Image, _) => {
+                    view! {
+                        <img
+                            src=source
+                            alt=label
+                            crossorigin="anonymous"
+                            referrerpolicy="no-referrer"
+                            loading=if thumbnail { "lazy" } else { "eager" }
+                            decoding="async"
+                            on:error=on_error
+                        />
+                    }
+                        .into_any()
+                }
+                (OutputKind::Video, true) => {
+                    view! {
+                        <span class="media-stand-in">
+                            <Glyph icon=LuFilm />
+                        </span>
+                    }
+                        .into_any()
+                }
+                (OutputKind::Audio, true) => {
+                    view! {
+                        <span class="media-stand-in">
+                            <Glyph icon=LuAudioLines />
+                        </span>
+                    }
+                        .into_any()
+                }
+                (OutputKind::Video, false) => {
+                    view! {
+                        <video
+                            src=source
+                            aria-label=label
+                            crossorigin="anonymous"
+                            controls
+                            loop
+                            playsinline
+                            preload="metadata"
+                            on:error=on_error
+                        ></video>
+                    }
+                        .into_any()
+                }
+                (OutputKind::Audio, false) => {
+                    view! {
+                        <audio
+                            src=source
+                            aria-label=label
+                            crossorigin="anonymous"
+                            controls
+                            preload="metadata"
+                            on:error=on_error
+                        ></audio>
+                    }
+                        .into_any()
+                }
+                (OutputKind::Other, _) => {
+                    view! { <code class="unsafe-output">{source}</code> }.into_any()
+                }
+            }
+        }}
+    }
+    .into_any()
+}

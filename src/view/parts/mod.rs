@@ -1,0 +1,8 @@
+//! Pieces that several views are made of.
+
+pub mod copy_button;
+pub mod failure;
+pub mod glyph;
+pub mod media;
+pub mod ticker;
+pub mod viewport;

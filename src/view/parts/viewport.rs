@@ -1,0 +1,83 @@
+use std::rc::Rc;
+
+use gloo_events::EventListener;
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+
+/// The stretch of an element that is on screen, in CSS pixels from the element's own top, and the
+/// element's width.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Viewport {
+    pub from: f64,
+    pub to: f64,
+    pub width: f64,
+    /// One `rem`: rises when a person asks for larger text.
+    pub rem: f64,
+}
+
+/// Follows scrolling and resizing, at most once a frame, for as long as its owner lives.
+pub fn viewport(element: NodeRef<Div>) -> Signal<Viewport> {
+    let seen = RwSignal::new(Viewport::default());
+    let measure = Rc::new(move || {
+        let Some(element) = element.try_get_untracked().flatten() else {
+            return;
+        };
+        let bounds = element.get_bounding_client_rect();
+        let height = window()
+            .inner_height()
+            .ok()
+            .and_then(|height| height.as_f64())
+            .unwrap_or(800.0);
+        // A screenful more on each side, so that scrolling shows cards and not gaps.
+        let next = Viewport {
+            from: -bounds.top() - height,
+            to: -bounds.top() + 2.0 * height,
+            width: bounds.width(),
+            rem: rem(),
+        };
+        if seen.try_get_untracked().is_some_and(|seen| seen != next) {
+            seen.set(next);
+        }
+    });
+    let listeners = StoredValue::new_local(Vec::new());
+    Effect::new(move |_| {
+        let Some(element) = element.get() else {
+            return;
+        };
+        measure();
+        let on_event = {
+            let measure = measure.clone();
+            move |_: &web_sys::Event| {
+                let measure = measure.clone();
+                request_animation_frame(move || measure());
+            }
+        };
+        let scroll = EventListener::new(&window(), "scroll", on_event.clone());
+        let resize = EventListener::new(&window(), "resize", on_event);
+        let measure = measure.clone();
+        let on_size = Closure::<dyn FnMut()>::new(move || measure());
+        if let Ok(observer) = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()) {
+            observer.observe(&element);
+            listeners.set_value(vec![(scroll, resize, observer, on_size)]);
+        }
+    });
+    on_cleanup(move || {
+        listeners.try_update_value(|listeners| {
+            for (_, _, observer, _) in listeners.drain(..) {
+                observer.disconnect();
+            }
+        });
+    });
+    seen.into()
+}
+
+fn rem() -> f64 {
+    document()
+        .document_element()
+        .and_then(|root| window().get_computed_style(&root).ok().flatten())
+        .and_then(|style| style.get_property_value("font-size").ok())
+        .and_then(|size| size.trim_end_matches("px").parse().ok())
+        .unwrap_or(16.0)
+}

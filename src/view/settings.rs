@@ -1,0 +1,274 @@
+use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::browser::{http, notify};
+use crate::notices::Notices;
+use crate::runner::Runner;
+use crate::session::{Session, Settings};
+
+/// `/settings`: where the service is and who asks.
+#[component]
+pub fn SettingsPage() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let notices = expect_context::<Notices>();
+    let runner = expect_context::<Runner>();
+    let now = session.settings_untracked();
+    let address = RwSignal::new(now.address.to_string());
+    let uid = RwSignal::new(now.uid.clone());
+    let token = RwSignal::new(session.token_untracked());
+    let remember = RwSignal::new(now.remember);
+    let send_defaults = RwSignal::new(now.send_defaults);
+    let wants_notices = RwSignal::new(now.notify);
+    let visited = RwSignal::new(false);
+    let address_problem = Memo::new(move |_| {
+        ServiceAddress::parse(&address.read())
+            .err()
+            .filter(|_| visited.get())
+    });
+    let saved = RwSignal::new(false);
+    let entered = move || {
+        visited.set(true);
+        let settings = Settings {
+            address: ServiceAddress::parse(&address.read_untracked()).ok()?,
+            uid: uid.read_untracked().trim().to_owned(),
+            remember: remember.get_untracked(),
+            send_defaults: send_defaults.get_untracked(),
+            notify: wants_notices.get_untracked(),
+            ..session.settings_untracked()
+        };
+        Some((settings, token.read_untracked().trim().to_owned()))
+    };
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let Some((settings, token)) = entered() else {
+            return;
+        };
+        address.set(settings.address.to_string());
+        if session.save(settings, token) {
+            saved.set(true);
+        } else {
+            notices.problem(
+                "This browser refuses to keep settings; they hold until this tab is closed.",
+            );
+        }
+    };
+    let unsave = move || saved.set(false);
+    let test = RwSignal::new(None::<Test>);
+    let run_test = move |_| {
+        let Some((settings, token)) = entered() else {
+            return;
+        };
+        test.set(Some(Test::Running));
+        spawn_local(async move {
+            let result = test_connection(session, settings, token).await;
+            test.try_set(Some(Test::Done(result)));
+        });
+    };
+    let ask = move |event| {
+        let wanted = event_target_checked(&event);
+        wants_notices.set(wanted);
+        unsave();
+        if wanted {
+            spawn_local(async move {
+                if !notify::ask().await {
+                    wants_notices.try_set(false);
+                    notices.problem("The browser does not allow notifications for this page.");
+                }
+            });
+        }
+    };
+    view! {
+        <div class="page narrow">
+            <h1>"Settings"</h1>
+            {move || {
+                runner.unkept().map(|text| view! { <div class="note" role="status">{text}</div> })
+            }}
+            <form class="panel form" aria-label="Settings" novalidate on:submit=save>
+                <div class="field" class:wrong=move || address_problem.read().is_some()>
+                    <label class="label" for="address">
+                        "Service address"
+                    </label>
+                    <input
+                        id="address"
+                        type="text"
+                        inputmode="url"
+                        autocomplete="url"
+                        spellcheck="false"
+                        placeholder="the address that served this page"
+                        aria-describedby="address-hint address-problem"
+                        aria-invalid=move || address_problem.read().is_some().then_some("true")
+                        prop:value=address
+                        on:input=move |event| {
+                            address.set(event_target_value(&event));
+                            unsave();
+                        }
+                        on:blur=move |_| visited.set(true)
+                    />
+                    <p class="hint" id="address-hint">
+                        "Empty: the service is behind the same address as this page."
+                    </p>
+                    <p class="problem" id="address-problem">
+                        {address_problem}
+                    </p>
+                </div>
+                <div class="field">
+                    <label class="label" for="uid">
+                        "User ID"
+                    </label>
+                    <input
+                        id="uid"
+                        type="text"
+                        autocomplete="username"
+                        spellcheck="false"
+                        prop:value=uid
+                        on:input=move |event| {
+                            uid.set(event_target_value(&event));
+                            unsave();
+                        }
+                    />
+                </div>
+                <div class="field">
+                    <label class="label" for="token">
+                        "Access token"
+                    </label>
+                    <input
+                        id="token"
+                        type="password"
+                        autocomplete="off"
+                        aria-describedby="token-hint"
+                        prop:value=token
+                        on:input=move |event| {
+                            token.set(event_target_value(&event));
+                            unsave();
+                        }
+                    />
+                    <p class="hint" id="token-hint">
+                        "Sent to the service address alone. Kept until this tab is closed, unless you tick the box below."
+                    </p>
+                </div>
+                <Tick id="remember" label="Remember on this device" checked=remember on_change=unsave />
+                <hr />
+                <Tick
+                    id="send-defaults"
+                    label="Send defaults of parameters left untouched"
+                    checked=send_defaults
+                    on_change=unsave
+                />
+                <div class="tick">
+                    <input
+                        id="notify"
+                        type="checkbox"
+                        prop:checked=wants_notices
+                        on:change=ask
+                    />
+                    <label for="notify">"Notify me when a task ends while this page is hidden"</label>
+                </div>
+                <Show when=move || session.is_guest()>
+                    <p class="note">
+                        "This service takes anyone as its guest: tasks run without User ID and token of your own."
+                    </p>
+                </Show>
+                <div class="form-foot">
+                    <button class="button primary" type="submit">
+                        "Save"
+                    </button>
+                    <button class="button" type="button" on:click=run_test>
+                        "Test connection"
+                    </button>
+                    <span role="status">
+                        {move || saved.get().then_some("Saved.")}
+                    </span>
+                </div>
+                <div role="status" class="test-result">
+                    {move || test.get().map(Test::into_view)}
+                </div>
+            </form>
+        </div>
+    }
+}
+
+#[component]
+fn Tick(
+    id: &'static str,
+    label: &'static str,
+    checked: RwSignal<bool>,
+    on_change: impl Fn() + 'static,
+) -> impl IntoView {
+    view! {
+        <div class="tick">
+            <input
+                id=id
+                type="checkbox"
+                prop:checked=checked
+                on:change=move |event| {
+                    checked.set(event_target_checked(&event));
+                    on_change();
+                }
+            />
+            <label for=id>{label}</label>
+        </div>
+    }
+}
+
+#[derive(Clone)]
+enum Test {
+    Running,
+    Done(Result<String, String>),
+}
+
+impl Test {
+    fn into_view(self) -> AnyView {
+        match self {
+            Test::Running => view! { <p class="muted">"Asking the service…"</p> }.into_any(),
+            Test::Done(Ok(text)) => view! { <p class="good">{text}</p> }.into_any(),
+            Test::Done(Err(text)) => view! { <p class="problem">{text}</p> }.into_any(),
+        }
+    }
+}
+
+/// Asks for the models, then for the status of a task that cannot exist: a service that knows the
+/// credentials says that it does not know the task. Nothing is generated.
+async fn test_connection(
+    session: Session,
+    settings: Settings,
+    token: String,
+) -> Result<String, String> {
+    let address = &settings.address;
+    let list = http::get_json(&address.url(path::MODELS))
+        .await
+        .and_then(ModelList::from_body)
+        .map_err(|error| error.sentence())?;
+    let found = format!("The service answers and lists {} models", list.models.len());
+    let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
+        session.set_guest(list.guest.clone());
+        return Ok(format!("{found}; you are its guest."));
+    } else if settings.uid.is_empty() || token.is_empty() {
+        return Err(format!(
+            "{found}, but User ID and Access token are needed to generate."
+        ));
+    } else {
+        atelier_contract::Credentials::new(settings.uid.clone(), token)
+    };
+    let Some(model) = list.models.first() else {
+        return Ok(format!("{found}."));
+    };
+    let request = TaskRequest {
+        id: &TaskId("connection-test".into()),
+        uid: &credentials.uid,
+        model: &model.id,
+    };
+    match http::post_json(&address.url(path::STATUS), &request.to_body(), &credentials).await {
+        Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
+            Err(format!("{found}, but: {}", error.sentence()))
+        }
+        Ok(_)
+        | Err(ApiError::NotFound { .. } | ApiError::Invalid { .. } | ApiError::Refused { .. }) => {
+            Ok(format!("{found}. The credentials were accepted."))
+        }
+        Err(error) => Ok(format!(
+            "{found}. The credentials could not be checked: {}",
+            error.sentence()
+        )),
+    }
+}

@@ -1,0 +1,159 @@
+use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
+use leptos::prelude::*;
+use leptos_router::components::A;
+use leptos_router::hooks::use_location;
+
+use super::parts::glyph::Glyph;
+use super::parts::ticker::ticker;
+use crate::notices::Notices;
+use crate::runner::Runner;
+use crate::theme::Theme;
+
+/// What stands around every page.
+#[component]
+pub fn Shell(children: Children) -> impl IntoView {
+    let main = NodeRef::<leptos::html::Main>::new();
+    let location = use_location();
+    // A new page begins at its top, with the focus there: else a keyboard stays in the old one.
+    Effect::new(move |before: Option<String>| {
+        let path = location.pathname.get();
+        if before.is_some_and(|before| before != path) {
+            if let Some(main) = main.get_untracked() {
+                let _ = main.focus();
+            }
+        }
+        path
+    });
+    view! {
+        <a class="skip" href="#main">"Skip to content"</a>
+        <header class="bar">
+            <A href="/" attr:class="wordmark" attr:aria-label="Atelier, home">
+                <Mark />
+                <span class="wordmark-text" aria-hidden="true">"Atelier"</span>
+            </A>
+            <nav aria-label="Main">
+                <A href="/">
+                    <Glyph icon=LuLayoutGrid />
+                    "Models"
+                </A>
+                <A href="/tasks">
+                    <Glyph icon=LuListChecks />
+                    "Tasks"
+                    <TaskCount />
+                </A>
+                <A href="/settings">
+                    <Glyph icon=LuSettings />
+                    "Settings"
+                </A>
+            </nav>
+            <ThemeSwitch />
+        </header>
+        <LimitNotice />
+        <main id="main" tabindex="-1" node_ref=main>
+            {children()}
+        </main>
+        <NoticeList />
+    }
+}
+
+/// Three overlapping strokes.
+#[component]
+fn Mark() -> impl IntoView {
+    view! {
+        <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+            <path class="mark-a" d="M6 26 15 6h3.6L9.600 26z"></path>
+            <path class="mark-b" d="M22.400 26 13.400 6H17l9 20z"></path>
+            <circle class="mark-c" cx="16" cy="21" r="3.400"></circle>
+        </svg>
+    }
+}
+
+/// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
+#[component]
+fn TaskCount() -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let active = Memo::new(move |_| runner.active_count());
+    view! {
+        <Show when=move || { active.get() > 0 }>
+            <span class="count" aria-hidden="true">{active}</span>
+        </Show>
+    }
+}
+
+#[component]
+fn ThemeSwitch() -> impl IntoView {
+    let theme = RwSignal::new(Theme::kept());
+    let next = move || {
+        let at = Theme::ALL
+            .iter()
+            .position(|t| *t == theme.get())
+            .unwrap_or(0);
+        Theme::ALL[(at + 1) % Theme::ALL.len()]
+    };
+    let icon = Signal::derive(move || match theme.get() {
+        Theme::System => LuMonitor,
+        Theme::Light => LuSun,
+        Theme::Dark => LuMoon,
+    });
+    let label = move || format!("Theme: {}. Switch to {}", theme.get().word(), next().word());
+    let switch = move |_| {
+        theme.set(next());
+        theme.get_untracked().keep();
+    };
+    view! {
+        <button class="icon-button" type="button" aria-label=label title=label on:click=switch>
+            <Glyph icon />
+        </button>
+    }
+}
+
+/// Why no call is made just now, and until when.
+#[component]
+fn LimitNotice() -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let now = ticker(1_000);
+    let text = Memo::new(move |_| runner.hindrance(now.get()));
+    view! {
+        <div class="limit" role="status">
+            {move || {
+                text.get()
+                    .map(|text| {
+                        view! {
+                            <div class="limit-line">
+                                <span>{text}</span>
+                                <button
+                                    class="button quiet small"
+                                    type="button"
+                                    on:click=move |_| runner.wake()
+                                >
+                                    "Try now"
+                                </button>
+                            </div>
+                        }
+                    })
+            }}
+        </div>
+    }
+}
+
+#[component]
+fn NoticeList() -> impl IntoView {
+    let notices = expect_context::<Notices>();
+    view! {
+        <div class="notices" role="log" aria-label="Notices">
+            <For each=move || notices.list() key=|notice| notice.id let:notice>
+                <div class="notice" class:problem=notice.is_problem>
+                    <p>{notice.text.clone()}</p>
+                    <button
+                        class="icon-button"
+                        type="button"
+                        aria-label="Dismiss"
+                        on:click=move |_| notices.dismiss(notice.id)
+                    >
+                        <Glyph icon=LuX />
+                    </button>
+                </div>
+            </For>
+        </div>
+    }
+}

@@ -1,0 +1,79 @@
+//! One task: its state, what that means, its outputs and what can be done with it.
+
+mod actions;
+mod outputs;
+mod state;
+mod words;
+
+use atelier_engine::{Task, TaskKey, TaskState};
+use leptos::prelude::*;
+
+pub use state::{StateLine, StatePill};
+pub use words::name;
+
+use crate::runner::Runner;
+
+/// A task in full. Nothing if it has been removed meanwhile.
+#[component]
+pub fn TaskArticle(
+    #[prop(into)] task_key: TaskKey,
+    /// What surrounds it names the model already.
+    #[prop(optional)]
+    on_model_page: bool,
+) -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let Some(task) = runner.task(&task_key) else {
+        return ().into_any();
+    };
+    // What a poll may change often is kept apart from what changes once.
+    let first = task.get_untracked();
+    let state = Memo::new({
+        let task = task.clone();
+        move |_| task.read().state.clone()
+    });
+    let title = first.input.title().to_owned();
+    let untitled = title.is_empty();
+    let label = name(&first);
+    let model_href = format!(
+        "/models/{}",
+        atelier_contract::path::model_segments(&first.model)
+    );
+    let heading = (!on_model_page).then(|| {
+        view! {
+            <p class="task-model">
+                <a href=model_href>{first.model_name.clone()}</a>
+            </p>
+        }
+    });
+    view! {
+        <article class="task" aria-label=label data-phase=move || state.read().phase().word()>
+            <header class="task-head">
+                <div class="task-title">
+                    {heading}
+                    <p class="task-prompt" class:muted=untitled>
+                        {if untitled { "No prompt".to_owned() } else { title }}
+                    </p>
+                </div>
+                <state::StateLine task=task.clone() />
+            </header>
+            {move || {
+                let key = task_key.clone();
+                let task: Task = task.get_untracked();
+                match state.get() {
+                    TaskState::Ready { outputs, .. } => {
+                        view! { <outputs::Outputs task outputs /> }.into_any()
+                    }
+                    TaskState::Queued
+                    | TaskState::Submitting
+                    | TaskState::Running { .. }
+                    | TaskState::Fetching { .. } => {
+                        view! { <state::Waiting task_key=key /> }.into_any()
+                    }
+                    ended => view! { <state::Explained state=ended /> }.into_any(),
+                }
+            }}
+            <actions::Actions task=first />
+        </article>
+    }
+    .into_any()
+}

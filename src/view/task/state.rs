@@ -1,0 +1,100 @@
+use atelier_engine::{Task, TaskKey, TaskState, duration};
+use leptos::prelude::*;
+
+use super::words;
+use crate::runner::Runner;
+use crate::view::parts::ticker::ticker;
+
+/// The state as one word, with a dot of its colour.
+#[component]
+pub fn StatePill(#[prop(into)] state: Signal<TaskState>) -> impl IntoView {
+    view! {
+        <span class="pill" data-phase=move || state.read().phase().word()>
+            {move || state.read().label().to_owned()}
+        </span>
+    }
+}
+
+/// State and time; read out when the state changes, not at every second.
+#[component]
+pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
+    let now = ticker(1_000);
+    let state = Memo::new({
+        let task = task.clone();
+        move |_| task.read().state.clone()
+    });
+    let time = move || {
+        let task = task.read();
+        let begun = task.submitted.unwrap_or(task.created);
+        match task.finished {
+            Some(finished) => duration::text(finished.saturating_sub(begun)),
+            None => duration::text(now.get().saturating_sub(begun)),
+        }
+    };
+    view! {
+        <div class="state-line">
+            <span role="status">
+                <StatePill state />
+            </span>
+            <span class="time">{time}</span>
+        </div>
+    }
+}
+
+/// What is going on while one waits.
+#[component]
+pub fn Waiting(task_key: TaskKey) -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let Some(task) = runner.task(&task_key) else {
+        return ().into_any();
+    };
+    let now = ticker(1_000);
+    let line = {
+        let task = task.clone();
+        move || {
+            let task = task.read();
+            if let Some(trouble) = &task.trouble {
+                return format!(
+                    "Status unknown for {}: {} Retrying; the task itself goes on at the service.",
+                    duration::text(now.get().saturating_sub(trouble.since)),
+                    trouble.error.sentence(),
+                );
+            }
+            if !task.watching {
+                return "Not watched any more. The task may still go on at the service.".into();
+            }
+            match &task.state {
+                TaskState::Queued => "Waiting to be sent. Nothing has left this browser.".into(),
+                TaskState::Submitting => "Sending the request.".into(),
+                TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
+                _ => "Generating. You may close this page: the task is kept.".into(),
+            }
+        }
+    };
+    let watching = {
+        let task = task.clone();
+        move || task.read().watching
+    };
+    view! {
+        <div class="waiting">
+            <Show when=watching>
+                <progress class="indeterminate" aria-label="Under way"></progress>
+            </Show>
+            <p class="muted">{line}</p>
+        </div>
+    }
+    .into_any()
+}
+
+/// A state that needs explaining: what happened, what it means, what to do.
+#[component]
+pub fn Explained(state: TaskState) -> impl IntoView {
+    words::explain(&state).map(|explanation| {
+        view! {
+            <div class="explained" data-phase=state.phase().word()>
+                <p class="explained-what">{explanation.what}</p>
+                <p class="muted">{explanation.meaning}</p>
+            </div>
+        }
+    })
+}

@@ -1,0 +1,68 @@
+//! What a state means for a person: what happened, whether anything was lost or may have been
+//! billed, what to do next.
+
+use atelier_engine::{Task, TaskState};
+
+/// How a task is called: its model, then the start of its prompt.
+pub fn name(task: &Task) -> String {
+    const MOST: usize = 60;
+    let title = task.input.title();
+    if title.is_empty() {
+        return task.model_name.clone();
+    }
+    let start: String = title.chars().take(MOST).collect();
+    let more = if title.chars().count() > MOST {
+        "…"
+    } else {
+        ""
+    };
+    format!("{}: {start}{more}", task.model_name)
+}
+
+/// What happened, and what it means.
+pub struct Explanation {
+    pub what: String,
+    pub meaning: &'static str,
+}
+
+/// Explains a state that is not simply under way or done.
+pub fn explain(state: &TaskState) -> Option<Explanation> {
+    Some(match state {
+        TaskState::Unconfirmed { error } => Explanation {
+            what: error.sentence(),
+            meaning: "The request may have reached the service, and then it may have been billed; no task id \
+                      came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
+                      Dismiss leaves it.",
+        },
+        TaskState::Failed {
+            id: Some(_),
+            message,
+        } => Explanation {
+            what: or_silence(message),
+            meaning: "The service ended this task. Whether it bills failed tasks is its own rule. Your input is \
+                      kept: retry it as it is, or change it first.",
+        },
+        TaskState::Failed { id: None, message } => Explanation {
+            what: or_silence(message),
+            meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \
+                      kept: retry it as it is, or change it first.",
+        },
+        TaskState::Gone { .. } => Explanation {
+            what: "The service no longer knows this task.".into(),
+            meaning: "Its outputs can't be fetched any more. Your input is kept: retrying makes a new task, which \
+                      is billed as one.",
+        },
+        TaskState::Queued
+        | TaskState::Submitting
+        | TaskState::Running { .. }
+        | TaskState::Fetching { .. }
+        | TaskState::Ready { .. } => return None,
+    })
+}
+
+fn or_silence(message: &str) -> String {
+    match message.trim() {
+        "" => "The service gave no reason.".into(),
+        message => message.into(),
+    }
+}

@@ -1,0 +1,63 @@
+use atelier_engine::output::OutputKind;
+use atelier_engine::{TaskKey, TaskState};
+use leptos::prelude::*;
+
+use crate::runner::Runner;
+use crate::view::parts::media::MediaView;
+use crate::view::task::{StateLine, name};
+
+/// One task of the list: enough to know it by; the rest is at its own address.
+#[component]
+pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
+    let runner = expect_context::<Runner>();
+    let Some(task) = runner.task(&task_key) else {
+        return ().into_any();
+    };
+    let first = task.get_untracked();
+    let category = first.model.category.clone();
+    let picture = Memo::new({
+        let task = task.clone();
+        move |_| match &task.read().state {
+            TaskState::Ready { outputs, .. } => outputs
+                .first()
+                .map(|url| (url.clone(), OutputKind::of(url, &category))),
+            _ => None,
+        }
+    });
+    let more = Memo::new({
+        let task = task.clone();
+        move |_| match &task.read().state {
+            TaskState::Ready { outputs, .. } => outputs.len().saturating_sub(1),
+            _ => 0,
+        }
+    });
+    let title = match first.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let href = format!("/tasks/{}", task_key.0);
+    view! {
+        <article class="task-row" aria-label=name(&first)>
+            <div class="task-row-picture" aria-hidden="true">
+                {move || {
+                    picture
+                        .get()
+                        .map(|(url, kind)| {
+                            view! { <MediaView url kind label="" thumbnail=true /> }
+                        })
+                }}
+                <Show when=move || { more.get() > 0 }>
+                    <span class="more">"+" {more}</span>
+                </Show>
+            </div>
+            <div class="task-row-text">
+                <a class="cover" href=href>
+                    {title}
+                </a>
+                <span class="muted">{first.model_name.clone()}</span>
+            </div>
+            <StateLine task />
+        </article>
+    }
+    .into_any()
+}
