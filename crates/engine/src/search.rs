@@ -10,6 +10,9 @@ const MOST_CHARS: usize = 1000;
 const MOST_LETTERS: usize = 48;
 /// Added for each field after the first, so that a name weighs more than a description.
 const FIELD: u32 = 4;
+/// Letters from which on a typo is forgiven in the mere beginning of a word. Shorter ones begin too
+/// many words.
+const LEAST_BEGUN: usize = 6;
 /// Added for a typo: every match without one ranks before every match with one.
 const TYPO: u32 = 1000;
 
@@ -161,12 +164,22 @@ impl Wanted {
                 return Some(3);
             }
         }
-        let difference = self.letters.len().abs_diff(usize::from(word.letters)) as u32;
-        if typos == 0 || difference > typos || more_than(typos, word.mask & !self.mask) {
+        let (own, other) = (self.letters.len(), usize::from(word.letters));
+        let is_near =
+            own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
+        // A word is being typed: one typo in its beginning, which must begin alike.
+        let is_begun = own >= LEAST_BEGUN
+            && other > own
+            && text.chars().next() == self.letters.first().copied();
+        if typos == 0 || !(is_near || is_begun) {
             return None;
         }
-        let edits = edits(&self.letters, text);
-        (edits <= typos).then_some(TYPO * edits)
+        let (whole, begun) = edits(&self.letters, text, typos);
+        if is_near && whole <= typos {
+            Some(TYPO * whole)
+        } else {
+            (is_begun && begun == 1).then_some(TYPO + TYPO / 2)
+        }
     }
 }
 
@@ -178,9 +191,10 @@ fn more_than(count: u32, mut bits: u32) -> bool {
     bits != 0
 }
 
-/// Edits that turn one word into the other: letters put in, left out, replaced, or two
-/// neighbours swapped.
-fn edits(wanted: &[char], word: &str) -> u32 {
+/// Edits that turn `wanted` into the word, and into the beginning of it that needs the fewest:
+/// letters put in, left out, replaced, or two neighbours swapped. Right up to `most`; more than
+/// that is more than that.
+fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     const WIDTH: usize = MOST_LETTERS + 1;
     let width = wanted.len().min(MOST_LETTERS);
     // Three rows of the table take turns; copying them would cost more than filling them.
@@ -190,7 +204,12 @@ fn edits(wanted: &[char], word: &str) -> u32 {
     }
     let mut last = 0;
     let mut previous = None;
+    let mut begun = width as u32;
     for (count, letter) in word.chars().enumerate() {
+        // No beginning that is longer can be nearer.
+        if count > width + most as usize {
+            return (most + 1, begun);
+        }
         let (current, before_last) = ((last + 1) % 3, (last + 2) % 3);
         rows[current][0] = count as u32 + 1;
         for column in 1..=width {
@@ -203,10 +222,11 @@ fn edits(wanted: &[char], word: &str) -> u32 {
             }
             rows[current][column] = cell;
         }
+        begun = begun.min(rows[current][width]);
         last = current;
         previous = Some(letter);
     }
-    rows[last][width]
+    (rows[last][width], begun)
 }
 
 fn mask(word: &str) -> u32 {
@@ -239,6 +259,7 @@ mod tests {
             ("portriat", "Portrait studio"),
             ("lanscape", "Landscape"),
             ("landskaep", "landscape"),
+            ("lansca", "landscape"),
             ("gpt4", "gpt-4 turbo"),
             ("gpt-4", "gpt 4 turbo"),
             ("text-to-image", "Text to Image"),
@@ -259,6 +280,7 @@ mod tests {
             ("dog cat", "a dog"),
             ("video", "image"),
             ("flux", "fl"),
+            ("image", "imagine"),
         ] {
             assert_eq!(score(query, &[text]), None, "{query} in {text}");
         }
@@ -316,7 +338,11 @@ mod tests {
         #[test]
         fn edits_are_counted_right(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
             let (a, c): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-            prop_assert_eq!(edits(&a, &b), edits_by_definition(&a, &c));
+            let (whole, begun) = edits(&a, &b, 2);
+            let slow = edits_by_definition(&a, &c);
+            prop_assert_eq!(whole.min(3), slow.min(3));
+            let nearest = (0..=c.len()).map(|end| edits_by_definition(&a, &c[..end])).min().unwrap();
+            prop_assert_eq!(begun.min(3), nearest.min(3));
         }
 
         #[test]
