@@ -1,8 +1,6 @@
 //! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
 
-use std::collections::HashMap;
-
-use atelier_contract::{Draft, Entry, Kind, RESERVED_NAMES, Schema};
+use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
 use serde_json::{Map, Value};
 
 use super::{MOST_ROWS, csv};
@@ -130,7 +128,7 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
         })
         .collect();
     if taken.is_empty() {
-        let known: Vec<&str> = names.exact.keys().copied().take(8).collect();
+        let known: Vec<&str> = names.0.iter().map(|(name, ..)| *name).take(8).collect();
         return Err(format!(
             "The first line must name the columns, and none of “{}” is a parameter of this model \
              (like {}).",
@@ -243,46 +241,29 @@ impl Imported {
     }
 }
 
-/// The parameters' names, and the one name that a forgiving spelling can mean.
-struct Names<'a> {
-    exact: HashMap<&'a str, Kind>,
-    forgiving: HashMap<String, Option<&'a str>>,
-}
+/// The parameters' names in the order of the form, each with its forgiving spelling.
+struct Names<'a>(Vec<(&'a str, Kind, String)>);
 
 impl<'a> Names<'a> {
     fn new(schema: &'a Schema) -> Self {
-        let mut names = Self {
-            exact: HashMap::new(),
-            forgiving: HashMap::new(),
-        };
-        for (parameter, _) in schema.parameters() {
+        let each = |(parameter, _): (&'a Parameter, bool)| {
             let name = parameter.name.as_str();
-            names.exact.insert(name, parameter.kind());
-            // Two parameters of one spelling: only the exact name tells them apart.
-            names
-                .forgiving
-                .entry(spelling(name))
-                .and_modify(|other| *other = None)
-                .or_insert(Some(name));
-        }
-        names
+            (name, parameter.kind(), spelling(name))
+        };
+        Self(schema.parameters().map(each).collect())
     }
 
     fn find(&self, title: &str) -> Option<(&'a str, Kind)> {
-        let exact = |title: &str| {
-            self.exact
-                .get_key_value(title)
-                .map(|(name, kind)| (*name, *kind))
-        };
         let title = title.trim();
-        let short = title.strip_prefix(INPUT_PREFIX);
-        exact(title)
-            .or_else(|| exact(short?))
-            .or_else(|| {
-                let name = self.forgiving.get(&spelling(short.unwrap_or(title)))?;
-                exact((*name)?)
-            })
-            .filter(|(name, _)| !RESERVED_NAMES.contains(name))
+        let short = title.strip_prefix(INPUT_PREFIX).unwrap_or(title);
+        let exact = |title: &str| self.0.iter().find(|(name, ..)| *name == title);
+        let found = exact(title).or_else(|| exact(short)).or_else(|| {
+            let spelling = spelling(short);
+            let mut alike = self.0.iter().filter(|(.., other)| *other == spelling);
+            // Of two parameters of one spelling, only the exact name tells which is meant.
+            alike.next().filter(|_| alike.next().is_none())
+        });
+        found.map(|(name, kind, _)| (*name, *kind))
     }
 }
 
