@@ -127,7 +127,8 @@ impl Engine {
                 };
                 self.happen(&key, Event::LostAnswer { error }, now);
             }
-            self.commands.push(Command::Save(self.tasks[&key].task.clone()));
+            self.commands
+                .push(Command::Save(self.tasks[&key].task.clone()));
             self.resume(&key, now);
         }
     }
@@ -362,7 +363,10 @@ impl Engine {
         let hold = self.hold.as_ref().filter(|hold| hold.until > now);
         let is_waiting = !self.singles.is_empty() || !self.batches.is_empty();
         match hold {
-            Some(Hold { error: ApiError::Unauthorized { .. }, .. }) => Some(Hindrance::Unauthorized),
+            Some(Hold {
+                error: ApiError::Unauthorized { .. },
+                ..
+            }) => Some(Hindrance::Unauthorized),
             _ if self.unauthorized => Some(Hindrance::Unauthorized),
             Some(hold) if is_waiting => Some(Hindrance::Unanswered { until: hold.until }),
             _ => None,
@@ -437,7 +441,10 @@ impl Engine {
             if task.state.is_terminal() && task.finished.is_none() {
                 task.finished = Some(now);
             }
-            if !matches!(task.state, TaskState::Running { .. } | TaskState::Fetching { .. }) {
+            if !matches!(
+                task.state,
+                TaskState::Running { .. } | TaskState::Fetching { .. }
+            ) {
                 task.trouble = None;
             }
             self.commands.push(Command::Save(task.clone()));
@@ -475,15 +482,26 @@ impl Engine {
     }
 
     fn undue(&mut self, key: &TaskKey) {
-        if let Some(before) = self.tasks.get_mut(key).and_then(|tracked| tracked.due.take()) {
+        if let Some(before) = self
+            .tasks
+            .get_mut(key)
+            .and_then(|tracked| tracked.due.take())
+        {
             self.due.remove(&(before, key.clone()));
         }
     }
 
     fn set_trouble(&mut self, key: &TaskKey, error: &ApiError, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
-            let since = tracked.task.trouble.as_ref().map_or(now, |trouble| trouble.since);
-            let trouble = Some(Trouble { since, error: error.clone() });
+            let since = tracked
+                .task
+                .trouble
+                .as_ref()
+                .map_or(now, |trouble| trouble.since);
+            let trouble = Some(Trouble {
+                since,
+                error: error.clone(),
+            });
             if tracked.task.trouble != trouble {
                 tracked.task.trouble = trouble;
                 self.commands.push(Command::Save(tracked.task.clone()));

@@ -12,7 +12,11 @@ pub enum Event {
     /// A person took it back before it was sent.
     Cancel,
     /// The service has it.
-    Accepted { id: TaskId, word: StatusWord, error: Option<String> },
+    Accepted {
+        id: TaskId,
+        word: StatusWord,
+        error: Option<String>,
+    },
     /// The service said that it did not take it.
     Rejected { message: String },
     /// Nothing is known of whether the service took it.
@@ -20,7 +24,10 @@ pub enum Event {
     /// It was not taken for now (rate limit) or never left the browser: it may be sent again.
     PutBack,
     /// The service's present word.
-    Progress { word: StatusWord, error: Option<String> },
+    Progress {
+        word: StatusWord,
+        error: Option<String>,
+    },
     /// The service no longer knows the id.
     Gone,
     /// The output is in hand.
@@ -67,9 +74,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
         (Submitting, Event::Rejected { message }) => {
             (Failed { id: None, message }, vec![Duty::Announce])
         }
-        (Submitting, Event::LostAnswer { error }) => {
-            (Unconfirmed { error }, vec![Duty::Announce])
-        }
+        (Submitting, Event::LostAnswer { error }) => (Unconfirmed { error }, vec![Duty::Announce]),
         (Submitting, Event::PutBack) => (Queued, vec![Duty::Enqueue]),
 
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Duty::Enqueue]),
@@ -82,14 +87,21 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
             (Gone { id: id.clone() }, vec![Duty::Announce])
         }
         (Fetching { id }, Event::Ready { outputs }) => (
-            Ready { id: id.clone(), outputs },
+            Ready {
+                id: id.clone(),
+                outputs,
+            },
             vec![Duty::Announce],
         ),
 
         // Asked for once more by a person; no outputs are worse than old ones.
-        (Ready { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => {
-            (Ready { id: id.clone(), outputs }, vec![])
-        }
+        (Ready { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
+            Ready {
+                id: id.clone(),
+                outputs,
+            },
+            vec![],
+        ),
 
         (state, _) => (state.clone(), vec![]),
     }
@@ -117,8 +129,16 @@ mod tests {
     use proptest::prelude::*;
 
     fn any_word() -> impl Strategy<Value = StatusWord> {
-        prop::sample::select(vec!["starting", "queued", "processing", "completed", "failed", "odd", ""])
-            .prop_map(StatusWord::from)
+        prop::sample::select(vec![
+            "starting",
+            "queued",
+            "processing",
+            "completed",
+            "failed",
+            "odd",
+            "",
+        ])
+        .prop_map(StatusWord::from)
     }
 
     fn any_event() -> impl Strategy<Value = Event> {
@@ -126,8 +146,14 @@ mod tests {
         prop_oneof![
             Just(Event::Send),
             Just(Event::Cancel),
-            ("[a-c]", any_word()).prop_map(|(id, word)| Event::Accepted { id: TaskId(id), word, error: None }),
-            Just(Event::Rejected { message: "no".into() }),
+            ("[a-c]", any_word()).prop_map(|(id, word)| Event::Accepted {
+                id: TaskId(id),
+                word,
+                error: None
+            }),
+            Just(Event::Rejected {
+                message: "no".into()
+            }),
             Just(Event::LostAnswer { error: error() }),
             Just(Event::PutBack),
             any_word().prop_map(|word| Event::Progress { word, error: None }),
@@ -175,8 +201,20 @@ mod tests {
 
     #[test]
     fn only_the_service_ends_a_task() {
-        let running = TaskState::Running { id: TaskId("1".into()), word: StatusWord::Processing };
-        for event in [Event::Rejected { message: "x".into() }, Event::LostAnswer { error: ApiError::malformed("x") }, Event::Cancel, Event::PutBack] {
+        let running = TaskState::Running {
+            id: TaskId("1".into()),
+            word: StatusWord::Processing,
+        };
+        for event in [
+            Event::Rejected {
+                message: "x".into(),
+            },
+            Event::LostAnswer {
+                error: ApiError::malformed("x"),
+            },
+            Event::Cancel,
+            Event::PutBack,
+        ] {
             assert_eq!(apply(&running, event).0, running);
         }
     }

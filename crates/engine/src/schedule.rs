@@ -26,7 +26,9 @@ pub fn after_failures(failures: u32, random: f64) -> Millis {
 
 /// The wait after a 429 that names none: full jitter over 1 s doubling to 60 s, never below 1 s.
 pub fn after_refusals(refusals: u32, random: f64) -> Millis {
-    let most = 1_000_u64.saturating_mul(1 << refusals.clamp(1, 6)).min(60_000);
+    let most = 1_000_u64
+        .saturating_mul(1 << refusals.clamp(1, 6))
+        .min(60_000);
     1_000 + (random * (most - 1_000) as f64) as Millis
 }
 

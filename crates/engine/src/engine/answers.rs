@@ -59,9 +59,13 @@ impl Engine {
                     self.note_success(call.kind);
                     for (key, entry) in call.tasks.iter().zip(reply.entries) {
                         let answer = match entry {
-                            None => Err(ApiError::malformed("the batch reply has no entry for this item")),
+                            None => Err(ApiError::malformed(
+                                "the batch reply has no entry for this item",
+                            )),
                             Some(entry) if (200..300).contains(&entry.status) => Ok(entry.body),
-                            Some(entry) => Err(ApiError::from_status(entry.status, Some(&entry.body), None)),
+                            Some(entry) => {
+                                Err(ApiError::from_status(entry.status, Some(&entry.body), None))
+                            }
                         };
                         if let Err(error @ ApiError::RateLimited { .. }) = &answer {
                             self.note_failure(&call, error, now, chance);
@@ -80,7 +84,14 @@ impl Engine {
     /// What a call without an answer means for all further calls.
     fn note_failure(&mut self, call: &InFlight, error: &ApiError, now: Millis, chance: f64) {
         let waits = matches!(error, ApiError::RateLimited { .. })
-            || matches!(error, ApiError::Server { status: 503, retry_after_ms: Some(_), .. });
+            || matches!(
+                error,
+                ApiError::Server {
+                    status: 503,
+                    retry_after_ms: Some(_),
+                    ..
+                }
+            );
         if waits {
             if self.limiter.blocked_until(now).is_none() || error.retry_after_ms().is_some() {
                 self.limiter.refuse(now, error.retry_after_ms(), chance);
@@ -94,11 +105,17 @@ impl Engine {
             return;
         }
         if matches!(error, ApiError::Unauthorized { .. }) {
-            self.hold = Some(Hold { until: now + LONGEST_HOLD, error: error.clone() });
+            self.hold = Some(Hold {
+                until: now + LONGEST_HOLD,
+                error: error.clone(),
+            });
         } else if !error.was_certainly_not_accepted() {
             self.unanswered = self.unanswered.saturating_add(1);
             let wait = 5_000_u64 << self.unanswered.min(5).saturating_sub(1);
-            self.hold = Some(Hold { until: now + wait.min(LONGEST_HOLD), error: error.clone() });
+            self.hold = Some(Hold {
+                until: now + wait.min(LONGEST_HOLD),
+                error: error.clone(),
+            });
         }
     }
 
@@ -132,49 +149,96 @@ impl Engine {
         }
     }
 
-    fn submitted(&mut self, key: &TaskKey, answer: Result<Value, ApiError>, now: Millis, chance: f64) {
+    fn submitted(
+        &mut self,
+        key: &TaskKey,
+        answer: Result<Value, ApiError>,
+        now: Millis,
+        chance: f64,
+    ) {
         let accepted = answer.and_then(|body| {
             let accepted = Accepted::from_body(&body)?;
             Ok((accepted, body))
         });
         match accepted {
             Ok((Accepted { id, status }, body)) => {
-                let error = Progress::from_body(&body).ok().and_then(|progress| progress.error);
-                self.happen(key, Event::Accepted { id, word: status, error }, now);
+                let error = Progress::from_body(&body)
+                    .ok()
+                    .and_then(|progress| progress.error);
+                self.happen(
+                    key,
+                    Event::Accepted {
+                        id,
+                        word: status,
+                        error,
+                    },
+                    now,
+                );
                 self.poll_again(key, now, chance);
             }
-            Err(ApiError::RateLimited { .. } | ApiError::Server { status: 503, retry_after_ms: Some(_), .. }) => {
+            Err(
+                ApiError::RateLimited { .. }
+                | ApiError::Server {
+                    status: 503,
+                    retry_after_ms: Some(_),
+                    ..
+                },
+            ) => {
                 self.happen(key, Event::PutBack, now);
             }
             Err(error) if error.was_certainly_not_accepted() => {
-                self.happen(key, Event::Rejected { message: error.sentence() }, now);
+                self.happen(
+                    key,
+                    Event::Rejected {
+                        message: error.sentence(),
+                    },
+                    now,
+                );
             }
             Err(error) => self.happen(key, Event::LostAnswer { error }, now),
         }
     }
 
     fn polled(&mut self, key: &TaskKey, answer: Result<Value, ApiError>, now: Millis, chance: f64) {
-        let asked = self.tasks.get(key).and_then(|tracked| tracked.task.state.id().cloned());
-        let progress = answer.and_then(|body| Progress::from_body(&body)).and_then(|progress| {
-            // An answer about another task says nothing of this one.
-            match (&progress.id, &asked) {
-                (Some(told), Some(asked)) if told != asked => {
-                    Err(ApiError::malformed("it is about another task"))
+        let asked = self
+            .tasks
+            .get(key)
+            .and_then(|tracked| tracked.task.state.id().cloned());
+        let progress = answer
+            .and_then(|body| Progress::from_body(&body))
+            .and_then(|progress| {
+                // An answer about another task says nothing of this one.
+                match (&progress.id, &asked) {
+                    (Some(told), Some(asked)) if told != asked => {
+                        Err(ApiError::malformed("it is about another task"))
+                    }
+                    _ => Ok(progress),
                 }
-                _ => Ok(progress),
-            }
-        });
+            });
         match progress {
             Ok(Progress { status, error, .. }) => {
                 self.heard(key);
-                self.happen(key, Event::Progress { word: status, error }, now);
+                self.happen(
+                    key,
+                    Event::Progress {
+                        word: status,
+                        error,
+                    },
+                    now,
+                );
                 self.poll_again(key, now, chance);
             }
             Err(error) => self.unheard(key, &error, now, chance),
         }
     }
 
-    fn fetched(&mut self, key: &TaskKey, answer: Result<Value, ApiError>, now: Millis, chance: f64) {
+    fn fetched(
+        &mut self,
+        key: &TaskKey,
+        answer: Result<Value, ApiError>,
+        now: Millis,
+        chance: f64,
+    ) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
@@ -187,7 +251,11 @@ impl Engine {
             return;
         }
         match answer.and_then(|body| Output::from_body(&body)) {
-            Ok(Output { status: StatusWord::Completed, output, .. }) => {
+            Ok(Output {
+                status: StatusWord::Completed,
+                output,
+                ..
+            }) => {
                 let tracked_empty = output.is_empty() && {
                     tracked.empty_answers += 1;
                     tracked.empty_answers < EMPTY_ANSWERS
@@ -201,7 +269,14 @@ impl Engine {
             }
             Ok(Output { status, error, .. }) => {
                 self.heard(key);
-                self.happen(key, Event::Progress { word: status, error }, now);
+                self.happen(
+                    key,
+                    Event::Progress {
+                        word: status,
+                        error,
+                    },
+                    now,
+                );
                 self.poll_again(key, now, chance);
             }
             Err(error) => self.unheard(key, &error, now, chance),
@@ -214,7 +289,8 @@ impl Engine {
             tracked.failures = 0;
             tracked.unknown_since = None;
             if tracked.task.trouble.take().is_some() {
-                self.commands.push(super::Command::Save(tracked.task.clone()));
+                self.commands
+                    .push(super::Command::Save(tracked.task.clone()));
             }
         }
     }

@@ -16,9 +16,8 @@ pub enum Hindrance {
 impl Hindrance {
     /// For a person: what is going on and for how long.
     pub fn sentence(&self, now: Millis) -> String {
-        let wait = |until: &Millis| {
-            duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000)
-        };
+        let wait =
+            |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
         match self {
             Hindrance::Offline => {
                 "You are offline. Running tasks go on at the service; Atelier asks again once the network is back."

@@ -10,7 +10,10 @@ const MOST_IN_FLIGHT: usize = 4;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
-        let polling = self.in_flight.values().filter(|call| call.kind != CallKind::Generate);
+        let polling = self
+            .in_flight
+            .values()
+            .filter(|call| call.kind != CallKind::Generate);
         polling.count() < MOST_IN_FLIGHT
     }
 
@@ -32,7 +35,11 @@ impl Engine {
             self.undue(key);
             let task = &self.tasks[key].task;
             if let Some(id) = task.state.id() {
-                let request = TaskRequest { id, uid: &task.account.uid, model: &task.model };
+                let request = TaskRequest {
+                    id,
+                    uid: &task.account.uid,
+                    model: &task.model,
+                };
                 bodies.push(request.to_body());
             }
         }

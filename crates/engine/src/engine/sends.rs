@@ -23,16 +23,22 @@ impl Engine {
             }
             return;
         };
-        let at = match self.batches.iter().position(|(batch, _)| *batch == place.batch) {
+        let at = match self
+            .batches
+            .iter()
+            .position(|(batch, _)| *batch == place.batch)
+        {
             Some(at) => at,
             None => {
-                self.batches.push_back((place.batch.clone(), Default::default()));
+                self.batches
+                    .push_back((place.batch.clone(), Default::default()));
                 self.batches.len() - 1
             }
         };
         let index = |key: &TaskKey| {
             let task = self.tasks.get(key).map(|tracked| &tracked.task);
-            task.and_then(|task| task.batch.as_ref()).map_or(0, |place| place.index)
+            task.and_then(|task| task.batch.as_ref())
+                .map_or(0, |place| place.index)
         };
         let waiting = &mut self.batches[at].1;
         let place = waiting.partition_point(|other| index(other) < index(key));
@@ -43,12 +49,14 @@ impl Engine {
 
     /// Whether anything could be sent, but for limits of time.
     pub(super) fn may_send(&self) -> bool {
-        self.sending() < MOST_IN_FLIGHT
-            && (!self.singles.is_empty() || self.next_batch().is_some())
+        self.sending() < MOST_IN_FLIGHT && (!self.singles.is_empty() || self.next_batch().is_some())
     }
 
     fn sending(&self) -> usize {
-        self.in_flight.values().filter(|call| call.kind == CallKind::Generate).count()
+        self.in_flight
+            .values()
+            .filter(|call| call.kind == CallKind::Generate)
+            .count()
     }
 
     /// Makes one generate call, if one may leave now.
@@ -69,7 +77,13 @@ impl Engine {
 
     /// Lines hold only what is Queued here and now: another account's tasks leave them.
     fn drop_stale(&mut self) {
-        let Self { tasks, account, singles, batches, .. } = self;
+        let Self {
+            tasks,
+            account,
+            singles,
+            batches,
+            ..
+        } = self;
         let is_fresh = |key: &TaskKey| {
             tasks.get(key).is_some_and(|tracked| {
                 tracked.task.state.phase() == Phase::Queued && tracked.task.account == *account
@@ -138,7 +152,10 @@ impl Engine {
             tracked.task.submitted = Some(now);
             self.happen(&key, Event::Send, now);
             let task = &self.tasks[&key].task;
-            let request = GenerateRequest { uid: &task.account.uid, input: &task.input };
+            let request = GenerateRequest {
+                uid: &task.account.uid,
+                input: &task.input,
+            };
             bodies.push(request.to_body());
             records.push(task.clone());
             sent.push(key);
@@ -174,7 +191,21 @@ impl Engine {
         } else {
             bodies.remove(0)
         };
-        self.in_flight.insert(id, InFlight { kind, tasks: tasks.clone(), batched });
-        self.commands.push(Command::Call(Call { id, kind, path, body, tasks, write_first }));
+        self.in_flight.insert(
+            id,
+            InFlight {
+                kind,
+                tasks: tasks.clone(),
+                batched,
+            },
+        );
+        self.commands.push(Command::Call(Call {
+            id,
+            kind,
+            path,
+            body,
+            tasks,
+            write_first,
+        }));
     }
 }
