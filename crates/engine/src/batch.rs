@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, duration};
+use crate::{BatchKey, Millis, Phase, Task, duration, sort};
 
 /// A batch as it is stored. Fields of later versions are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -200,14 +200,11 @@ impl<'a> Items<'a> {
             return None;
         }
         let (active, queued) = (counts.of(Part::InProgress), counts.of(Part::Queued));
-        let mut ends: Vec<Millis> = self
-            .latest()
-            .flatten()
-            .filter_map(|task| task.finished)
-            .collect();
-        ends.sort_unstable();
+        let finished = self.latest().flatten().filter_map(|task| task.finished);
+        let mut ends: Vec<(Millis, u64)> = finished.zip(0..).collect();
+        sort::pairs(&mut ends);
         let recent = &ends[ends.len().saturating_sub(PACE_OF)..];
-        if let ([first, .., last], true) = (recent, recent.len() >= LEAST)
+        if let ([(first, _), .., (last, _)], true) = (recent, recent.len() >= LEAST)
             && last > first
         {
             // Counted up to now: a pace that has stopped is no pace.

@@ -1,6 +1,8 @@
 //! Times and sizes as people say them. All times are in milliseconds; points in time since
 //! 1970-01-01 UTC.
 
+use crate::sort;
+
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
@@ -150,14 +152,14 @@ pub fn start_of_day(date: &str, offset: i32) -> Option<u64> {
 /// How long a task of a model will take, in ms: the median of its most recent completed tasks,
 /// `times` being newest first. `None` without any.
 pub fn estimate(times: impl IntoIterator<Item = u64>) -> Option<u64> {
-    let mut recent: Vec<u64> = times.into_iter().take(RECENT).collect();
-    recent.sort_unstable();
+    let mut recent: Vec<(u64, u64)> = times.into_iter().take(RECENT).zip(0..).collect();
+    sort::pairs(&mut recent);
     let middle = recent.len() / 2;
-    let upper = *recent.get(middle)?;
+    let upper = recent.get(middle)?.0;
     if recent.len() % 2 == 1 {
         return Some(upper);
     }
-    let lower = recent[middle - 1];
+    let lower = recent[middle - 1].0;
     Some(lower + (upper - lower) / 2)
 }
 

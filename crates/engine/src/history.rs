@@ -5,7 +5,7 @@ use std::ops::Range;
 use atelier_contract::ModelId;
 
 use crate::search::{Query, Searchable};
-use crate::{Millis, Phase, Task, TaskKey, TaskState, duration};
+use crate::{Millis, Phase, Task, TaskKey, TaskState, duration, sort};
 
 /// What the list knows of a task: made once per change of the task, read on every key press.
 #[derive(Debug, Clone)]
@@ -72,7 +72,7 @@ pub struct Found {
     pub positions: Vec<usize>,
     /// Per state, how many of the tasks that match the rest of the filter are in it.
     pub phases: Vec<(Phase, usize)>,
-    /// Per model likewise, the most used first.
+    /// Per model likewise, the most used first, else as they come.
     pub models: Vec<(ModelId, usize)>,
 }
 
@@ -80,7 +80,7 @@ impl Filter {
     /// Finds, in one pass. A choice's counts leave out that choice's own condition: they say what
     /// choosing otherwise would give.
     pub fn find(&self, records: &[Record]) -> Found {
-        let mut positions = Vec::new();
+        let mut found: Vec<(u64, u64)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
         for (position, record) in records.iter().enumerate() {
@@ -102,17 +102,17 @@ impl Filter {
                 count(&mut models, &record.model);
             }
             if right_phase && right_model {
-                positions.push(position);
+                found.push((record.created, position as u64));
             }
         }
-        positions.sort_unstable_by_key(|at| std::cmp::Reverse((records[*at].created, *at)));
-        models.sort_by(|(a, m), (b, n)| n.cmp(m).then_with(|| a.cmp(b)));
+        sort::pairs(&mut found);
+        let most_used_first = sort::positions(models.iter().map(|(_, n)| u64::MAX - *n as u64));
         Found {
-            positions,
+            positions: found.into_iter().rev().map(|(_, at)| at as usize).collect(),
             phases,
-            models: models
+            models: most_used_first
                 .into_iter()
-                .map(|(model, n)| (model.clone(), n))
+                .map(|at| (models[at].0.clone(), models[at].1))
                 .collect(),
         }
     }
@@ -136,8 +136,8 @@ pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) 
             Some((finished, finished.checked_sub(submitted)?))
         })
         .collect();
-    times.sort_unstable_by(|a, b| b.cmp(a));
-    duration::estimate(times.into_iter().map(|(_, time)| time))
+    sort::pairs(&mut times);
+    duration::estimate(times.into_iter().rev().map(|(_, time)| time))
 }
 
 #[cfg(test)]
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(
             found.models,
             [
-                (ModelId::new("image", "a"), 1),
-                (ModelId::new("image", "b"), 1)
+                (ModelId::new("image", "b"), 1),
+                (ModelId::new("image", "a"), 1)
             ]
         );
         let dated = Filter {

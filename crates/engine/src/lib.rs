@@ -30,4 +30,5 @@ pub mod search;
 pub mod seed;
 pub mod shelves;
 pub mod snippet;
+mod sort;
 pub mod window;

@@ -2,7 +2,7 @@
 //!
 //! Text is prepared once ([`Searchable`]); a key press then only compares.
 
-use crate::fold;
+use crate::{fold, sort};
 
 /// Characters of one field that are searched. Prompts can be books.
 const MOST_CHARS: usize = 1000;
@@ -141,13 +141,17 @@ impl Query {
 
     /// The positions of the items that match, best first, equal ones in their given order.
     pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
-        let mut found: Vec<(u32, usize)> = items
+        let mut found: Vec<(u64, u64)> = Vec::new();
+        for (item, position) in items.into_iter().zip(0..) {
+            if let Some(rank) = self.score(item) {
+                found.push((rank.into(), position));
+            }
+        }
+        sort::pairs(&mut found);
+        found
             .into_iter()
-            .enumerate()
-            .filter_map(|(position, item)| Some((self.score(item)?, position)))
-            .collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, position)| position).collect()
+            .map(|(_, position)| position as usize)
+            .collect()
     }
 }
 

@@ -7,6 +7,9 @@ use serde_json::Number;
 /// wrap larger ones.
 const USUAL_SPAN: i128 = u32::MAX as i128;
 
+/// Beyond every u64 and i64, with room to reckon.
+const FAR: i128 = 1 << 100;
+
 /// A seed within the parameter's bounds, made from 64 random bits. Exact over the whole i64/u64
 /// range.
 ///
@@ -40,7 +43,7 @@ fn whole(number: &Number, inwards: fn(f64) -> f64) -> i128 {
     match (number.as_u64(), number.as_i64()) {
         (Some(n), _) => n.into(),
         (_, Some(n)) => n.into(),
-        _ => inwards(number.as_f64().unwrap_or(0.0)).clamp(-1e30, 1e30) as i128,
+        _ => (inwards(number.as_f64().unwrap_or(0.0)) as i128).clamp(-FAR, FAR),
     }
 }
 

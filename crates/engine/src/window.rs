@@ -51,10 +51,13 @@ impl Grid {
         let columns = self.columns.max(1);
         let rows = self.rows();
         let height = self.row_height();
+        // `min` and `max` rather than `clamp`, whose panic message prints floats: 14 kB of the page.
         let last_top = (self.height() - height).max(0.0);
         let above = |px: f64| if px.is_nan() { 0.0 } else { px };
-        let start = above(scroll).clamp(0.0, last_top);
-        let end = (above(scroll) + above(viewport).max(0.0)).clamp(start, self.height());
+        let start = above(scroll).max(0.0).min(last_top);
+        let end = (above(scroll) + above(viewport).max(0.0))
+            .max(start)
+            .min(self.height());
         let first = (start / height).floor() as usize;
         let end = (end / height).ceil() as usize;
         let first = first.saturating_sub(overscan);
@@ -73,7 +76,7 @@ impl Grid {
         let height = self.row_height();
         let row = index.min(self.items.saturating_sub(1)) / self.columns.max(1);
         let top = row as f64 * height;
-        scroll.clamp((top + height - viewport).min(top), top)
+        scroll.max((top + height - viewport).min(top)).min(top)
     }
 }
 
