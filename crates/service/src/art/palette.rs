@@ -32,7 +32,12 @@ impl Palette {
         match reading.hues.as_slice() {
             [] => {}
             [only] => {
-                let turn = [45.0, -45.0, 150.0, 180.0][rng.below(4)];
+                // From gold one goes to red, not to a sickly green.
+                let turn = if (50.0..=125.0).contains(only) {
+                    [-40.0, -25.0, 170.0, 190.0][rng.below(4)]
+                } else {
+                    [45.0, -45.0, 150.0, 180.0][rng.below(4)]
+                };
                 (main, side) = (*only, only + turn);
             }
             [first, .., last] => (main, side) = (*first, *last),

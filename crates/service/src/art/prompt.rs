@@ -17,8 +17,10 @@ pub struct Reading {
     /// Of all words, known or not.
     pub hash: u64,
     pub time: Option<Time>,
-    /// Hues named, in degrees, in their order.
+    /// Hues to choose inks from, in degrees: of the colours named, and of the things.
     pub hues: Vec<f32>,
+    /// Hues of the colours named alone.
+    pub named: Vec<f32>,
     /// -1 calm to 1 wild.
     pub energy: f32,
     /// -1 pale to 1 vivid.
@@ -48,6 +50,7 @@ impl Reading {
             hash: 0xcbf2_9ce4_8422_2325,
             time: None,
             hues: Vec::new(),
+            named: Vec::new(),
             energy: 0.0,
             vivid: 0.0,
             light: 0.0,
@@ -90,6 +93,7 @@ impl Reading {
     fn hear(&mut self, word: &str) {
         if let Some(hue) = hue_of(word) {
             self.hues.push(hue);
+            self.named.push(hue);
             return;
         }
         match word {
@@ -151,10 +155,12 @@ impl Reading {
                 self.stars = true;
                 self.time = self.time.or(Some(Time::Night));
                 self.hues.extend([160.0, 300.0]);
+                self.named.extend([280.0, 230.0, 165.0]);
             }
             "fire" | "flame" | "flames" | "lava" | "volcano" | "ember" | "embers" | "burning" => {
                 self.fire = true;
                 self.hues.extend([35.0, 60.0]);
+                self.named.push(30.0);
                 self.energy += 0.5;
                 self.vivid += 0.5;
                 self.light -= 0.2;
@@ -167,6 +173,7 @@ impl Reading {
             "neon" | "cyberpunk" | "synthwave" | "electric" | "vaporwave" | "laser" => {
                 self.neon = true;
                 self.hues.extend([335.0, 205.0]);
+                self.named.extend([300.0, 320.0, 345.0, 205.0]);
                 self.vivid += 1.0;
                 self.light -= 0.5;
             }

@@ -109,13 +109,14 @@ fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
     if folds == 1 && reading.mirrored {
         folds = 6;
     }
-    let current = Current::new(&canvas, input.number("turbulence"), reading, rng);
-    let strokes = input.integer("strokes") as usize / folds;
+    let current = Current::new(&canvas, input.number("turbulence"), folds, reading, rng);
+    // Outside the picture strokes begin too, so that its edges are as full as its middle.
+    let strokes = input.integer("strokes") as usize * 3 / 2 / folds;
     for i in 0..strokes {
         // Broad, faint strokes first, fine ones on top.
         let fine = i as f32 / strokes.max(1) as f32;
-        let color = ink(&palette, dark, fine, &current, rng);
-        let stroke = current.stroke(&canvas, fine, folds, color, rng);
+        let color = ink(&palette, dark, fine, rng);
+        let stroke = current.stroke(&canvas, fine, color, rng);
         stroke.draw(&mut canvas, folds, dark);
     }
     if dark {
@@ -135,10 +136,10 @@ fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
     });
 }
 
-fn ink(palette: &Palette, dark: bool, fine: f32, current: &Current, rng: &mut Rng) -> Lab {
+fn ink(palette: &Palette, dark: bool, fine: f32, rng: &mut Rng) -> Lab {
     let roll = rng.unit();
     let accent = roll > 0.9;
-    let t = (current.tone(rng) + rng.normal() * 0.1).clamp(0.0, 1.0);
+    let t = rng.unit();
     if accent {
         return palette.accent.with_lightness(if dark { 0.8 } else { 0.62 });
     }
@@ -157,7 +158,7 @@ struct Current {
     heading: f32,
     centre: (f32, f32),
     spin: f32,
-    /// Where the stroke being drawn begins, as a share of the canvas.
+    folds: usize,
     unit: f32,
 }
 
@@ -170,7 +171,13 @@ struct Stroke {
 }
 
 impl Current {
-    fn new(canvas: &Canvas, turbulence: f32, reading: &Reading, rng: &mut Rng) -> Self {
+    fn new(
+        canvas: &Canvas,
+        turbulence: f32,
+        folds: usize,
+        reading: &Reading,
+        rng: &mut Rng,
+    ) -> Self {
         let unit = canvas.unit();
         let turbulence = (turbulence + 0.3 * reading.energy).clamp(0.0, 1.0);
         Self {
@@ -184,11 +191,15 @@ impl Current {
             } else {
                 rng.range(-0.5, 0.5)
             },
+            folds,
             unit,
         }
     }
 
     fn angle(&self, x: f32, y: f32) -> f32 {
+        if self.folds > 1 {
+            return self.folded_angle(x, y);
+        }
         let n = self.noise.fbm(x * self.scale, y * self.scale, 3);
         let around = (y - self.centre.1).atan2(x - self.centre.0) + std::f32::consts::FRAC_PI_2;
         let middle =
@@ -198,21 +209,26 @@ impl Current {
             + self.spin * middle * (around - self.heading).sin() * 2.0
     }
 
-    /// Which ink is taken here: neighbours take like inks.
-    fn tone(&self, rng: &mut Rng) -> f32 {
-        rng.unit()
+    /// The same around the centre as often as the picture repeats, so that its parts flow into
+    /// each other: the mean of the field over all of them, relative to the way around.
+    fn folded_angle(&self, x: f32, y: f32) -> f32 {
+        let (dx, dy) = (x - self.centre.0, y - self.centre.1);
+        let n: f32 = (0..self.folds)
+            .map(|fold| {
+                let turn = fold as f32 / self.folds as f32 * std::f32::consts::TAU;
+                let (sin, cos) = turn.sin_cos();
+                let (u, v) = (dx * cos - dy * sin, dx * sin + dy * cos);
+                self.noise
+                    .fbm(u * self.scale + 60.0, v * self.scale + 60.0, 2)
+            })
+            .sum();
+        let n = n / (self.folds as f32).sqrt();
+        dy.atan2(dx) + self.heading + n * self.swirl * 2.4
     }
 
-    fn stroke(
-        &self,
-        canvas: &Canvas,
-        fine: f32,
-        folds: usize,
-        color: Lab,
-        rng: &mut Rng,
-    ) -> Stroke {
+    fn stroke(&self, canvas: &Canvas, fine: f32, color: Lab, rng: &mut Rng) -> Stroke {
         let (w, h) = (canvas.width as f32, canvas.height as f32);
-        let margin = self.unit * if folds > 1 { 0.0 } else { 0.05 };
+        let margin = self.unit * if self.folds > 1 { 0.0 } else { 0.3 };
         let (mut x, mut y) = (
             rng.range(-margin, w + margin),
             rng.range(-margin, h + margin),

@@ -6,8 +6,12 @@ use serde_json::{Map, Value};
 mod fluxfield;
 mod input;
 mod pace;
+mod repaint;
+mod reverie;
 mod schema;
+mod silk;
 mod strata;
+mod tessera;
 
 pub use input::Input;
 pub use pace::{Pace, Stop};
@@ -105,6 +109,10 @@ impl Models {
         Self(vec![
             Box::new(strata::Strata),
             Box::new(fluxfield::Fluxfield),
+            Box::new(tessera::Tessera),
+            Box::new(repaint::Repaint),
+            Box::new(silk::Silk),
+            Box::new(reverie::Reverie),
         ])
     }
 

@@ -47,7 +47,6 @@ pub fn aspect_ratio(default: &str) -> Parameter {
     )
 }
 
-#[allow(dead_code)]
 pub fn text(name: &str, description: &str) -> Parameter {
     parameter(name, "string", description)
 }

@@ -62,6 +62,10 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
     let reading = &scene.reading;
     let air = sky.air();
     let ground = ground_color(scene, sky);
+    // Far land is a little darker and cooler than the air behind it.
+    let behind = sky.stops[sky.stops.len() - 2];
+    let distance = air.mix(behind, 0.5);
+    let distance = distance.with_lightness(air.l.min(distance.l + 0.04) - 0.05);
     let count = scene.layers;
     let wild = 1.0 + 0.45 * reading.energy;
     (0..count)
@@ -79,9 +83,9 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
             let tall = unit
                 * wild
                 * if scene.water {
-                    lerp(0.3, 0.09, near)
+                    lerp(0.44, 0.1, near.sqrt())
                 } else {
-                    lerp(0.27, 0.17, near)
+                    lerp(0.34, 0.2, near)
                 };
             let frequency = lerp(1.5, 1.05, near) * rng.range(0.85, 1.2);
             let offset = rng.range(0.0, 200.0);
@@ -93,9 +97,9 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
                     let shape = if reading.dunes {
                         dune(noise, u + offset)
                     } else {
-                        let mountains = noise.ridged(u * 0.9 + offset, offset * 0.31, 6);
+                        let mountains = noise.ridged(u * 0.75 + offset, offset * 0.31, 5);
                         let hills = 0.45 + 0.5 * noise.fbm(u * 1.1 + offset, 3.7, 5);
-                        lerp(mountains * 1.15, hills, smoothstep(0.25, 0.8, near))
+                        lerp(mountains * 1.15, hills, smoothstep(0.3, 0.95, near))
                     };
                     let slope = lean * (x as f32 / width - 0.5) * unit * 0.16;
                     base - (shape - 0.28) * tall + slope
@@ -108,7 +112,7 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
             Ridge {
                 crest,
                 near,
-                color: ground.mix(air.with_lightness(air.l * 0.97), through_air.min(0.94)),
+                color: ground.mix(distance, through_air.min(0.95)),
                 offset,
             }
         })
@@ -119,6 +123,7 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
 fn ground_color(scene: &Scene, sky: &Sky) -> Lab {
     let reading = &scene.reading;
     let hue = match reading.hues.as_slice() {
+        _ if reading.neon => 290.0,
         _ if reading.trees => 165.0,
         [.., last] => *last,
         [] => sky.stops[0].hue(),
@@ -170,10 +175,10 @@ fn surface(
     };
     let slope = (faces(0.09 * toward) - faces(0.0)) * 3.2;
     // Air and night soften what light draws.
-    let contrast = lerp(0.25, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
+    let contrast = lerp(0.4, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
     let rim = (-below / (unit * 0.02)).exp() * 0.035;
     let mut lab = ridge.color;
-    lab.l = (lab.l + (slope.clamp(-1.0, 1.0) * 0.055 + rim) * contrast).max(0.03);
+    lab.l = (lab.l + (slope.clamp(-1.0, 1.0) * 0.075 + rim) * contrast).max(0.03);
     if scene.reading.snow && ridge.near < 0.85 {
         let line = unit * (0.10 + 0.06 * noise.fbm(u, v, 3));
         let cap = 1.0 - smoothstep(line * 0.55, line, below + slope * unit * 0.03);

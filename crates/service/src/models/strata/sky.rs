@@ -4,7 +4,6 @@ use super::Scene;
 use crate::art::canvas::Canvas;
 use crate::art::color::{Lab, Rgb, gradient, lch};
 use crate::art::noise::Noise;
-use crate::art::palette::shorter_turn;
 use crate::art::prompt::Time;
 use crate::art::rng::Rng;
 use crate::art::smoothstep;
@@ -52,20 +51,24 @@ impl Sky {
         let drift = rng.range(-14.0, 14.0);
         let count = stops.len();
         for (i, stop) in stops.iter_mut().enumerate() {
-            let chroma = stop.a.hypot(stop.b) * (1.0 + 0.35 * reading.vivid);
-            let mut hue = stop.hue() + drift;
-            let mut fullness = 1.0;
-            if !reading.hues.is_empty() {
-                // The prompt's own colours, from the zenith down, tint the light.
-                let named = reading.hues[i * reading.hues.len() / count];
-                hue += shorter_turn(hue, named) * if reading.neon { 0.9 } else { 0.42 };
-                fullness = 1.1;
-            }
-            *stop = lch(
+            let mut chroma = stop.a.hypot(stop.b) * (1.0 + 0.35 * reading.vivid);
+            let mut lab = lch(
                 (stop.l + 0.06 * reading.light).clamp(0.06, 0.96),
-                chroma * fullness,
-                hue,
+                chroma,
+                stop.hue() + drift,
             );
+            if !reading.named.is_empty() {
+                // The prompt's own colours, from the zenith down, tint the light.
+                let named = reading.named[i * reading.named.len() / count];
+                let strength = if reading.neon { 0.95 } else { 0.5 };
+                chroma = chroma.max(0.09);
+                lab = lab.mix(lch(lab.l, chroma, named), strength);
+            }
+            if reading.neon && scene.time == Time::Night {
+                let t = i as f32 / (count - 1) as f32;
+                lab = lch(0.16 + 0.5 * t * t, 0.07 + 0.15 * t, lab.hue());
+            }
+            *stop = lab;
         }
         let (width, height) = (scene.width as f32, scene.height as f32);
         let unit = width.min(height);
@@ -85,7 +88,7 @@ impl Sky {
                 Time::Night => lch(0.95, 0.02, 95.0).rgb().scale(1.05),
                 Time::Day => lch(0.99, 0.02, 100.0).rgb().scale(1.6),
                 _ => horizon_color
-                    .with_lightness(0.97)
+                    .with_lightness(0.955)
                     .saturate(0.55)
                     .rgb()
                     .scale(1.5),

@@ -1,0 +1,132 @@
+//! Reverie: small pieces of music that write themselves.
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::{About, Ended, Job, Model, schema};
+use crate::art::prompt::{Reading, Time};
+use crate::art::rng::Rng;
+use crate::outputs::Artifact;
+
+mod score;
+mod sound;
+
+pub struct Reverie;
+
+const ABOUT: About = About {
+    name: "Reverie",
+    category: "audio",
+    subcategory: "reverie",
+    description: "Small ambient pieces: soft chords, plucked melodies, a bass, a room. Procedural, no AI.",
+    details: &[
+        "A procedural composer: it chooses a scale and chords by the prompt's mood, lets a melody wander over them and plays them on synthesised strings. There is no AI in it.",
+        "Calm and storm, joy and sadness, light and dark, night, rain and sea are heard. The result is a stereo WAV file.",
+    ],
+};
+
+/// Samples per second.
+const RATE: u32 = 44_100;
+
+impl Model for Reverie {
+    fn about(&self) -> About {
+        ABOUT
+    }
+
+    fn schema(&self) -> Schema {
+        schema::schema(
+            ABOUT,
+            vec![schema::prompt(
+                "A mood or a scene, such as: rain at night, hopeful.",
+            )],
+            vec![
+                schema::integer("duration", 12, 4, 60, "Length in seconds."),
+                schema::integer("tempo", 84, 40, 180, "Beats per minute."),
+                schema::choice(
+                    "scale",
+                    &[
+                        "auto",
+                        "major",
+                        "minor",
+                        "dorian",
+                        "lydian",
+                        "pentatonic",
+                        "hirajoshi",
+                    ],
+                    "auto",
+                    "The notes to choose from. With auto the prompt decides.",
+                ),
+                schema::float(
+                    "density",
+                    0.55,
+                    0.0,
+                    1.0,
+                    "How many notes the melody plays.",
+                ),
+                schema::float(
+                    "room",
+                    0.5,
+                    0.0,
+                    1.0,
+                    "The size of the room: how long sounds linger.",
+                ),
+                schema::boolean("bass", true, "Plays a bass below the chords."),
+                schema::seed(),
+            ],
+        )
+    }
+
+    fn sample(&self) -> Value {
+        json!({"prompt": "a calm night by the sea, hopeful", "duration": 10, "seed": 9})
+    }
+
+    fn extension(&self) -> &'static str {
+        "wav"
+    }
+
+    fn seconds(&self, input: &Map<String, Value>) -> f64 {
+        2.0 + (Input(input).integer("duration") as f64 / 10.0).min(4.0)
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        let input = Input(job.input);
+        let reading = Reading::of(input.text("prompt"));
+        let mut rng = Rng::new(input.integer("seed") ^ reading.hash, 0);
+        let seconds = input.integer("duration") as f32;
+        let style = score::Style {
+            scale: score::Scale::of(input.text("scale"), &reading, &mut rng),
+            tempo: input.integer("tempo") as f32 * (1.0 + 0.08 * reading.energy),
+            density: input.number("density"),
+            bass: input.flag("bass"),
+            bright: reading.light
+                - if reading.time == Some(Time::Night) {
+                    0.3
+                } else {
+                    0.0
+                },
+            energy: reading.energy,
+        };
+        let notes = score::compose(&style, seconds, &mut rng);
+        job.pace.reach(0.2)?;
+        let mut tape = sound::Tape::new(seconds, RATE);
+        let count = notes.len().max(1);
+        for (i, note) in notes.iter().enumerate() {
+            tape.play(note, &mut rng);
+            job.pace.reach(0.2 + 0.5 * (i + 1) as f64 / count as f64)?;
+        }
+        if reading.water || reading.rain {
+            tape.shore(reading.rain, &mut rng);
+        }
+        tape.room(input.number("room"));
+        job.pace.reach(0.9)?;
+        tape.master();
+        let bytes = tape
+            .wav()
+            .map_err(|error| Ended::Failed(format!("The sound could not be encoded: {error}.")))?;
+        job.pace.reach(1.0)?;
+        Ok(vec![Artifact {
+            extension: "wav",
+            bytes,
+        }])
+    }
+}

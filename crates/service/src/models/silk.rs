@@ -1,0 +1,200 @@
+//! Silk: slow folds of coloured cloth, on film.
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::{About, Ended, Job, Model, schema};
+use crate::art::canvas::Canvas;
+use crate::art::color::{Lab, Rgb, gradient};
+use crate::art::grain::Grain;
+use crate::art::noise::Noise;
+use crate::art::palette::Palette;
+use crate::art::prompt::Reading;
+use crate::art::rng::Rng;
+use crate::art::webm::Film;
+use crate::art::{lerp, smoothstep};
+use crate::outputs::Artifact;
+
+pub struct Silk;
+
+const ABOUT: About = About {
+    name: "Silk",
+    category: "video",
+    subcategory: "silk",
+    description: "A short, seamless loop of silk folding in slow light. Procedural, no AI.",
+    details: &[
+        "A procedural film maker: noise bends noise into folds, a light from the side gives them their sheen, and time runs in a circle, so that the end meets the beginning. There is no AI in it.",
+        "The result is a WebM file (VP8) without sound, 480 pixels on the longer side. Colours and moods in the prompt choose the cloth; calm and storm its movement.",
+    ],
+};
+
+impl Model for Silk {
+    fn about(&self) -> About {
+        ABOUT
+    }
+
+    fn schema(&self) -> Schema {
+        schema::schema(
+            ABOUT,
+            vec![schema::prompt(
+                "Colours and a mood for the cloth, such as: deep blue and gold, calm.",
+            )],
+            vec![
+                schema::choice(
+                    "aspect_ratio",
+                    &["16:9", "1:1", "9:16"],
+                    "16:9",
+                    "Width to height. The longer side is 480 pixels.",
+                ),
+                schema::integer("duration", 3, 1, 6, "Length in seconds."),
+                schema::number_choice("frame_rate", &[12, 24, 30], 24, "Frames per second."),
+                schema::float(
+                    "motion",
+                    0.5,
+                    0.0,
+                    1.0,
+                    "How far the folds travel within one loop.",
+                ),
+                schema::float("sheen", 0.6, 0.0, 1.0, "How much the cloth shines."),
+                schema::boolean(
+                    "boomerang",
+                    false,
+                    "Plays forwards, then backwards, instead of around.",
+                ),
+                schema::seed(),
+            ],
+        )
+    }
+
+    fn sample(&self) -> Value {
+        json!({"prompt": "indigo and coral silk", "seed": 21})
+    }
+
+    fn extension(&self) -> &'static str {
+        "webm"
+    }
+
+    fn seconds(&self, input: &Map<String, Value>) -> f64 {
+        2.5 + Input(input).integer("duration") as f64
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        let input = Input(job.input);
+        let reading = Reading::of(input.text("prompt"));
+        let mut rng = Rng::new(input.integer("seed") ^ reading.hash, 0);
+        let (width, height) = input.size(480);
+        let rate = input.integer("frame_rate") as u32;
+        let count = (input.integer("duration") as u32 * rate).max(1);
+        let cloth = Cloth::new(input, &reading, width, height, &mut rng);
+        let grain = Grain::new(&mut rng, 0.4);
+        let failed = |error| Ended::Failed(format!("The film could not be encoded: {error}."));
+        let mut film = Film::new(width as u16, height as u16, rate, 80);
+        for frame in 0..count {
+            let around = frame as f32 / count as f32;
+            let time = if input.flag("boomerang") {
+                0.5 - (around - 0.5).abs()
+            } else {
+                around
+            };
+            film.push(&cloth.frame(time).bytes(&grain))
+                .map_err(failed)?;
+            job.pace.reach(f64::from(frame + 1) / f64::from(count))?;
+        }
+        Ok(vec![Artifact {
+            extension: "webm",
+            bytes: film.finish(),
+        }])
+    }
+}
+
+/// Everything that stays the same from frame to frame.
+struct Cloth {
+    width: u32,
+    height: u32,
+    noise: Noise,
+    ramp: Vec<Lab>,
+    accent: Rgb,
+    scale: f32,
+    orbit: f32,
+    sheen: f32,
+    offset: (f32, f32),
+    angle: f32,
+}
+
+impl Cloth {
+    fn new(input: Input<'_>, reading: &Reading, width: u32, height: u32, rng: &mut Rng) -> Self {
+        let palette = Palette::of(reading, rng);
+        let deep = palette.colors[0].with_lightness(0.16 + 0.05 * reading.light);
+        let ramp = vec![
+            deep,
+            palette.colors[1].saturate(1.25),
+            palette.colors[2].saturate(1.3),
+            palette.accent.with_lightness(0.66),
+            palette.colors[4],
+        ];
+        Self {
+            width,
+            height,
+            noise: Noise::new(rng),
+            ramp,
+            accent: palette.colors[4].with_lightness(0.95).saturate(0.5).rgb(),
+            scale: (1.25 + 0.35 * reading.dense) / width.min(height) as f32,
+            orbit: lerp(0.05, 0.55, input.number("motion")) * (1.0 + 0.4 * reading.energy),
+            sheen: input.number("sheen"),
+            offset: (rng.range(0.0, 60.0), rng.range(0.0, 60.0)),
+            angle: rng.range(0.0, std::f32::consts::TAU),
+        }
+    }
+
+    /// The picture at a time of the loop, 0 to 1. The folds are computed at half the size: they
+    /// are smooth.
+    fn frame(&self, time: f32) -> Canvas {
+        let (w, h) = (self.width.div_ceil(2) + 2, self.height.div_ceil(2) + 2);
+        let (tx, ty) = (time * std::f32::consts::TAU).sin_cos();
+        let (tx, ty) = (tx * self.orbit, ty * self.orbit);
+        let mut folds = Vec::with_capacity((w * h) as usize);
+        for y in 0..h {
+            for x in 0..w {
+                folds.push(self.fold(x as f32 * 2.0 - 1.0, y as f32 * 2.0 - 1.0, tx, ty));
+            }
+        }
+        let at = |x: u32, y: u32| folds[(y * w + x) as usize];
+        let (sin, cos) = self.angle.sin_cos();
+        let small = Canvas::paint(w, h, |px, py| {
+            let (x, y) = (px as u32, py as u32);
+            let (height, hue) = at(x, y);
+            let dx = at((x + 1).min(w - 1), y).0 - at(x.saturating_sub(1), y).0;
+            let dy = at(x, (y + 1).min(h - 1)).0 - at(x, y.saturating_sub(1)).0;
+            let steep = w.min(h) as f32 * 0.22;
+            let (nx, ny) = (dx * steep, dy * steep);
+            let up = 1.0 / (1.0 + nx * nx + ny * ny).sqrt();
+            let facing = (nx * cos + ny * sin) * up;
+            let light = 0.62 + 0.5 * facing;
+            let gloss = smoothstep(0.35, 0.95, facing + 0.25 * up).powi(2);
+            let color = gradient(&self.ramp, hue * 0.75 + height * 0.35 + 0.12).rgb();
+            color
+                .scale(light.max(0.06))
+                .plus(self.accent.scale(gloss * self.sheen * 0.55))
+        });
+        Canvas::paint(self.width, self.height, |x, y| {
+            small.sample(x / 2.0 + 0.5, y / 2.0 + 0.5)
+        })
+    }
+
+    /// How high the cloth lies at a point, and which part of the palette it shows; about 0 to 1.
+    fn fold(&self, x: f32, y: f32, tx: f32, ty: f32) -> (f32, f32) {
+        let n = &self.noise;
+        let (u, v) = (
+            x * self.scale + self.offset.0,
+            y * self.scale + self.offset.1,
+        );
+        let qx = n.fbm3(u + tx, v, ty, 2);
+        let qy = n.fbm3(u + 5.2, v + ty, 1.3 + tx, 2);
+        let rx = n.at3(u + 1.9 * qx + 1.7, v + 1.9 * qy + 9.2, 0.4 + ty);
+        let ry = n.at3(u + 1.9 * qx + 8.3, v + 1.9 * qy + 2.8, 0.9 + tx);
+        let height = n.at3(u + 2.1 * rx, v + 2.1 * ry, tx * 0.6 + 0.3);
+        let crease = (height * 2.6 + rx * 1.5).sin() * 0.22;
+        (height * 0.55 + crease + 0.35, (qx + ry) * 0.55 + 0.45)
+    }
+}

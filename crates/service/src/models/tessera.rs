@@ -1,0 +1,341 @@
+//! Tessera: stained glass with light behind it.
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value, json};
+
+use super::input::Input;
+use super::{About, Ended, Job, Model, Picture, schema};
+use crate::art::canvas::Canvas;
+use crate::art::color::{Rgb, lch};
+use crate::art::noise::Noise;
+use crate::art::palette::Palette;
+use crate::art::prompt::Reading;
+use crate::art::rng::Rng;
+use crate::art::smoothstep;
+use crate::outputs::Artifact;
+
+pub struct Tessera;
+
+const ABOUT: About = About {
+    name: "Tessera",
+    category: "image",
+    subcategory: "tessera",
+    description: "Stained glass: leaded panes in glowing colours, cut at random or around a rose window. Procedural, no AI.",
+    details: &[
+        "A procedural glazier: it scatters points, cuts the picture into the panes nearest to each, colours them from a palette and lights them from behind. There is no AI in it.",
+        "Colours and moods named in the prompt choose the glass; words such as rose, mandala or cathedral arrange it around a centre.",
+    ],
+};
+
+impl Model for Tessera {
+    fn about(&self) -> About {
+        ABOUT
+    }
+
+    fn schema(&self) -> Schema {
+        schema::schema(
+            ABOUT,
+            vec![schema::prompt(
+                "Colours and a mood for the glass, such as: a cathedral in blue and gold.",
+            )],
+            vec![
+                schema::aspect_ratio("3:4"),
+                schema::integer("panes", 220, 12, 1500, "How many panes of glass."),
+                schema::choice(
+                    "layout",
+                    &["auto", "scattered", "rose"],
+                    "auto",
+                    "Panes scattered evenly, or in rings around a centre. With auto the prompt decides.",
+                ),
+                schema::float(
+                    "glow",
+                    0.6,
+                    0.0,
+                    1.0,
+                    "How strong the light behind the glass is.",
+                ),
+                schema::boolean("lead", true, "Dark lead lines between the panes."),
+                schema::num_outputs(),
+                schema::seed(),
+            ],
+        )
+    }
+
+    fn sample(&self) -> Value {
+        json!({"prompt": "rose window in sapphire, ruby and gold", "seed": 3, "panes": 320})
+    }
+
+    fn extension(&self) -> &'static str {
+        "png"
+    }
+
+    fn seconds(&self, input: &Map<String, Value>) -> f64 {
+        1.5 + Input(input).integer("num_outputs") as f64
+    }
+
+    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        super::variations(job, paint)
+    }
+}
+
+/// One pane: where it is and what glass it is.
+struct Pane {
+    x: f32,
+    y: f32,
+    glass: Rgb,
+    /// The way its surface leans, for the light on it.
+    tilt: (f32, f32),
+}
+
+fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
+    let (width, height) = input.size(1024);
+    let (w, h) = (width as f32, height as f32);
+    let unit = w.min(h);
+    let rose = match input.text("layout") {
+        "rose" => true,
+        "scattered" => false,
+        _ => reading.mirrored,
+    };
+    let count = input.integer("panes").max(1) as usize;
+    let points = if rose {
+        rings(count, w, h, rng)
+    } else {
+        scatter(count, w, h, rng)
+    };
+    let noise = Noise::new(rng);
+    let panes = glaze(points, reading, (w, h), &noise, rng);
+    let grid = Grid::new(&panes, w, h);
+    let lead = if input.flag("lead") {
+        unit * 0.0042
+    } else {
+        0.0
+    };
+    let glow = input.number("glow");
+    let light = (w * rng.range(0.4, 0.6), h * rng.range(0.3, 0.55));
+    let mut canvas = Canvas::paint(width, height, |x, y| {
+        // Hand-cut glass has no straight edges.
+        let bend = unit * 0.006;
+        let bx = x + noise.at(x / unit * 9.0, y / unit * 9.0) * bend;
+        let by = y + noise.at(x / unit * 9.0 + 50.0, y / unit * 9.0) * bend;
+        let (pane, edge) = grid.nearest(&panes, bx, by);
+        let (dx, dy) = (bx - pane.x, by - pane.y);
+        let streak = noise.fbm(
+            (x * pane.tilt.0 + y * pane.tilt.1) / unit * 22.0 + pane.x,
+            (y * pane.tilt.0 - x * pane.tilt.1) / unit * 5.0,
+            3,
+        );
+        let lean = (dx * pane.tilt.0 + dy * pane.tilt.1) / unit * 1.6;
+        let from_light = ((x - light.0).hypot(y - light.1) / unit).powi(2);
+        let behind = 0.52 + 0.25 * (1.0 - glow) + glow * 1.05 * (-from_light * 2.6).exp();
+        // Light gathers inside a pane and fades towards the lead.
+        let cushion = 0.72 + 0.28 * smoothstep(0.0, unit * 0.03, edge);
+        let mut color = pane
+            .glass
+            .scale(behind * cushion * (1.0 + 0.2 * streak + lean));
+        if lead > 0.0 {
+            let coverage = 1.0 - smoothstep(lead - 0.8, lead + 0.8, edge);
+            let sheen = 0.007 + 0.02 * smoothstep(lead, 0.0, edge);
+            color = color.mix(
+                Rgb {
+                    r: sheen,
+                    g: sheen,
+                    b: sheen * 1.15,
+                },
+                coverage,
+            );
+        } else {
+            color = color.mix(Rgb::BLACK, 0.12 * (1.0 - smoothstep(0.0, 1.4, edge)));
+        }
+        color
+    });
+    let radius = (unit * 0.02) as usize;
+    canvas.bloom(0.28, radius, 0.15 + 0.5 * glow);
+    Picture { canvas, grain: 1.4 }
+}
+
+/// Where a pane is to be.
+struct Point {
+    x: f32,
+    y: f32,
+    /// In a rose window: panes of one number are of one glass.
+    kin: Option<u32>,
+}
+
+/// Points far from each other: of several tries the loneliest is kept.
+fn scatter(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut best = ((0.0, 0.0), -1.0);
+        for _ in 0..8 {
+            let p = (rng.unit() * w, rng.unit() * h);
+            let distance = points
+                .iter()
+                .map(|q| (p.0 - q.x).powi(2) + (p.1 - q.y).powi(2))
+                .fold(f32::MAX, f32::min);
+            if distance > best.1 {
+                best = (p, distance);
+            }
+        }
+        let (x, y) = best.0;
+        points.push(Point { x, y, kin: None });
+    }
+    points
+}
+
+/// Points in rings, each ring turned against the last.
+fn rings(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
+    let (cx, cy) = (w / 2.0, h / 2.0);
+    let reach = w.hypot(h) / 2.0;
+    // Panes of about the same size all over: as many in a ring as its length holds.
+    let gap = (reach * reach * std::f32::consts::PI / count as f32).sqrt();
+    let petals = [6, 8, 10, 12][rng.below(4)] as f32;
+    let mut points = vec![Point {
+        x: cx,
+        y: cy,
+        kin: Some(0),
+    }];
+    let mut ring = 1u32;
+    while (ring as f32 - 0.3) * gap < reach {
+        let radius = ring as f32 * gap * (1.0 + 0.06 * rng.normal());
+        let panes = ((std::f32::consts::TAU * radius / gap) / petals)
+            .round()
+            .max(1.0)
+            * petals;
+        let turn = if ring % 2 == 0 { 0.5 } else { 0.0 };
+        for i in 0..panes as usize {
+            let angle =
+                (i as f32 + turn) / panes * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
+            // Within a petal the panes mirror each other.
+            let in_petal = (panes / petals) as usize;
+            let place = (i % in_petal).min(in_petal - i % in_petal) as u32;
+            points.push(Point {
+                x: cx + angle.cos() * radius,
+                y: cy + angle.sin() * radius,
+                kin: Some(ring * 8 + place),
+            });
+        }
+        ring += 1;
+    }
+    points
+}
+
+fn glaze(
+    points: Vec<Point>,
+    reading: &Reading,
+    (w, h): (f32, f32),
+    noise: &Noise,
+    rng: &mut Rng,
+) -> Vec<Pane> {
+    let unit = w.min(h);
+    let palette = Palette::of(reading, rng);
+    // The colours named, as deep as glass is; else those of the palette.
+    let mut glasses: Vec<_> = reading
+        .named
+        .iter()
+        .map(|hue| lch(0.56, 0.185, *hue))
+        .collect();
+    glasses.extend(palette.colors[1..4].iter().map(|c| c.saturate(1.45)));
+    glasses.push(palette.accent.with_lightness(0.78));
+    let named = reading.named.len();
+    let ring_seed = rng.bits();
+    points
+        .into_iter()
+        .map(|Point { x, y, kin }| {
+            // In a rose window kin share a glass, in a field neighbours do.
+            let field = match kin {
+                Some(kin) => Rng::new(ring_seed, u64::from(kin)).unit(),
+                None => noise.fbm(x / unit * 1.7, y / unit * 1.7, 2) * 1.1 + 0.5,
+            };
+            let rose = kin.is_some();
+            let jitter = if rose { 0.0 } else { 0.16 };
+            let pick = (field + rng.normal() * jitter).rem_euclid(1.0) * glasses.len() as f32;
+            let mut index = (pick as usize).min(glasses.len() - 1);
+            if named > 0 && rng.chance(if rose { 0.0 } else { 0.35 }) {
+                index = rng.below(named);
+            }
+            let glass = glasses[index];
+            let l =
+                (glass.l + if rose { 0.025 } else { 0.06 } * rng.normal() + 0.07 * reading.light)
+                    .clamp(0.28, 0.9);
+            let angle = rng.range(0.0, std::f32::consts::TAU);
+            Pane {
+                x,
+                y,
+                glass: glass.with_lightness(l).rgb(),
+                tilt: (angle.cos(), angle.sin()),
+            }
+        })
+        .collect()
+}
+
+/// The panes by square, to find the nearest quickly.
+struct Grid {
+    side: f32,
+    columns: usize,
+    rows: usize,
+    cells: Vec<Vec<usize>>,
+}
+
+impl Grid {
+    fn new(panes: &[Pane], w: f32, h: f32) -> Self {
+        let side = (w * h / panes.len().max(1) as f32).sqrt().max(8.0);
+        let columns = (w / side).ceil() as usize + 1;
+        let rows = (h / side).ceil() as usize + 1;
+        let mut grid = Self {
+            side,
+            columns,
+            rows,
+            cells: vec![Vec::new(); columns * rows],
+        };
+        for (i, pane) in panes.iter().enumerate() {
+            let (column, row) = grid.cell(pane.x, pane.y);
+            grid.cells[row * columns + column].push(i);
+        }
+        grid
+    }
+
+    fn cell(&self, x: f32, y: f32) -> (usize, usize) {
+        let at = |v: f32, count: usize| ((v / self.side).max(0.0) as usize).min(count - 1);
+        (at(x, self.columns), at(y, self.rows))
+    }
+
+    /// The pane nearest to a point, and how far the edge to the next pane is.
+    fn nearest<'a>(&self, panes: &'a [Pane], x: f32, y: f32) -> (&'a Pane, f32) {
+        let (column, row) = self.cell(x, y);
+        let mut reach = 2;
+        loop {
+            let near = self.around(column, row, reach);
+            let distance = |i: usize| (panes[i].x - x).powi(2) + (panes[i].y - y).powi(2);
+            let first = near
+                .iter()
+                .copied()
+                .min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
+            if let Some(first) = first {
+                let nearest = &panes[first];
+                let edge = near
+                    .iter()
+                    .filter(|i| **i != first)
+                    .map(|i| {
+                        let other = &panes[*i];
+                        let (ex, ey) = (other.x - nearest.x, other.y - nearest.y);
+                        let (mx, my) =
+                            (other.x + nearest.x - 2.0 * x, other.y + nearest.y - 2.0 * y);
+                        (mx * ex + my * ey) / (2.0 * ex.hypot(ey).max(1e-3))
+                    })
+                    .fold(f32::MAX, f32::min);
+                return (nearest, edge);
+            }
+            // An empty neighbourhood: look farther.
+            reach += 2;
+        }
+    }
+
+    fn around(&self, column: usize, row: usize, reach: usize) -> Vec<usize> {
+        let rows = row.saturating_sub(reach)..=(row + reach).min(self.rows - 1);
+        rows.flat_map(|r| {
+            let columns = column.saturating_sub(reach)..=(column + reach).min(self.columns - 1);
+            columns.flat_map(move |c| self.cells[r * self.columns + c].iter().copied())
+        })
+        .collect()
+    }
+}
