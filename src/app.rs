@@ -1,14 +1,15 @@
+use atelier_engine::route::Route;
 use leptos::prelude::*;
-use leptos_router::components::{Route, Router, Routes};
-use leptos_router::path;
 
 use crate::catalog::Catalog;
+use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::missing::MissingPage;
 use crate::view::model::ModelPage;
 use crate::view::models::ModelsPage;
+use crate::view::parts::dynamic::dynamic;
 use crate::view::settings::SettingsPage;
 use crate::view::shell::Shell;
 use crate::view::tasks::{TaskPage, TasksPage};
@@ -19,6 +20,7 @@ use crate::view::tasks::{TaskPage, TasksPage};
 pub struct Contexts {
     pub session: Session,
     pub catalog: Catalog,
+    pub navigation: Navigation,
     pub runner: Runner,
     pub notices: Notices,
 }
@@ -27,15 +29,18 @@ impl Contexts {
     pub fn provide() -> Self {
         let session = Session::load();
         let notices = Notices::new();
+        let navigation = Navigation::start();
         let catalog = Catalog::new(session);
         let runner = Runner::start(session, notices);
         provide_context(session);
         provide_context(notices);
+        provide_context(navigation);
         provide_context(catalog);
         provide_context(runner);
         Self {
             session,
             catalog,
+            navigation,
             runner,
             notices,
         }
@@ -44,18 +49,15 @@ impl Contexts {
 
 #[component]
 pub fn App() -> impl IntoView {
-    Contexts::provide();
-    view! {
-        <Router>
-            <Shell>
-                <Routes fallback=MissingPage>
-                    <Route path=path!("/") view=ModelsPage />
-                    <Route path=path!("/models/:category/:subcategory") view=ModelPage />
-                    <Route path=path!("/tasks") view=TasksPage />
-                    <Route path=path!("/tasks/:key") view=TaskPage />
-                    <Route path=path!("/settings") view=SettingsPage />
-                </Routes>
-            </Shell>
-        </Router>
-    }
+    let navigation = Contexts::provide().navigation;
+    let route = Memo::new(move |_| navigation.route());
+    let page = dynamic(move || match route.get() {
+        Route::Models => view! { <ModelsPage /> }.into_any(),
+        Route::Model(model) => view! { <ModelPage model /> }.into_any(),
+        Route::Tasks => view! { <TasksPage /> }.into_any(),
+        Route::Task(key) => view! { <TaskPage task_key=key /> }.into_any(),
+        Route::Settings => view! { <SettingsPage /> }.into_any(),
+        Route::Missing => view! { <MissingPage /> }.into_any(),
+    });
+    view! { <Shell page /> }
 }

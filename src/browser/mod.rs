@@ -6,6 +6,7 @@ pub mod download;
 pub mod http;
 pub mod lifecycle;
 pub mod local;
+pub mod location;
 pub mod notify;
 pub mod random;
 pub mod storage;

@@ -7,28 +7,15 @@ mod result;
 
 use atelier_contract::ModelId;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 use super::integrations::Integrations;
+use super::parts::dynamic::dynamic;
 use super::parts::failure::Failure;
 use crate::catalog::{Catalog, Load};
 
+/// Another model is another page: nothing of the form before is left over.
 #[component]
-pub fn ModelPage() -> impl IntoView {
-    let params = use_params_map();
-    let model = Memo::new(move |_| {
-        let params = params.read();
-        ModelId::new(
-            params.get("category").unwrap_or_default(),
-            params.get("subcategory").unwrap_or_default(),
-        )
-    });
-    // Another model is another page: nothing of the form before is left over.
-    move || view! { <OneModel model=model.get() /> }
-}
-
-#[component]
-fn OneModel(model: ModelId) -> impl IntoView {
+pub fn ModelPage(model: ModelId) -> impl IntoView {
     let catalog = expect_context::<Catalog>();
     let schema = {
         let model = model.clone();
@@ -39,7 +26,7 @@ fn OneModel(model: ModelId) -> impl IntoView {
         <div class="page model-page">
             <head::ModelHead model=model.clone() />
             <div class="workbench">
-                {move || match schema.get() {
+                {dynamic(move || match schema.get() {
                     Load::Loading => {
                         view! {
                             <div class="panel">
@@ -70,7 +57,7 @@ fn OneModel(model: ModelId) -> impl IntoView {
                     Load::Loaded(schema) => {
                         view! { <one::OneForm model=form_model.clone() schema /> }.into_any()
                     }
-                }}
+                })}
                 <result::ResultRegion model=model.clone() />
             </div>
             <Integrations model />

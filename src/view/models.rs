@@ -2,24 +2,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use atelier_contract::{Model, ModelList, path};
-use atelier_engine::output::SafeUrl;
+use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::search::{Query, Searchable};
 use atelier_engine::shelves::{Piece, Shelves};
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
-use leptos_router::NavigateOptions;
-use leptos_router::hooks::query_signal_with_options;
 
+use super::parts::dynamic::{dynamic, text, when};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
+use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
 use crate::catalog::{Catalog, Load};
+use crate::navigation::Navigation;
 use crate::session::Session;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
-const CARD_HEIGHT: f64 = 17.5;
+const CARD_HEIGHT: f64 = 19.0;
 const GAP: f64 = 1.25;
 const HEADING_HEIGHT: f64 = 4.0;
 
@@ -32,7 +33,7 @@ pub fn ModelsPage() -> impl IntoView {
     let catalog = expect_context::<Catalog>();
     view! {
         <div class="page">
-            {move || match catalog.models() {
+            {dynamic(move || match catalog.models() {
                 Load::Loading => {
                     view! {
                         <h1>"Models"</h1>
@@ -50,34 +51,27 @@ pub fn ModelsPage() -> impl IntoView {
                         .into_any()
                 }
                 Load::Loaded(list) => view! { <ModelBrowser list /> }.into_any(),
-            }}
+            })}
         </div>
     }
 }
 
 #[component]
 fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
-    let in_place = NavigateOptions {
-        replace: true,
-        scroll: false,
-        ..NavigateOptions::default()
-    };
-    let (url_text, set_url_text) = query_signal_with_options::<String>("q", in_place.clone());
-    let (category, set_category) = query_signal_with_options::<String>("category", in_place);
-    let text = RwSignal::new(url_text.get_untracked().unwrap_or_default());
+    let navigation = expect_context::<Navigation>();
+    let url_text = Memo::new(move |_| navigation.query("q").unwrap_or_default());
+    let category = Memo::new(move |_| navigation.query("category"));
+    let typed = RwSignal::new(url_text.get_untracked());
     // Back and forward change the URL: the field follows.
-    Effect::new(move |before: Option<Option<String>>| {
+    Effect::new(move |_| {
         let url = url_text.get();
-        if before.is_some_and(|before| before != url)
-            && url.clone().unwrap_or_default() != text.get_untracked().trim()
-        {
-            text.set(url.clone().unwrap_or_default());
+        if url != typed.get_untracked().trim() {
+            typed.set(url);
         }
-        url
     });
-    let mut write_url = leptos::leptos_dom::helpers::debounce(URL_DELAY, move |text: String| {
-        let text = text.trim().to_owned();
-        set_url_text.set((!text.is_empty()).then_some(text));
+    let mut write_url = leptos::leptos_dom::helpers::debounce(URL_DELAY, move |()| {
+        let typed = typed.get_untracked();
+        navigation.set_query("q", Some(typed.trim()).filter(|text| !text.is_empty()));
     });
 
     let models = Arc::new(list.models.clone());
@@ -91,7 +85,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let found = Memo::new({
         let (models, index, categories) = (models.clone(), index, categories.clone());
         move |_| {
-            let query = Query::new(&text.read());
+            let query = Query::new(&typed.read());
             let wanted = category.get();
             let hits = query.find(index.iter());
             group(&models, &categories, wanted.as_deref(), hits)
@@ -99,18 +93,18 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     });
     let total = models.len();
     let unreadable = list.unreadable;
-    let count = move || {
+    let count = text(move || {
         let shown: usize = found.read().iter().map(|(_, models)| models.len()).sum();
         if shown == total {
             plural(total)
         } else {
             format!("{shown} of {}", plural(total))
         }
-    };
+    });
     let clear = move |_| {
-        text.set(String::new());
-        set_url_text.set(None);
-        set_category.set(None);
+        typed.set(String::new());
+        navigation.set_query("q", None);
+        navigation.set_query("category", None);
     };
     view! {
         <div class="page-head">
@@ -126,15 +120,14 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     placeholder="Search models"
                     autocomplete="off"
                     spellcheck="false"
-                    prop:value=text
+                    prop:value=typed
                     on:input=move |event| {
-                        let typed = event_target_value(&event);
-                        text.set(typed.clone());
-                        write_url(typed);
+                        typed.set(event_target_value(&event));
+                        write_url(());
                     }
                 />
             </div>
-            <CategoryFilter categories category set_category />
+            <CategoryFilter categories category />
         </div>
         {(unreadable > 0)
             .then(|| {
@@ -145,40 +138,25 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                 }
             })}
         <ModelShelves found />
-        <Show when=move || found.read().is_empty()>
-            {if total == 0 {
-                view! {
-                    <div class="empty">
-                        <p>"The service lists no models."</p>
-                    </div>
-                }
-                    .into_any()
-            } else {
-                view! {
-                    <div class="empty">
-                        <p>"No model matches."</p>
-                        <button class="button" type="button" on:click=clear>
-                            "Show all models"
-                        </button>
-                    </div>
-                }
-                    .into_any()
-            }}
-        </Show>
+        <div class="empty" hidden=when(move || !found.read().is_empty())>
+            <p>
+                {if total == 0 { "The service lists no models." } else { "No model matches." }}
+            </p>
+            <button class="button" type="button" hidden=total == 0 on:click=clear>
+                "Show all models"
+            </button>
+        </div>
     }
 }
 
 #[component]
-fn CategoryFilter(
-    categories: Vec<String>,
-    category: Memo<Option<String>>,
-    set_category: SignalSetter<Option<String>>,
-) -> impl IntoView {
+fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> impl IntoView {
+    let navigation = expect_context::<Navigation>();
     let option = move |value: Option<String>| {
         let label = value.clone().unwrap_or_else(|| "All".into());
         let checked = {
             let value = value.clone();
-            move || category.get() == value
+            when(move || category.get() == value)
         };
         view! {
             <label class="chip">
@@ -186,7 +164,7 @@ fn CategoryFilter(
                     type="radio"
                     name="category"
                     prop:checked=checked
-                    on:change=move |_| set_category.set(value.clone())
+                    on:change=move |_| navigation.set_query("category", value.as_deref())
                 />
                 <span>{label}</span>
             </label>
@@ -238,7 +216,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
         <div
             class="shelves"
             node_ref=element
-            style:height=move || format!("{}px", shelves.read().height())
+            style:height=text(move || px(shelves.read().height()))
         >
             <For each=pieces key=|shown| shown.key() let:shown>
                 {shown.into_view()}
@@ -273,7 +251,7 @@ impl Shown {
     }
 
     fn key(&self) -> String {
-        let top = self.top;
+        let top = self.top as i64;
         match &self.what {
             What::Heading(category, count) => format!("{top} {category} {count}"),
             What::Cards(columns, models) => models
@@ -285,7 +263,7 @@ impl Shown {
     }
 
     fn into_view(self) -> AnyView {
-        let top = format!("{}px", self.top);
+        let top = px(self.top);
         match self.what {
             What::Heading(category, count) => view! {
                 <h2 class="shelf-heading" style:top=top>
@@ -311,6 +289,11 @@ fn ModelCard(model: Model) -> impl IntoView {
     let hue = hue(&model.id.to_string());
     let address = expect_context::<Session>().settings_untracked().address;
     let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
+    // A preview that is a picture shows here; without one the model's own colour does.
+    let is_picture = OutputKind::of(&model.preview, "") == OutputKind::Image;
+    let art = is_picture.then(|| {
+        view! { <MediaView url=model.preview.clone() kind=OutputKind::Image label="" thumbnail=true /> }
+    });
     let documentation = link(&model.documentation).map(|url| {
         let label = format!("Documentation of {name}");
         view! {
@@ -343,7 +326,7 @@ fn ModelCard(model: Model) -> impl IntoView {
     });
     view! {
         <li class="card model-card" style:--hue=hue.to_string()>
-            <div class="model-card-art" aria-hidden="true" data-category=model.id.category.clone()></div>
+            <div class="model-card-art" aria-hidden="true">{art}</div>
             <div class="model-card-text">
                 <h3>
                     <a class="cover" href=href>
@@ -393,6 +376,11 @@ fn group(
     }
     groups.retain(|(_, models)| !models.is_empty());
     groups
+}
+
+/// Whole pixels are exact enough, and print in a fraction of the code.
+fn px(length: f64) -> String {
+    format!("{}px", length as i64)
 }
 
 fn plural(models: usize) -> String {

@@ -6,6 +6,7 @@ use crate::browser::{http, notify};
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::{Session, Settings};
+use crate::view::parts::dynamic::{dynamic, text, when};
 
 /// `/settings`: where the service is and who asks.
 #[component]
@@ -81,11 +82,11 @@ pub fn SettingsPage() -> impl IntoView {
     view! {
         <div class="page narrow">
             <h1>"Settings"</h1>
-            {move || {
-                runner.unkept().map(|text| view! { <div class="note" role="status">{text}</div> })
-            }}
+            <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
+                {text(move || runner.unkept().unwrap_or_default())}
+            </div>
             <form class="panel form" aria-label="Settings" novalidate on:submit=save>
-                <div class="field" class:wrong=move || address_problem.read().is_some()>
+                <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
                         "Service address"
                     </label>
@@ -97,7 +98,9 @@ pub fn SettingsPage() -> impl IntoView {
                         spellcheck="false"
                         placeholder="the address that served this page"
                         aria-describedby="address-hint address-problem"
-                        aria-invalid=move || address_problem.read().is_some().then_some("true")
+                        aria-invalid=Signal::derive(move || {
+                            address_problem.read().is_some().then(|| "true".to_owned())
+                        })
                         prop:value=address
                         on:input=move |event| {
                             address.set(event_target_value(&event));
@@ -109,7 +112,7 @@ pub fn SettingsPage() -> impl IntoView {
                         "Empty: the service is behind the same address as this page."
                     </p>
                     <p class="problem" id="address-problem">
-                        {address_problem}
+                        {text(move || address_problem.get().unwrap_or_default())}
                     </p>
                 </div>
                 <div class="field">
@@ -164,11 +167,9 @@ pub fn SettingsPage() -> impl IntoView {
                     />
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
-                <Show when=move || session.is_guest()>
-                    <p class="note">
-                        "This service takes anyone as its guest: tasks run without User ID and token of your own."
-                    </p>
-                </Show>
+                <p class="note" hidden=when(move || !session.is_guest())>
+                    "This service takes anyone as its guest: tasks run without User ID and token of your own."
+                </p>
                 <div class="form-foot">
                     <button class="button primary" type="submit">
                         "Save"
@@ -177,11 +178,11 @@ pub fn SettingsPage() -> impl IntoView {
                         "Test connection"
                     </button>
                     <span role="status">
-                        {move || saved.get().then_some("Saved.")}
+                        {text(move || if saved.get() { "Saved.".into() } else { String::new() })}
                     </span>
                 </div>
                 <div role="status" class="test-result">
-                    {move || test.get().map(Test::into_view)}
+                    {dynamic(move || test.get().map(Test::into_view).into_any())}
                 </div>
             </form>
         </div>

@@ -1,56 +1,64 @@
 use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
 use leptos::prelude::*;
-use leptos_router::components::A;
-use leptos_router::hooks::use_location;
 
+use atelier_engine::route::Route;
+
+use super::parts::dynamic::{text, when};
 use super::parts::glyph::Glyph;
 use super::parts::ticker::ticker;
+use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::theme::Theme;
 
 /// What stands around every page.
 #[component]
-pub fn Shell(children: Children) -> impl IntoView {
+pub fn Shell(page: AnyView) -> impl IntoView {
+    let navigation = expect_context::<Navigation>();
     let main = NodeRef::<leptos::html::Main>::new();
-    let location = use_location();
+    let route = Memo::new(move |_| navigation.route());
     // A new page begins at its top, with the focus there: else a keyboard stays in the old one.
-    Effect::new(move |before: Option<String>| {
-        let path = location.pathname.get();
-        if before.is_some_and(|before| before != path) {
-            if let Some(main) = main.get_untracked() {
-                let _ = main.focus();
-            }
+    Effect::new(move |first: Option<()>| {
+        route.track();
+        if let (Some(()), Some(main)) = (first, main.get_untracked()) {
+            let _ = main.focus();
         }
-        path
     });
+    let nav_link = move |href: &'static str, icon, label: &'static str, extra: Option<AnyView>| {
+        let is_here = move || match route.get() {
+            Route::Models | Route::Model(_) => href == "/",
+            Route::Tasks | Route::Task(_) => href == "/tasks",
+            Route::Settings => href == "/settings",
+            Route::Missing => false,
+        };
+        let current = move || is_here().then_some("page".to_owned());
+        view! {
+            <a href=href aria-current=Signal::derive(current)>
+                <Glyph icon=icon />
+                {label}
+                {extra}
+            </a>
+        }
+    };
     view! {
         <a class="skip" href="#main">"Skip to content"</a>
         <header class="bar">
-            <A href="/" attr:class="wordmark" attr:aria-label="Atelier, home">
+            <a href="/" class="wordmark" aria-label="Atelier, home">
                 <Mark />
-                <span class="wordmark-text" aria-hidden="true">"Atelier"</span>
-            </A>
+                <span class="wordmark-text" aria-hidden="true">
+                    "Atelier"
+                </span>
+            </a>
             <nav aria-label="Main">
-                <A href="/">
-                    <Glyph icon=LuLayoutGrid />
-                    "Models"
-                </A>
-                <A href="/tasks">
-                    <Glyph icon=LuListChecks />
-                    "Tasks"
-                    <TaskCount />
-                </A>
-                <A href="/settings">
-                    <Glyph icon=LuSettings />
-                    "Settings"
-                </A>
+                {nav_link("/", LuLayoutGrid, "Models", None)}
+                {nav_link("/tasks", LuListChecks, "Tasks", Some(view! { <TaskCount /> }.into_any()))}
+                {nav_link("/settings", LuSettings, "Settings", None)}
             </nav>
             <ThemeSwitch />
         </header>
         <LimitNotice />
         <main id="main" tabindex="-1" node_ref=main>
-            {children()}
+            {page}
         </main>
         <NoticeList />
     }
@@ -74,9 +82,9 @@ fn TaskCount() -> impl IntoView {
     let runner = expect_context::<Runner>();
     let active = Memo::new(move |_| runner.active_count());
     view! {
-        <Show when=move || { active.get() > 0 }>
-            <span class="count" aria-hidden="true">{active}</span>
-        </Show>
+        <span class="count" aria-hidden="true" hidden=when(move || active.get() == 0)>
+            {text(move || active.get().to_string())}
+        </span>
     }
 }
 
@@ -95,7 +103,9 @@ fn ThemeSwitch() -> impl IntoView {
         Theme::Light => LuSun,
         Theme::Dark => LuMoon,
     });
-    let label = move || format!("Theme: {}. Switch to {}", theme.get().word(), next().word());
+    let label = text(move || {
+        format!("Theme: {}. Switch to {}", theme.get().word(), next().word())
+    });
     let switch = move |_| {
         theme.set(next());
         theme.get_untracked().keep();
@@ -112,26 +122,19 @@ fn ThemeSwitch() -> impl IntoView {
 fn LimitNotice() -> impl IntoView {
     let runner = expect_context::<Runner>();
     let now = ticker(1_000);
-    let text = Memo::new(move |_| runner.hindrance(now.get()));
+    let sentence = Memo::new(move |_| runner.hindrance(now.get()));
     view! {
         <div class="limit" role="status">
-            {move || {
-                text.get()
-                    .map(|text| {
-                        view! {
-                            <div class="limit-line">
-                                <span>{text}</span>
-                                <button
-                                    class="button quiet small"
-                                    type="button"
-                                    on:click=move |_| runner.wake()
-                                >
-                                    "Try now"
-                                </button>
-                            </div>
-                        }
-                    })
-            }}
+            <div class="limit-line" hidden=when(move || sentence.read().is_none())>
+                <span>{text(move || sentence.get().unwrap_or_default())}</span>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    on:click=move |_| runner.wake()
+                >
+                    "Try now"
+                </button>
+            </div>
         </div>
     }
 }

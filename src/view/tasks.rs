@@ -5,29 +5,31 @@ mod row;
 
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
-use leptos_router::hooks::use_params_map;
 
 pub use list::TasksPage;
 
+use super::parts::dynamic::dynamic;
 use super::task::TaskArticle;
 use crate::runner::Runner;
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]
-pub fn TaskPage() -> impl IntoView {
+pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     let runner = expect_context::<Runner>();
-    let params = use_params_map();
-    let key = Memo::new(move |_| TaskKey(params.read().get("key").unwrap_or_default()));
-    let known = Memo::new(move |_| runner.keys().iter().any(|known| *known == *key.read()));
+    let known = {
+        let key = task_key.clone();
+        Memo::new(move |_| runner.keys().contains(&key))
+    };
     view! {
         <div class="page">
             <nav class="crumbs" aria-label="Breadcrumb">
                 <a href="/tasks">"All tasks"</a>
             </nav>
             <h1 class="visually-hidden">"Task"</h1>
-            <Show
-                when=move || known.get()
-                fallback=|| {
+            {dynamic(move || {
+                if known.get() {
+                    view! { <TaskArticle task_key=task_key.clone() /> }.into_any()
+                } else {
                     view! {
                         <div class="empty">
                             <p>"This browser knows no task at this address."</p>
@@ -36,10 +38,9 @@ pub fn TaskPage() -> impl IntoView {
                             </p>
                         </div>
                     }
+                        .into_any()
                 }
-            >
-                {move || view! { <TaskArticle task_key=key.get() /> }}
-            </Show>
+            })}
         </div>
     }
 }

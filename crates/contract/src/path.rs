@@ -1,6 +1,6 @@
 //! The paths of the ten endpoints (INTERFACE "Endpoints").
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::ModelId;
 
@@ -45,6 +45,11 @@ pub fn segment(text: &str) -> String {
         .remove(b'.')
         .remove(b'~');
     utf8_percent_encode(text, SET).to_string()
+}
+
+/// What [`segment`] encoded; bytes that are no UTF-8 become replacement characters.
+pub fn decode(text: &str) -> String {
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]

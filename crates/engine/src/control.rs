@@ -124,10 +124,15 @@ pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
 
 /// The bounds and the default in words, e.g. `1 to 50 · default 4`; empty without either.
 pub fn bounds(parameter: &Parameter) -> String {
+    // `0.0` is how some services write 0.
+    let plain = |number: &Number| {
+        let text = number.to_string();
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
     let range = match (&parameter.minimum, &parameter.maximum) {
-        (Some(min), Some(max)) => Some(format!("{min} to {max}")),
-        (Some(min), None) => Some(format!("at least {min}")),
-        (None, Some(max)) => Some(format!("at most {max}")),
+        (Some(min), Some(max)) => Some(format!("{} to {}", plain(min), plain(max))),
+        (Some(min), None) => Some(format!("at least {}", plain(min))),
+        (None, Some(max)) => Some(format!("at most {}", plain(max))),
         (None, None) => None,
     };
     let default = parameter

@@ -26,6 +26,7 @@ pub mod history;
 pub mod manifest;
 pub mod output;
 pub mod rerun;
+pub mod route;
 pub mod search;
 pub mod seed;
 pub mod shelves;

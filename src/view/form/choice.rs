@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
+use crate::view::parts::dynamic::when;
 
 /// Which of the permitted values an entry means. Typed text counts by what validation makes of it.
 pub fn chosen(field: &Field) -> Option<usize> {
@@ -22,7 +23,7 @@ pub fn chosen(field: &Field) -> Option<usize> {
 pub fn Choice(field: Field) -> impl IntoView {
     let values: Arc<Vec<Value>> =
         Arc::new(field.parameter.allowed_values.clone().unwrap_or_default());
-    let (state, change, invalid) = (field.clone(), field.clone(), field.clone());
+    let (state, change) = (field.clone(), field.clone());
     // Without a default nothing is chosen until a person chooses.
     let unset = if field.required {
         "Choose…"
@@ -37,7 +38,7 @@ pub fn Choice(field: Field) -> impl IntoView {
         .enumerate()
         .map(|(at, value)| {
             view! {
-                <option value=at.to_string() prop:selected=move || selected.get() == Some(at)>
+                <option value=at.to_string() prop:selected=when(move || selected.get() == Some(at))>
                     {control::text(value)}
                 </option>
             }
@@ -57,13 +58,13 @@ pub fn Choice(field: Field) -> impl IntoView {
                 id=field.id.clone()
                 required=field.required
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
+                aria-invalid=field.invalid()
                 on:change=on_change
             >
                 {(has_unset || selected.get_untracked().is_none())
                     .then(|| {
                         view! {
-                            <option value="" prop:selected=move || selected.get().is_none()>
+                            <option value="" prop:selected=when(move || selected.get().is_none())>
                                 {unset}
                             </option>
                         }

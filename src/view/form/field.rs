@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use crate::view::parts::dynamic::{text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -110,8 +111,15 @@ impl Field {
     }
 
     /// `aria-invalid`: only where something is wrong.
-    pub fn invalid(&self) -> Option<&'static str> {
-        self.is_wrong().then_some("true")
+    pub fn invalid(&self) -> Signal<Option<String>> {
+        let problem = self.problem;
+        Signal::derive(move || problem.read().is_some().then(|| "true".to_owned()))
+    }
+
+    /// What a text control shows, as a signal.
+    pub fn value(&self) -> Signal<String> {
+        let field = self.clone();
+        text(move || field.text())
     }
 
     /// The ids of what describes the control.
@@ -167,9 +175,9 @@ pub fn FieldFrame(
         }
         .into_any()
     };
-    let is_touched = {
+    let untouched = {
         let field = field.clone();
-        move || field.entry().is_some() && field.parameter.default.is_some()
+        when(move || field.entry().is_none() || field.parameter.default.is_none())
     };
     let reset_label = format!("Back to the default of {name}");
     let reset = {
@@ -185,20 +193,19 @@ pub fn FieldFrame(
     let description = field.parameter.description.clone();
     let wrong = field.clone();
     view! {
-        <div class="field" class:wrong=move || wrong.is_wrong()>
+        <div class="field" class:wrong=when(move || wrong.is_wrong())>
             <div class="field-head">
                 {label} {star}
-                <Show when=is_touched>
-                    <button
-                        class="reset"
-                        type="button"
-                        aria-label=reset_label.clone()
-                        title=reset_label.clone()
-                        on:click=reset.clone()
-                    >
-                        <Glyph icon=LuUndo2 />
-                    </button>
-                </Show>
+                <button
+                    class="reset"
+                    type="button"
+                    aria-label=reset_label.clone()
+                    title=reset_label
+                    hidden=untouched
+                    on:click=reset
+                >
+                    <Glyph icon=LuUndo2 />
+                </button>
                 <span class="aside">{aside}</span>
             </div>
             {children()}
@@ -207,7 +214,7 @@ pub fn FieldFrame(
                 {(!bounds.is_empty()).then(|| view! { <span class="bounds">{bounds}</span> })}
             </p>
             <p class="problem" id=problem_id>
-                {move || field.problem.get()}
+                {text(move || field.problem.get().unwrap_or_default())}
             </p>
         </div>
     }

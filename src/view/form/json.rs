@@ -5,8 +5,7 @@ use super::field::{Field, FieldFrame};
 /// Any JSON: for arrays, objects and types without a control of their own.
 #[component]
 pub fn Json(field: Field) -> impl IntoView {
-    let (text, input, leave, invalid) =
-        (field.clone(), field.clone(), field.clone(), field.clone());
+    let (input, leave) = (field.clone(), field.clone());
     let kind = match field.parameter.type_name.as_str() {
         "" => "JSON".to_owned(),
         name => format!("JSON ({name})"),
@@ -20,8 +19,8 @@ pub fn Json(field: Field) -> impl IntoView {
                 required=field.required
                 spellcheck="false"
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
-                prop:value=move || text.text()
+                aria-invalid=field.invalid()
+                prop:value=field.value()
                 on:input=move |event| input.set_text(event_target_value(&event))
                 on:blur=move |_| leave.leave()
             ></textarea>

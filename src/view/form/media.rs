@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::field::{Field, FieldFrame};
 use crate::runner::Runner;
 use crate::session::Session;
+use crate::view::parts::dynamic::{dynamic, text, when};
 use crate::view::parts::media::MediaView;
 
 /// The address of an image, a video or a sound, with a preview and the person's own recent outputs
@@ -18,8 +19,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
         Media::Video => OutputKind::Video,
         Media::Audio => OutputKind::Audio,
     };
-    let (text, input, leave, invalid) =
-        (field.clone(), field.clone(), field.clone(), field.clone());
+    let (input, leave) = (field.clone(), field.clone());
     let preview = {
         let field = field.clone();
         Memo::new(move |_| {
@@ -40,13 +40,17 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                 spellcheck="false"
                 placeholder="https://…"
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
-                prop:value=move || text.text()
+                aria-invalid=field.invalid()
+                prop:value=field.value()
                 on:input=move |event| input.set_text(event_target_value(&event))
                 on:blur=move |_| leave.leave()
             />
-            <Show when=move || !recent.read().is_empty()>
-                <div class="recent" role="group" aria-label="Recent outputs">
+                <div
+                    class="recent"
+                    role="group"
+                    aria-label="Recent outputs"
+                    hidden=when(move || recent.read().is_empty())
+                >
                     <For each=move || recent.get() key=|url| url.clone() let:url>
                         {
                             let field = pick.get_value();
@@ -60,7 +64,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                                     type="button"
                                     class="recent-output"
                                     aria-label="Use this output"
-                                    aria-pressed=move || if is_chosen() { "true" } else { "false" }
+                                    aria-pressed=text(move || is_chosen().to_string())
                                     on:click=move |_| field.set_text(chosen.clone())
                                 >
                                     <MediaView url=url.clone() kind label="" thumbnail=true />
@@ -69,8 +73,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                         }
                     </For>
                 </div>
-            </Show>
-            {move || {
+            {dynamic(move || {
                 preview
                     .get()
                     .map(|url| {
@@ -80,7 +83,8 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                             </div>
                         }
                     })
-            }}
+                    .into_any()
+            })}
         </FieldFrame>
     }
 }

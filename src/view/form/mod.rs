@@ -7,7 +7,7 @@ mod media;
 mod number;
 mod segmented;
 mod switch;
-mod text;
+mod text_field;
 
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 pub use field::Field;
+
+use crate::view::parts::dynamic::{dynamic, text, when};
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.
@@ -41,8 +43,8 @@ pub fn Fields(
     fields
         .into_iter()
         .map(|(field, control)| match control {
-            Control::LongText => view! { <text::LongText field /> }.into_any(),
-            Control::Text => view! { <text::Text field /> }.into_any(),
+            Control::LongText => view! { <text_field::LongText field /> }.into_any(),
+            Control::Text => view! { <text_field::Text field /> }.into_any(),
             Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
             Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
             Control::Select => view! { <choice::Choice field /> }.into_any(),
@@ -95,17 +97,25 @@ pub fn ProblemSummary(schema: Arc<Schema>, problems: Signal<Vec<Problem>>) -> im
         }
     };
     view! {
-        <Show when=move || !problems.read().is_empty()>
-            <div class="summary" role="alert" tabindex="-1" node_ref=element>
-                <p>
-                    <strong>"Not sent yet. "</strong>
-                    {move || match problems.read().len() {
-                        1 => "One thing needs a look:".to_owned(),
-                        n => format!("{n} things need a look:"),
-                    }}
-                </p>
-                <ul>{problems.get().into_iter().map(line.clone()).collect_view()}</ul>
-            </div>
-        </Show>
+        <div
+            class="summary"
+            role="alert"
+            tabindex="-1"
+            node_ref=element
+            hidden=when(move || problems.read().is_empty())
+        >
+            <p>
+                <strong>"Not sent yet. "</strong>
+                {text(move || match problems.read().len() {
+                    1 => "One thing needs a look:".to_owned(),
+                    n => format!("{n} things need a look:"),
+                })}
+            </p>
+            <ul>
+                {dynamic(move || {
+                    problems.get().into_iter().map(&line).collect_view().into_any()
+                })}
+            </ul>
+        </div>
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
 use crate::browser::random;
+use crate::view::parts::dynamic::text;
 use crate::view::parts::glyph::Glyph;
 
 /// A number. It is a text field to the browser, because a browser's own number field hides what it
@@ -18,14 +19,7 @@ pub fn NumberField(
     /// With a button that draws a random value.
     dice: bool,
 ) -> impl IntoView {
-    let (text, input, leave, invalid, keys) = (
-        field.clone(),
-        field.clone(),
-        field.clone(),
-        field.clone(),
-        field.clone(),
-    );
-    let value_now = field.clone();
+    let (input, leave, keys) = (field.clone(), field.clone(), field.clone());
     let inputmode = match field.parameter.kind() {
         Kind::Integer => "numeric",
         _ => "decimal",
@@ -68,10 +62,10 @@ pub fn NumberField(
                     autocomplete="off"
                     aria-valuemin=bound(&field.parameter.minimum)
                     aria-valuemax=bound(&field.parameter.maximum)
-                    aria-valuenow=move || value_now.text()
+                    aria-valuenow=field.value()
                     aria-describedby=field.described_by()
-                    aria-invalid=move || invalid.invalid()
-                    prop:value=move || text.text()
+                    aria-invalid=field.invalid()
+                    prop:value=field.value()
                     on:input=move |event| input.set_text(event_target_value(&event))
                     on:keydown=on_key
                     on:blur=move |_| leave.leave()
@@ -91,10 +85,10 @@ fn Slider(field: Field) -> impl IntoView {
         return ().into_any();
     };
     let (state, input) = (field.clone(), field);
-    let value = move || match state.text().trim().parse::<f64>() {
+    let value = text(move || match state.text().trim().parse::<f64>() {
         Ok(value) => value.to_string(),
         Err(_) => min.to_string(),
-    };
+    });
     view! {
         <input
             type="range"

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::choice::chosen;
 use super::field::{Field, FieldFrame};
+use crate::view::parts::dynamic::when;
 
 /// A few short values side by side; each keeps its JSON type.
 #[component]
@@ -26,7 +27,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
                         type="radio"
                         id=id
                         name=name.clone()
-                        prop:checked=move || selected.get() == Some(at)
+                        prop:checked=when(move || selected.get() == Some(at))
                         on:change=move |_| change.set(Entry::Value(value.clone()))
                     />
                     <span>{text}</span>
@@ -34,7 +35,6 @@ pub fn Segmented(field: Field) -> impl IntoView {
             }
         })
         .collect_view();
-    let invalid = field.clone();
     view! {
         <FieldFrame field=field.clone() group=true>
             <div
@@ -43,7 +43,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
                 aria-labelledby=field.label_id()
                 aria-required=field.required.then_some("true")
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
+                aria-invalid=field.invalid()
             >
                 {options}
             </div>

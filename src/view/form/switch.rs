@@ -3,16 +3,17 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
+use crate::view::parts::dynamic::when;
 
 /// On or off. Untouched without a default it is off and left out of the request.
 #[component]
 pub fn Switch(field: Field) -> impl IntoView {
-    let (state, change, invalid) = (field.clone(), field.clone(), field.clone());
-    let is_on = move || match state.shown() {
+    let (state, change) = (field.clone(), field.clone());
+    let is_on = when(move || match state.shown() {
         Some(Entry::Value(Value::Bool(on))) => on,
         Some(Entry::Text(text)) => matches!(text.trim(), "true" | "yes" | "on" | "1"),
         _ => false,
-    };
+    });
     view! {
         <FieldFrame field=field.clone()>
             <input
@@ -21,7 +22,7 @@ pub fn Switch(field: Field) -> impl IntoView {
                 class="switch"
                 id=field.id.clone()
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
+                aria-invalid=field.invalid()
                 prop:checked=is_on
                 on:change=move |event| {
                     change.set(Entry::Value(Value::Bool(event_target_checked(&event))));

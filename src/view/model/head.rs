@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::catalog::Catalog;
 use crate::session::Session;
+use crate::view::parts::dynamic::{dynamic, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -18,10 +19,10 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
     };
     let name = {
         let model = model.clone();
-        move || match &*known.read() {
+        text(move || match &*known.read() {
             Some(known) => known.display_name().to_owned(),
             None => model.subcategory.clone(),
-        }
+        })
     };
     let link = move |url: &str, label: &'static str, icon| {
         let address = session.settings_untracked().address;
@@ -39,14 +40,17 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
             }
         })
     };
-    let links = move || {
-        known.get().map(|model| {
-            view! {
-                {link(&model.documentation, "Documentation", LuBookOpen)}
-                {link(&model.preview, "Preview", LuExternalLink)}
-            }
-        })
-    };
+    let links = dynamic(move || {
+        known
+            .get()
+            .map(|model| {
+                view! {
+                    {link(&model.documentation, "Documentation", LuBookOpen)}
+                    {link(&model.preview, "Preview", LuExternalLink)}
+                }
+            })
+            .into_any()
+    });
     let in_category = format!(
         "/?category={}",
         atelier_contract::path::segment(&model.category)
@@ -62,7 +66,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
                 <h1>{name}</h1>
                 <div class="row tight">{links}</div>
             </div>
-            <p class="lede">{move || known.get().map(|model| model.description)}</p>
+            <p class="lede">{text(move || known.get().map(|model| model.description).unwrap_or_default())}</p>
         </div>
     }
 }

@@ -4,14 +4,15 @@ use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
-use leptos_router::hooks::use_query_map;
 
 use super::draft::{kept_draft, rerun_of};
 use crate::browser::clock;
 use crate::catalog::Catalog;
+use crate::navigation::Navigation;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::form::{Fields, ProblemSummary};
+use crate::view::parts::dynamic::{dynamic, when};
 use crate::view::parts::glyph::Glyph;
 
 /// A second press within this many milliseconds is the same press: a double click is paid once.
@@ -30,7 +31,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
     let changes = RwSignal::new(Vec::<String>::new());
 
     // Running an earlier task again: its input, as far as today's schema has it.
-    let from = use_query_map().read_untracked().get("from");
+    let from = untrack(|| expect_context::<Navigation>().query("from"));
     let known = Memo::new(move |_| !runner.keys().is_empty());
     Effect::new({
         let schema = schema.clone();
@@ -101,7 +102,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
         <form class="panel form" aria-label="Input" novalidate on:submit=submit>
             <Changes changes />
             <ProblemSummary schema=schema.clone() problems=problems.into() />
-            {move || {
+            {dynamic(move || {
                 refused
                     .get()
                     .map(|text| {
@@ -117,18 +118,22 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                             </div>
                         }
                     })
-            }}
+                    .into_any()
+            })}
             <Fields schema draft attempted=attempted.into() />
             <div class="form-foot">
                 <button class="button primary" type="submit">
                     <Glyph icon=LuSparkles />
                     "Generate"
                 </button>
-                <Show when=move || !draft.read().entries.is_empty()>
-                    <button class="button quiet" type="button" on:click=reset>
-                        "Clear form"
-                    </button>
-                </Show>
+                <button
+                    class="button quiet"
+                    type="button"
+                    hidden=when(move || draft.read().entries.is_empty())
+                    on:click=reset
+                >
+                    "Clear form"
+                </button>
             </div>
         </form>
     }
@@ -138,13 +143,18 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
 #[component]
 fn Changes(changes: RwSignal<Vec<String>>) -> impl IntoView {
     view! {
-        <Show when=move || !changes.read().is_empty()>
-            <div class="note" role="status">
-                <p>"The model's input has changed since this task:"</p>
-                <ul>
-                    {changes.get().into_iter().map(|change| view! { <li>{change}</li> }).collect_view()}
-                </ul>
-            </div>
-        </Show>
+        <div class="note" role="status" hidden=when(move || changes.read().is_empty())>
+            <p>"The model's input has changed since this task:"</p>
+            <ul>
+                {dynamic(move || {
+                    changes
+                        .get()
+                        .into_iter()
+                        .map(|change| view! { <li>{change}</li> })
+                        .collect_view()
+                        .into_any()
+                })}
+            </ul>
+        </div>
     }
 }

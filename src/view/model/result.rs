@@ -4,6 +4,7 @@ use icondata_lu::LuImage;
 use leptos::prelude::*;
 
 use crate::runner::Runner;
+use crate::view::parts::dynamic::when;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::TaskArticle;
 
@@ -33,29 +34,19 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
     let shown = move || tasks.get().into_iter().take(MOST).collect::<Vec<_>>();
     view! {
         <section class="result" aria-label="Result">
-            <Show
-                when=move || !tasks.read().is_empty()
-                fallback=|| {
-                    view! {
-                        <div class="empty framed">
-                            <Glyph icon=LuImage />
-                            <p>"Results appear here."</p>
-                            <p class="muted">
-                                "Most generations take half a minute to a minute. They go on when you leave this page."
-                            </p>
-                        </div>
-                    }
-                }
-            >
-                <For each=shown key=|key| key.clone() let:key>
-                    <TaskArticle task_key=key on_model_page=true />
-                </For>
-                <Show when=move || { tasks.read().len() > MOST }>
-                    <p>
-                        <a href="/tasks">"All tasks"</a>
-                    </p>
-                </Show>
-            </Show>
+            <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
+                <Glyph icon=LuImage />
+                <p>"Results appear here."</p>
+                <p class="muted">
+                    "Most generations take half a minute to a minute. They go on when you leave this page."
+                </p>
+            </div>
+            <For each=shown key=|key| key.clone() let:key>
+                <TaskArticle task_key=key on_model_page=true />
+            </For>
+            <p hidden=when(move || tasks.read().len() <= MOST)>
+                <a href="/tasks">"All tasks"</a>
+            </p>
         </section>
     }
 }

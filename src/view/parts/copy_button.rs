@@ -3,6 +3,7 @@ use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
+use super::dynamic;
 use super::glyph::Glyph;
 use crate::browser::clipboard;
 use crate::notices::Notices;
@@ -33,7 +34,7 @@ pub fn CopyButton(
     view! {
         <button class="button quiet" type="button" on:click=copy>
             <Glyph icon=Signal::derive(move || if copied.get() { LuCheck } else { LuCopy }) />
-            <span aria-live="polite">{move || if copied.get() { "Copied".into() } else { label.get() }}</span>
+            <span aria-live="polite">{dynamic::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
         </button>
     }
 }

@@ -2,6 +2,7 @@ use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;
 
+use super::dynamic::dynamic;
 use super::glyph::Glyph;
 use crate::session::Session;
 
@@ -34,7 +35,7 @@ pub fn MediaView(
         }
     };
     view! {
-        {move || {
+        {dynamic(move || {
             if failed.get() {
                 return view! {
                     <div class="media-gone">
@@ -114,7 +115,7 @@ pub fn MediaView(
                     view! { <code class="unsafe-output">{source}</code> }.into_any()
                 }
             }
-        }}
+        })}
     }
     .into_any()
 }

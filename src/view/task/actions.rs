@@ -1,8 +1,10 @@
+use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;
-use leptos_router::hooks::{use_location, use_navigate};
 
+use crate::navigation::Navigation;
 use crate::runner::Runner;
+use crate::view::parts::dynamic::{dynamic, when};
 
 /// What can be done with a task in its present state.
 #[component]
@@ -18,13 +20,11 @@ pub fn Actions(task: Task) -> impl IntoView {
         task.key.0
     );
     let allowed = Memo::new(move |_| Action::allowed(&signal.read()));
-    let navigate = use_navigate();
-    let location = use_location();
+    let navigation = expect_context::<Navigation>();
     let act = move |action: Action| {
-        if action == Action::Remove
-            && location.pathname.get_untracked() == format!("/tasks/{}", key.get_value().0)
-        {
-            navigate("/tasks", leptos_router::NavigateOptions::default());
+        let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
+        if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
+            navigation.go("/tasks");
         }
         runner.act(&key.get_value(), action);
     };
@@ -37,18 +37,19 @@ pub fn Actions(task: Task) -> impl IntoView {
     });
     view! {
         <footer class="row task-actions">
-            <Show when=move || can_retry.get()>
-                <button class="button" type="button" on:click=retry>
-                    "Retry"
-                </button>
-            </Show>
-            {move || {
-                let act = act.clone();
+            <button
+                class="button"
+                type="button"
+                hidden=when(move || !can_retry.get())
+                on:click=retry
+            >
+                "Retry"
+            </button>
+            {dynamic(move || {
                 allowed
                     .get()
                     .into_iter()
                     .map(|action| {
-                        let act = act.clone();
                         view! {
                             <button class="button quiet" type="button" on:click=move |_| act(action)>
                                 {action.label()}
@@ -56,8 +57,9 @@ pub fn Actions(task: Task) -> impl IntoView {
                         }
                     })
                     .collect_view()
-            }}
-            <a class="button quiet" href=again.clone()>
+                    .into_any()
+            })}
+            <a class="button quiet" href=again>
                 "Run again"
             </a>
         </footer>

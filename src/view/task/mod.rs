@@ -12,6 +12,7 @@ pub use state::{StateLine, StatePill};
 pub use words::name;
 
 use crate::runner::Runner;
+use crate::view::parts::dynamic::{dynamic, text};
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -46,7 +47,7 @@ pub fn TaskArticle(
         }
     });
     view! {
-        <article class="task" aria-label=label data-phase=move || state.read().phase().word()>
+        <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
             <header class="task-head">
                 <div class="task-title">
                     {heading}
@@ -56,7 +57,7 @@ pub fn TaskArticle(
                 </div>
                 <state::StateLine task=task.clone() />
             </header>
-            {move || {
+            {dynamic(move || {
                 let key = task_key.clone();
                 let task: Task = task.get_untracked();
                 match state.get() {
@@ -71,7 +72,7 @@ pub fn TaskArticle(
                     }
                     ended => view! { <state::Explained state=ended /> }.into_any(),
                 }
-            }}
+            })}
             <actions::Actions task=first />
         </article>
     }

@@ -3,14 +3,15 @@ use leptos::prelude::*;
 
 use super::words;
 use crate::runner::Runner;
+use crate::view::parts::dynamic::{text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
 #[component]
 pub fn StatePill(#[prop(into)] state: Signal<TaskState>) -> impl IntoView {
     view! {
-        <span class="pill" data-phase=move || state.read().phase().word()>
-            {move || state.read().label().to_owned()}
+        <span class="pill" data-phase=text(move || state.read().phase().word().to_owned())>
+            {text(move || state.read().label().to_owned())}
         </span>
     }
 }
@@ -23,14 +24,14 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
         let task = task.clone();
         move |_| task.read().state.clone()
     });
-    let time = move || {
+    let time = text(move || {
         let task = task.read();
         let begun = task.submitted.unwrap_or(task.created);
         match task.finished {
             Some(finished) => duration::text(finished.saturating_sub(begun)),
             None => duration::text(now.get().saturating_sub(begun)),
         }
-    };
+    });
     view! {
         <div class="state-line">
             <span role="status">
@@ -51,7 +52,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let now = ticker(1_000);
     let line = {
         let task = task.clone();
-        move || {
+        text(move || {
             let task = task.read();
             if let Some(trouble) = &task.trouble {
                 return format!(
@@ -69,17 +70,12 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
                 _ => "Generating. You may close this page: the task is kept.".into(),
             }
-        }
+        })
     };
-    let watching = {
-        let task = task.clone();
-        move || task.read().watching
-    };
+    let unwatched = when(move || !task.read().watching);
     view! {
         <div class="waiting">
-            <Show when=watching>
-                <progress class="indeterminate" aria-label="Under way"></progress>
-            </Show>
+            <progress class="indeterminate" aria-label="Under way" hidden=unwatched></progress>
             <p class="muted">{line}</p>
         </div>
     }

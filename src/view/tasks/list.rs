@@ -6,6 +6,7 @@ use leptos::prelude::*;
 
 use super::row::TaskRow;
 use crate::runner::Runner;
+use crate::view::parts::dynamic::{dynamic, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport::viewport;
 
@@ -16,9 +17,9 @@ const ROW_HEIGHT: f64 = 5.5;
 #[component]
 pub fn TasksPage() -> impl IntoView {
     let runner = expect_context::<Runner>();
-    let text = RwSignal::new(String::new());
+    let typed = RwSignal::new(String::new());
     let found = Memo::new(move |_| {
-        let query = atelier_engine::search::Query::new(&text.read());
+        let query = atelier_engine::search::Query::new(&typed.read());
         if query.is_empty() {
             return runner.keys().as_ref().clone();
         }
@@ -41,15 +42,15 @@ pub fn TasksPage() -> impl IntoView {
             <div class="page-head">
                 <h1>"Tasks"</h1>
                 <p class="muted" role="status">
-                    {move || match found.read().len() {
+                    {text(move || match found.read().len() {
                         1 => "1 task".to_owned(),
                         n => format!("{n} tasks"),
-                    }}
+                    })}
                 </p>
             </div>
-            {move || {
-                runner.unkept().map(|text| view! { <div class="note" role="status">{text}</div> })
-            }}
+            <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
+                {text(move || runner.unkept().unwrap_or_default())}
+            </div>
             <div class="filters">
                 <div class="search">
                     <Glyph icon=LuSearch />
@@ -59,30 +60,28 @@ pub fn TasksPage() -> impl IntoView {
                         placeholder="Search tasks"
                         autocomplete="off"
                         spellcheck="false"
-                        prop:value=text
-                        on:input=move |event| text.set(event_target_value(&event))
+                        prop:value=typed
+                        on:input=move |event| typed.set(event_target_value(&event))
                     />
                 </div>
             </div>
             <Rows found />
-            <Show when=move || found.read().is_empty()>
-                <div class="empty framed">
-                    <Glyph icon=LuListChecks />
-                    {move || {
-                        if runner.keys().is_empty() {
-                            view! {
-                                <p>"Nothing submitted yet."</p>
-                                <a class="button" href="/">
-                                    "Choose a model"
-                                </a>
-                            }
-                                .into_any()
-                        } else {
-                            view! { <p>"No task matches."</p> }.into_any()
+            <div class="empty framed" hidden=when(move || !found.read().is_empty())>
+                <Glyph icon=LuListChecks />
+                {dynamic(move || {
+                    if runner.keys().is_empty() {
+                        view! {
+                            <p>"Nothing submitted yet."</p>
+                            <a class="button" href="/">
+                                "Choose a model"
+                            </a>
                         }
-                    }}
-                </div>
-            </Show>
+                            .into_any()
+                    } else {
+                        view! { <p>"No task matches."</p> }.into_any()
+                    }
+                })}
+            </div>
         </div>
     }
 }
@@ -114,14 +113,14 @@ fn Rows(found: Memo<Vec<TaskKey>>) -> impl IntoView {
         <div
             class="task-rows"
             node_ref=element
-            style:height=move || format!("{}px", grid().height())
+            style:height=text(move || format!("{}px", grid().height() as i64))
         >
             <ul aria-label="Tasks">
-                <For each=rows key=|(at, top, key)| (*at, top.to_bits(), key.clone()) let((at, top, key))>
+                <For each=rows key=|(at, top, key)| (*at, *top as i64, key.clone()) let((at, top, key))>
                     <li
-                        style:top=format!("{top}px")
+                        style:top=format!("{}px", top as i64)
                         aria-posinset=(at + 1).to_string()
-                        aria-setsize=move || found.read().len().to_string()
+                        aria-setsize=text(move || found.read().len().to_string())
                     >
                         <TaskRow task_key=key />
                     </li>

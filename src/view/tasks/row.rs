@@ -3,6 +3,7 @@ use atelier_engine::{TaskKey, TaskState};
 use leptos::prelude::*;
 
 use crate::runner::Runner;
+use crate::view::parts::dynamic::{dynamic, text, when};
 use crate::view::parts::media::MediaView;
 use crate::view::task::{StateLine, name};
 
@@ -39,16 +40,17 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
     view! {
         <article class="task-row" aria-label=name(&first)>
             <div class="task-row-picture" aria-hidden="true">
-                {move || {
+                {dynamic(move || {
                     picture
                         .get()
                         .map(|(url, kind)| {
                             view! { <MediaView url kind label="" thumbnail=true /> }
                         })
-                }}
-                <Show when=move || { more.get() > 0 }>
-                    <span class="more">"+" {more}</span>
-                </Show>
+                        .into_any()
+                })}
+                <span class="more" hidden=when(move || more.get() == 0)>
+                    {text(move || format!("+{}", more.get()))}
+                </span>
             </div>
             <div class="task-row-text">
                 <a class="cover" href=href>

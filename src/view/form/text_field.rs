@@ -1,18 +1,18 @@
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
+use crate::view::parts::dynamic::text;
 
 /// Several lines, growing with what is typed.
 #[component]
 pub fn LongText(field: Field) -> impl IntoView {
-    let (text, input, leave, invalid) =
-        (field.clone(), field.clone(), field.clone(), field.clone());
+    let (input, leave) = (field.clone(), field.clone());
     let count = {
         let field = field.clone();
-        move || match field.text().chars().count() {
+        text(move || match field.text().chars().count() {
             0 => String::new(),
-            n => format!("{n}"),
-        }
+            n => n.to_string(),
+        })
     };
     view! {
         <FieldFrame
@@ -24,8 +24,8 @@ pub fn LongText(field: Field) -> impl IntoView {
                 rows="3"
                 required=field.required
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
-                prop:value=move || text.text()
+                aria-invalid=field.invalid()
+                prop:value=field.value()
                 on:input=move |event| input.set_text(event_target_value(&event))
                 on:blur=move |_| leave.leave()
             ></textarea>
@@ -36,8 +36,7 @@ pub fn LongText(field: Field) -> impl IntoView {
 /// One line.
 #[component]
 pub fn Text(field: Field) -> impl IntoView {
-    let (text, input, leave, invalid) =
-        (field.clone(), field.clone(), field.clone(), field.clone());
+    let (input, leave) = (field.clone(), field.clone());
     view! {
         <FieldFrame field=field.clone()>
             <input
@@ -46,8 +45,8 @@ pub fn Text(field: Field) -> impl IntoView {
                 required=field.required
                 autocomplete="off"
                 aria-describedby=field.described_by()
-                aria-invalid=move || invalid.invalid()
-                prop:value=move || text.text()
+                aria-invalid=field.invalid()
+                prop:value=field.value()
                 on:input=move |event| input.set_text(event_target_value(&event))
                 on:blur=move |_| leave.leave()
             />

@@ -1,0 +1,75 @@
+//! The address bar: where the page is, and going elsewhere without loading it anew.
+
+use gloo_events::{EventListener, EventListenerOptions};
+use leptos::prelude::{document, window};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Element, HtmlAnchorElement, MouseEvent};
+
+/// The present path and query.
+pub fn current() -> (String, String) {
+    let location = window().location();
+    (
+        location.pathname().unwrap_or_default(),
+        location.search().unwrap_or_default(),
+    )
+}
+
+pub fn origin() -> String {
+    window().location().origin().unwrap_or_default()
+}
+
+/// Shows another address in place of the present one.
+pub fn replace(path_and_query: &str) {
+    if let Ok(history) = window().history() {
+        // Browsers refuse when it is done too often; the address is then a little late.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(path_and_query));
+    }
+}
+
+/// Goes to another address of the app, at its top.
+pub fn push(path_and_query: &str) {
+    if let Ok(history) = window().history() {
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(path_and_query));
+    }
+    window().scroll_to_with_x_and_y(0.0, 0.0);
+}
+
+/// Calls back when the person goes back or forward.
+pub fn on_pop(callback: impl Fn() + 'static) {
+    EventListener::new(&window(), "popstate", move |_| callback()).forget();
+}
+
+/// Calls back with the path and query of links within the app that are followed in this tab. All
+/// other clicks stay the browser's.
+pub fn on_link(callback: impl Fn(String) + 'static) {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&document(), "click", options, move |event| {
+        if let Some(target) = followed(event) {
+            event.prevent_default();
+            callback(target);
+        }
+    })
+    .forget();
+}
+
+fn followed(event: &web_sys::Event) -> Option<String> {
+    let click = event.dyn_ref::<MouseEvent>()?;
+    let elsewhere = click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key();
+    if elsewhere || click.button() != 0 || click.default_prevented() {
+        return None;
+    }
+    let link = click
+        .target()?
+        .dyn_into::<Element>()
+        .ok()?
+        .closest("a[href]")
+        .ok()??
+        .dyn_into::<HtmlAnchorElement>()
+        .ok()?;
+    let is_plain = link.target().is_empty()
+        && !link.has_attribute("download")
+        && link.origin() == origin()
+        // A jump within the page is the browser's own.
+        && link.hash().is_empty();
+    is_plain.then(|| format!("{}{}", link.pathname(), link.search()))
+}
