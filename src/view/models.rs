@@ -12,6 +12,7 @@ use leptos::prelude::*;
 use super::parts::dynamic::{dynamic, text, when};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
+use super::parts::list::{Item, list};
 use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
 use crate::catalog::{Catalog, Load};
@@ -208,8 +209,11 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
             shelves
                 .visible(seen.from, seen.to)
                 .into_iter()
-                .map(|piece| Shown::new(groups, columns, piece))
-                .collect::<Vec<_>>()
+                .map(|piece| {
+                    let shown = Shown::new(groups, columns, piece);
+                    Item::new(shown.key(), move || shown.view())
+                })
+                .collect()
         })
     };
     view! {
@@ -218,9 +222,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
             node_ref=element
             style:height=text(move || px(shelves.read().height()))
         >
-            <For each=pieces key=|shown| shown.key() let:shown>
-                {shown.into_view()}
-            </For>
+            {list(pieces)}
         </div>
     }
 }
@@ -262,19 +264,19 @@ impl Shown {
         }
     }
 
-    fn into_view(self) -> AnyView {
+    fn view(&self) -> AnyView {
         let top = px(self.top);
-        match self.what {
+        match &self.what {
             What::Heading(category, count) => view! {
                 <h2 class="shelf-heading" style:top=top>
-                    {category}
-                    <span class="muted">{count}</span>
+                    {category.clone()}
+                    <span class="muted">{*count}</span>
                 </h2>
             }
             .into_any(),
             What::Cards(columns, models) => view! {
                 <ul class="shelf" style:top=top style:--columns=columns.to_string()>
-                    {models.into_iter().map(|model| view! { <ModelCard model /> }).collect_view()}
+                    {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }).collect_view()}
                 </ul>
             }
             .into_any(),

@@ -5,9 +5,10 @@ use atelier_engine::route::Route;
 
 use super::parts::dynamic::{text, when};
 use super::parts::glyph::Glyph;
+use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
 use crate::navigation::Navigation;
-use crate::notices::Notices;
+use crate::notices::{Notice, Notices};
 use crate::runner::Runner;
 use crate::theme::Theme;
 
@@ -144,19 +145,33 @@ fn NoticeList() -> impl IntoView {
     let notices = expect_context::<Notices>();
     view! {
         <div class="notices" role="log" aria-label="Notices">
-            <For each=move || notices.list() key=|notice| notice.id let:notice>
+            {list(move || {
+                notices
+                    .list()
+                    .into_iter()
+                    .map(|notice| {
+                        Item::new(notice.id.to_string(), move || notice_view(notices, &notice))
+                    })
+                    .collect()
+            })}
+        </div>
+    }
+}
+
+fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
+    let id = notice.id;
+    view! {
                 <div class="notice" class:problem=notice.is_problem>
                     <p>{notice.text.clone()}</p>
                     <button
                         class="icon-button"
                         type="button"
                         aria-label="Dismiss"
-                        on:click=move |_| notices.dismiss(notice.id)
+                        on:click=move |_| notices.dismiss(id)
                     >
                         <Glyph icon=LuX />
                     </button>
                 </div>
-            </For>
-        </div>
     }
+    .into_any()
 }

@@ -14,17 +14,38 @@ pub fn parse(text: &str) -> Option<Number> {
     if let Ok(n) = text.parse::<i64>() {
         return Some(n.into());
     }
-    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if digits.is_empty() || digits.bytes().all(|b| b.is_ascii_digit()) {
+    serde_json::from_str(&as_json(text)?).ok()
+}
+
+/// A decimal fraction as JSON spells it: people also write `+1.5`, `.5`, `5.` and `007.5`. `None`
+/// for whole numbers: what is too large to be exact is no number here.
+fn as_json(text: &str) -> Option<String> {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", text.strip_prefix('+').unwrap_or(text)),
+    };
+    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (digits, None),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let is_whole = mantissa == whole && exponent.is_none();
+    let is_empty = whole.is_empty() && fraction.is_empty();
+    if is_whole || is_empty || !is_digits(whole) || !is_digits(fraction) {
         return None;
     }
-    if !digits
-        .bytes()
-        .all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'))
-    {
-        return None;
+    let mut json = format!("{sign}{}", whole.trim_start_matches('0'));
+    if json.len() == sign.len() {
+        json.push('0');
     }
-    Number::from_f64(text.parse().ok()?)
+    json.push('.');
+    json.push_str(if fraction.is_empty() { "0" } else { fraction });
+    if let Some(exponent) = exponent {
+        json.push('e');
+        json.push_str(exponent);
+    }
+    Some(json)
 }
 
 /// Whether the number is whole, and if so its exact value.
@@ -73,7 +94,20 @@ mod tests {
         ] {
             assert_eq!(parse(text), None, "{text:?}");
         }
-        assert_eq!(parse(" 1.5 "), Number::from_f64(1.5));
+        for (text, number) in [
+            (" 1.5 ", 1.5),
+            ("+.5", 0.5),
+            ("-.5", -0.5),
+            ("5.", 5.0),
+            ("007.25", 7.25),
+            ("1e3", 1000.0),
+            ("1.5E-2", 0.015),
+        ] {
+            assert_eq!(parse(text), Number::from_f64(number), "{text:?}");
+        }
+        for text in [".", "1.5.2", "1e", "--1.5", "e5", "1 .5"] {
+            assert_eq!(parse(text), None, "{text:?}");
+        }
         assert_eq!(parse("+7"), Some(7.into()));
     }
 

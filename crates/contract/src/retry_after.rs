@@ -10,8 +10,8 @@ pub fn parse(header: &str, now_ms: u64) -> Option<u64> {
     if let Ok(seconds) = header.parse::<u64>() {
         return Some(seconds.saturating_mul(1000));
     }
-    if let Ok(seconds) = header.parse::<f64>() {
-        return (seconds.is_finite() && seconds >= 0.0).then(|| (seconds * 1000.0).ceil() as u64);
+    if let Some(seconds) = crate::parse_number(header).and_then(|number| number.as_f64()) {
+        return (seconds >= 0.0).then(|| (seconds * 1000.0).ceil() as u64);
     }
     Some(date(header)?.saturating_sub(now_ms))
 }

@@ -114,12 +114,20 @@ pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
         .1
         .and_then(Number::as_f64)
         .map_or(next, |max| next.min(max));
-    let shown = format!("{next:.decimals$}");
-    Some(if shown.contains('.') {
-        shown.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        shown
-    })
+    Some(decimal(next, decimals))
+}
+
+/// A number with at most so many decimals, without zeros at its end.
+fn decimal(number: f64, decimals: usize) -> String {
+    let scale = 10_i64.pow(decimals.min(12) as u32);
+    let scaled = (number * scale as f64).round() as i64;
+    let sign = if scaled < 0 { "-" } else { "" };
+    let (whole, rest) = ((scaled / scale).abs(), (scaled % scale).abs());
+    if rest == 0 {
+        return format!("{sign}{whole}");
+    }
+    let rest = format!("{rest:0decimals$}");
+    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
 }
 
 /// The bounds and the default in words, e.g. `1 to 50 · default 4`; empty without either.

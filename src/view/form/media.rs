@@ -6,6 +6,7 @@ use super::field::{Field, FieldFrame};
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
 /// The address of an image, a video or a sound, with a preview and the person's own recent outputs
@@ -28,7 +29,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
         })
     };
     let recent = Memo::new(move |_| runner.recent_outputs(kind, 8));
-    let pick = StoredValue::new(field.clone());
+    let pick = field.clone();
     view! {
         <FieldFrame field=field.clone()>
             <input
@@ -51,27 +52,16 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                     aria-label="Recent outputs"
                     hidden=when(move || recent.read().is_empty())
                 >
-                    <For each=move || recent.get() key=|url| url.clone() let:url>
-                        {
-                            let field = pick.get_value();
-                            let chosen = url.clone();
-                            let is_chosen = {
-                                let (field, url) = (field.clone(), url.clone());
-                                move || field.text() == url
-                            };
-                            view! {
-                                <button
-                                    type="button"
-                                    class="recent-output"
-                                    aria-label="Use this output"
-                                    aria-pressed=text(move || is_chosen().to_string())
-                                    on:click=move |_| field.set_text(chosen.clone())
-                                >
-                                    <MediaView url=url.clone() kind label="" thumbnail=true />
-                                </button>
-                            }
-                        }
-                    </For>
+                    {list(move || {
+                        recent
+                            .get()
+                            .into_iter()
+                            .map(|url| {
+                                let field = pick.clone();
+                                Item::new(url.clone(), move || recent_output(&field, &url, kind))
+                            })
+                            .collect()
+                    })}
                 </div>
             {dynamic(move || {
                 preview
@@ -87,4 +77,22 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
             })}
         </FieldFrame>
     }
+}
+
+/// A button that puts one of the person's own outputs into the field.
+fn recent_output(field: &Field, url: &str, kind: OutputKind) -> AnyView {
+    let (shown, chosen) = (field.clone(), field.clone());
+    let (own, address) = (url.to_owned(), url.to_owned());
+    view! {
+        <button
+            type="button"
+            class="recent-output"
+            aria-label="Use this output"
+            aria-pressed=text(move || (shown.text() == own).to_string())
+            on:click=move |_| chosen.set_text(address.clone())
+        >
+            <MediaView url=url.to_owned() kind label="" thumbnail=true />
+        </button>
+    }
+    .into_any()
 }

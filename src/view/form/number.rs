@@ -1,4 +1,4 @@
-use atelier_contract::{Entry, Kind};
+use atelier_contract::{Entry, Kind, parse_number};
 use atelier_engine::{control, seed};
 use icondata_lu::LuDices;
 use leptos::prelude::*;
@@ -85,18 +85,19 @@ fn Slider(field: Field) -> impl IntoView {
         return ().into_any();
     };
     let (state, input) = (field.clone(), field);
-    let value = text(move || match state.text().trim().parse::<f64>() {
-        Ok(value) => value.to_string(),
-        Err(_) => min.to_string(),
+    let shown = |number: f64| serde_json::Number::from_f64(number).map(|number| number.to_string());
+    let value = text(move || match parse_number(&state.text()) {
+        Some(number) => number.to_string(),
+        None => shown(min).unwrap_or_default(),
     });
     view! {
         <input
             type="range"
             tabindex="-1"
             aria-hidden="true"
-            min=min.to_string()
-            max=max.to_string()
-            step=step.to_string()
+            min=shown(min)
+            max=shown(max)
+            step=shown(step)
             prop:value=value
             on:input=move |event| input.set_text(event_target_value(&event))
         />

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::runner::Runner;
 use crate::view::parts::dynamic::when;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;
 
 /// How many of a model's tasks stand beside its form; the rest is under Tasks.
@@ -31,7 +32,16 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                 .collect::<Vec<TaskKey>>()
         })
     };
-    let shown = move || tasks.get().into_iter().take(MOST).collect::<Vec<_>>();
+    let shown = move || {
+        let newest = tasks.get().into_iter().take(MOST);
+        newest
+            .map(|key| {
+                Item::new(key.0.clone(), move || {
+                    view! { <TaskArticle task_key=key.clone() on_model_page=true /> }.into_any()
+                })
+            })
+            .collect()
+    };
     view! {
         <section class="result" aria-label="Result">
             <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
@@ -41,9 +51,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                     "Most generations take half a minute to a minute. They go on when you leave this page."
                 </p>
             </div>
-            <For each=shown key=|key| key.clone() let:key>
-                <TaskArticle task_key=key on_model_page=true />
-            </For>
+            {list(shown)}
             <p hidden=when(move || tasks.read().len() <= MOST)>
                 <a href="/tasks">"All tasks"</a>
             </p>

@@ -4,6 +4,7 @@ pub mod copy_button;
 pub mod dynamic;
 pub mod failure;
 pub mod glyph;
+pub mod list;
 pub mod media;
 pub mod ticker;
 pub mod viewport;

@@ -78,6 +78,7 @@ fn rem() -> f64 {
         .document_element()
         .and_then(|root| window().get_computed_style(&root).ok().flatten())
         .and_then(|style| style.get_property_value("font-size").ok())
-        .and_then(|size| size.trim_end_matches("px").parse().ok())
+        .map(|size| js_sys::parse_float(&size))
+        .filter(|size| *size >= 1.0)
         .unwrap_or(16.0)
 }

@@ -8,6 +8,7 @@ use super::row::TaskRow;
 use crate::runner::Runner;
 use crate::view::parts::dynamic::{dynamic, text, when};
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
 
 /// The height of a row in `rem`; the stylesheet has the same.
@@ -102,12 +103,28 @@ fn Rows(found: Memo<Vec<TaskKey>>) -> impl IntoView {
     });
     let rows = move || {
         let window = shown.get();
-        let found = found.read();
+        let keys = found.read();
         let height = grid().row_height;
         window
             .items
-            .filter_map(|at| Some((at, at as f64 * height, found.get(at)?.clone())))
-            .collect::<Vec<_>>()
+            .filter_map(|at| {
+                let key = keys.get(at)?.clone();
+                let top = at as i64 * height as i64;
+                Some(Item::new(format!("{top} {}", key.0), move || {
+                    let key = key.clone();
+                    view! {
+                        <li
+                            style:top=format!("{top}px")
+                            aria-posinset=(at + 1).to_string()
+                            aria-setsize=text(move || found.read().len().to_string())
+                        >
+                            <TaskRow task_key=key />
+                        </li>
+                    }
+                    .into_any()
+                }))
+            })
+            .collect()
     };
     view! {
         <div
@@ -116,15 +133,7 @@ fn Rows(found: Memo<Vec<TaskKey>>) -> impl IntoView {
             style:height=text(move || format!("{}px", grid().height() as i64))
         >
             <ul aria-label="Tasks">
-                <For each=rows key=|(at, top, key)| (*at, *top as i64, key.clone()) let((at, top, key))>
-                    <li
-                        style:top=format!("{}px", top as i64)
-                        aria-posinset=(at + 1).to_string()
-                        aria-setsize=text(move || found.read().len().to_string())
-                    >
-                        <TaskRow task_key=key />
-                    </li>
-                </For>
+                {list(rows)}
             </ul>
         </div>
     }
