@@ -14,28 +14,29 @@ pub fn halftone(source: &Canvas, palette: &Palette, strength: f32, rng: &mut Rng
     let turn = rng.range(0.2, 0.5);
     let inks = [
         (
-            palette.accent.with_lightness(0.68).saturate(1.2).rgb(),
+            palette.accent.with_lightness(0.72).saturate(1.2).rgb(),
             turn,
-            1.12,
+            0.0,
         ),
         (
             palette.colors[0].with_lightness(0.26).saturate(1.3).rgb(),
             turn + 0.9,
-            0.78,
+            0.3,
         ),
     ];
     let mut soft = source.clone();
     soft.blur((pitch * 0.25) as usize);
     Canvas::paint(source.width, source.height, |x, y| {
         let mut color = paper;
-        for (ink, angle, weight) in inks {
+        for (ink, angle, from) in inks {
             let (sin, cos) = f32::sin_cos(angle);
             // The middle of the dot's cell, back on the picture.
             let (u, v) = ((x * cos + y * sin) / pitch, (y * cos - x * sin) / pitch);
             let (cu, cv) = (u.floor() + 0.5, v.floor() + 0.5);
             let (cx, cy) = ((cu * cos - cv * sin) * pitch, (cv * cos + cu * sin) * pitch);
-            let dark = (1.0 - soft.sample(cx, cy).lab().l) * weight;
-            let radius = dark.clamp(0.0, 1.0).sqrt() * 0.74 * pitch;
+            // Each ink begins at its own shade: the second draws the shadows alone.
+            let dark = (1.02 - soft.sample(cx, cy).lab().l - from) / (1.0 - from);
+            let radius = dark.clamp(0.0, 1.0).sqrt() * 0.7 * pitch;
             let distance = (u - cu).hypot(v - cv) * pitch;
             let coverage = (radius - distance + 0.5).clamp(0.0, 1.0);
             // Inks lie over each other like filters.

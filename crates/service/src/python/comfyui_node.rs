@@ -1,0 +1,171 @@
+//! What ComfyUI is told of each parameter.
+
+use atelier_contract::{Entry, Kind, Parameter, Schema};
+use serde_json::{Map, Number, Value, json};
+
+/// The choice that leaves an optional parameter out.
+pub const LEFT_OUT: &str = "(leave out)";
+
+/// `INPUTS`: for each parameter its ComfyUI type and options; `CHOICES`: what each label of a
+/// combo stands for.
+pub fn parts(schema: &Schema) -> Value {
+    let (mut required, mut optional) = (Map::new(), Map::new());
+    let mut choices = Map::new();
+    for (parameter, is_required) in schema.parameters() {
+        let (kind, mut options) = match parameter.kind() {
+            Kind::Enum => {
+                let labels = labels(parameter, is_required);
+                let default = default_label(parameter, &labels);
+                let names: Vec<Value> = labels.iter().map(|(label, _)| json!(label)).collect();
+                let meanings: Map<String, Value> = labels
+                    .into_iter()
+                    .filter_map(|(label, value)| Some((label, value?)))
+                    .collect();
+                choices.insert(parameter.name.clone(), Value::Object(meanings));
+                (Value::Array(names), json!({ "default": default }))
+            }
+            Kind::Integer => (json!("INT"), integer(parameter)),
+            Kind::Number => (json!("FLOAT"), number(parameter)),
+            Kind::Boolean => {
+                let default = parameter.default.as_ref().and_then(Value::as_bool);
+                (
+                    json!("BOOLEAN"),
+                    json!({"default": default.unwrap_or(false)}),
+                )
+            }
+            Kind::Text => {
+                let default = parameter.default.as_ref().and_then(Value::as_str);
+                let options = json!({
+                    "default": default.unwrap_or_default(),
+                    "multiline": parameter.is_long_text(),
+                });
+                (json!("STRING"), options)
+            }
+            // ComfyUI has no widget for these: they are written as JSON.
+            Kind::Array | Kind::Object | Kind::Unknown => {
+                let default = parameter.default.as_ref().filter(|value| !value.is_null());
+                let options = json!({
+                    "default": default.map(ToString::to_string).unwrap_or_default(),
+                    "multiline": true,
+                });
+                (json!("STRING"), options)
+            }
+        };
+        let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
+        let note = if as_json { " (Write it as JSON.)" } else { "" };
+        options["tooltip"] = format!("{}{note}", parameter.description).trim().into();
+        let group = if is_required {
+            &mut required
+        } else {
+            &mut optional
+        };
+        group.insert(parameter.name.clone(), json!([kind, options]));
+    }
+    json!({
+        "INPUTS": {"required": required, "optional": optional},
+        "CHOICES": choices,
+    })
+}
+
+/// A label for each value; what leaves the parameter out comes first, where that is possible.
+fn labels(parameter: &Parameter, required: bool) -> Vec<(String, Option<Value>)> {
+    let values = parameter.allowed_values.as_deref().unwrap_or_default();
+    let mut labels: Vec<(String, Option<Value>)> = Vec::new();
+    let default = parameter.default.as_ref();
+    if !required && !default.is_some_and(|default| values.contains(default)) {
+        labels.push((LEFT_OUT.to_owned(), None));
+    }
+    for value in values {
+        if labels
+            .iter()
+            .any(|(_, known)| known.as_ref() == Some(value))
+        {
+            continue;
+        }
+        // `1` and `"1"` look the same as text; as JSON they don't.
+        let plain = Entry::Value(value.clone()).to_text();
+        let taken = |label: &str| labels.iter().any(|(known, _)| known == label);
+        let label = [plain, value.to_string()]
+            .into_iter()
+            .find(|label| !taken(label));
+        let label = label.unwrap_or_else(|| format!("{value} ({})", labels.len()));
+        labels.push((label, Some(value.clone())));
+    }
+    labels
+}
+
+fn default_label(parameter: &Parameter, labels: &[(String, Option<Value>)]) -> String {
+    let of_default = labels
+        .iter()
+        .find(|(_, value)| value.is_some() && value.as_ref() == parameter.default.as_ref());
+    of_default
+        .or(labels.first())
+        .map(|(label, _)| label.clone())
+        .unwrap_or_default()
+}
+
+/// Without bounds of its own ComfyUI would permit 0 to 2048 only: the bounds of 64 bits instead.
+fn integer(parameter: &Parameter) -> Value {
+    let whole = |bound: &Option<Number>, otherwise: i128, up: bool| match bound {
+        None => otherwise,
+        Some(bound) => {
+            let exact = bound
+                .as_i64()
+                .map(i128::from)
+                .or(bound.as_u64().map(i128::from));
+            let float = bound.as_f64().unwrap_or_default();
+            exact.unwrap_or(if up { float.ceil() } else { float.floor() } as i128)
+        }
+    };
+    let (lowest, highest) = (i128::from(i64::MIN), i128::from(u64::MAX));
+    let minimum = whole(&parameter.minimum, lowest, true).clamp(lowest, highest);
+    let maximum = whole(&parameter.maximum, highest, false).clamp(lowest, highest);
+    let default = parameter
+        .default
+        .as_ref()
+        .and_then(|value| {
+            value
+                .as_i64()
+                .map(i128::from)
+                .or(value.as_u64().map(i128::from))
+        })
+        .unwrap_or(0)
+        .max(minimum)
+        .min(maximum);
+    let mut options = json!({
+        "default": as_number(default),
+        "min": as_number(minimum),
+        "max": as_number(maximum),
+    });
+    if parameter.is_seed() {
+        options["control_after_generate"] = true.into();
+    }
+    options
+}
+
+fn as_number(whole: i128) -> Value {
+    match (u64::try_from(whole), i64::try_from(whole)) {
+        (Ok(n), _) => n.into(),
+        (_, Ok(n)) => n.into(),
+        _ => 0.into(),
+    }
+}
+
+fn number(parameter: &Parameter) -> Value {
+    let bound = |bound: &Option<Number>, otherwise: f64| {
+        bound
+            .as_ref()
+            .map_or_else(|| json!(otherwise), |bound| json!(bound))
+    };
+    let float = |value: &Value| value.as_f64().unwrap_or_default();
+    let minimum = bound(&parameter.minimum, f64::MIN);
+    let maximum = bound(&parameter.maximum, f64::MAX);
+    let default = match &parameter.default {
+        Some(default) if default.is_number() => default.clone(),
+        _ if float(&minimum) > 0.0 => minimum.clone(),
+        _ if float(&maximum) < 0.0 => maximum.clone(),
+        _ => json!(0.0),
+    };
+    // Not rounded to steps: the service takes any number within the bounds.
+    json!({"default": default, "min": minimum, "max": maximum, "step": 0.01, "round": false})
+}

@@ -1,0 +1,49 @@
+//! The table of parameters in both files: what their shared code checks inputs by.
+
+use atelier_contract::{Kind, Schema};
+use serde_json::{Map, Value, json};
+
+use super::names::argument_names;
+
+/// The word for a kind in the Python files.
+pub fn kind_word(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Text => "text",
+        Kind::Enum => "enum",
+        Kind::Integer => "integer",
+        Kind::Number => "number",
+        Kind::Boolean => "boolean",
+        Kind::Array => "array",
+        Kind::Object => "object",
+        Kind::Unknown => "any",
+    }
+}
+
+/// One entry a parameter, in the schema's order.
+pub fn table(schema: &Schema) -> Value {
+    schema
+        .parameters()
+        .zip(argument_names(schema))
+        .map(|((parameter, required), (name, argument))| {
+            let mut entry = Map::new();
+            entry.insert("name".into(), json!(name));
+            if argument != name {
+                entry.insert("argument".into(), json!(argument));
+            }
+            entry.insert("kind".into(), json!(kind_word(parameter.kind())));
+            entry.insert("required".into(), json!(required));
+            let optional = [
+                ("default", parameter.default.clone()),
+                ("values", parameter.allowed_values.clone().map(Value::Array)),
+                ("minimum", parameter.minimum.clone().map(Value::Number)),
+                ("maximum", parameter.maximum.clone().map(Value::Number)),
+            ];
+            for (key, value) in optional {
+                if let Some(value) = value {
+                    entry.insert(key.into(), value);
+                }
+            }
+            Value::Object(entry)
+        })
+        .collect()
+}

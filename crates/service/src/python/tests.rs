@@ -1,0 +1,257 @@
+//! Schemas as hostile as can be, rendered and then compiled by Python's own compiler.
+
+use std::process::{Command, Stdio};
+
+use atelier_contract::Schema;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use serde_json::{Map, Value, json};
+
+use super::*;
+
+/// The interpreter to prove the files with.
+fn python() -> String {
+    std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into())
+}
+
+/// Reads `[{file, expected…}]` from its input: each file must compile and, run as a module, hold
+/// exactly the strings that the schema holds.
+const CHECK: &str = r#"
+import ast, json, sys, types
+cases = json.load(sys.stdin)
+for number, case in enumerate(cases):
+    try:
+        for kind in ("openai", "node"):
+            tree = ast.parse(case[kind])
+            # Nothing but definitions, imports and assignments of literals at the top.
+            for statement in tree.body[1:]:
+                if isinstance(statement, ast.Assign):
+                    for part in ast.walk(statement.value):
+                        assert not isinstance(part, (ast.Call, ast.Attribute)) or \
+                            statement.targets[0].id == "_MISTAKES", ast.dump(part)
+                else:
+                    assert isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef,
+                        ast.FunctionDef, ast.If)), ast.dump(statement)
+            module = types.ModuleType("hostile")
+            body = [s for s in tree.body if isinstance(s, ast.Assign) and s.targets[0].id.isupper()
+                    and not s.targets[0].id.startswith(("_", "NODE_"))]
+            exec(compile(ast.Module(body, []), "hostile", "exec"), module.__dict__)
+            names = [p["name"] for p in module.PARAMETERS]
+            assert names == case["names"], (names, case["names"])
+            assert module.CATEGORY == case["category"] and module.SUBCATEGORY == case["subcategory"]
+            assert module.MODEL_NAME == case["model"] and module.BASE_URL == case["base_url"]
+            for parameter in module.PARAMETERS:
+                for key, value in case["parameters"][parameter["name"]].items():
+                    assert json.dumps(parameter.get(key)) == json.dumps(value), (key, value)
+            compile(case[kind], "hostile", "exec")
+        assert sorted(n for group in module.INPUTS.values() for n in group) == sorted(names)
+    except BaseException:
+        sys.stderr.write(json.dumps(case)[:4000] + "\n")
+        raise
+print(len(cases))
+"#;
+
+fn hostile_text() -> impl Strategy<Value = String> {
+    let traps = [
+        "",
+        "\"",
+        "'",
+        "\"\"\"",
+        "'''",
+        "\\",
+        "\\\"",
+        "\n",
+        "\r\n",
+        "\t",
+        "\0",
+        "#",
+        "{",
+        "}",
+        "{{",
+        "}}",
+        "{{ 7*7 }}",
+        "{% raw %}",
+        "{# x #}",
+        "%s",
+        "%(x)s",
+        "${x}",
+        "class",
+        "def",
+        "None",
+        "True",
+        "self",
+        "args",
+        "uid",
+        "import os; os.system('x')",
+        "\"); import os  # ",
+        "\\N{DASH}",
+        "\\x",
+        "\u{202e}",
+        "\u{feff}",
+        "\u{2028}",
+        "\u{85}",
+        "\u{7f}",
+        "é",
+        "画像",
+        "\u{1f600}",
+        "seed",
+        "prompt",
+        "a-b",
+        "a b",
+        "0",
+        "__import__",
+        "</script>",
+        "-*- coding: latin-1 -*-",
+    ];
+    prop_oneof![
+        proptest::sample::select(traps.to_vec()).prop_map(str::to_owned),
+        proptest::collection::vec(proptest::sample::select(traps.to_vec()), 1..5)
+            .prop_map(|parts| parts.concat()),
+        ".{0,40}",
+    ]
+}
+
+fn hostile_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(|n| json!(n)),
+        hostile_text().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::vec((hostile_text(), inner), 0..4)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+fn hostile_parameter() -> impl Strategy<Value = Value> {
+    let types = [
+        "string", "enum", "integer", "float", "boolean", "array", "object", "tensor", "\"\n",
+    ];
+    (
+        hostile_text(),
+        proptest::sample::select(types.to_vec()),
+        hostile_text(),
+        proptest::option::of(hostile_value()),
+        proptest::option::of(proptest::collection::vec(hostile_value(), 0..4)),
+        proptest::option::of(any::<f64>().prop_map(|n| json!(n))),
+        proptest::option::of(any::<i64>().prop_map(Value::from)),
+    )
+        .prop_map(
+            |(name, type_name, description, default, values, minimum, maximum)| {
+                let mut parameter = Map::new();
+                parameter.insert("name".into(), name.into());
+                parameter.insert("type".into(), type_name.into());
+                parameter.insert("description".into(), description.into());
+                for (key, value) in [
+                    ("default", default),
+                    ("allowedValues", values.map(Value::from)),
+                    ("minimum", minimum),
+                    ("maximum", maximum),
+                ] {
+                    if let Some(value) = value {
+                        parameter.insert(key.into(), value);
+                    }
+                }
+                Value::Object(parameter)
+            },
+        )
+}
+
+#[derive(Debug)]
+struct Hostile {
+    schema: Schema,
+    words: Words,
+    base_url: String,
+}
+
+fn hostile() -> impl Strategy<Value = Hostile> {
+    let list = || proptest::collection::vec(hostile_parameter(), 0..5);
+    let texts = || (hostile_text(), hostile_text());
+    (texts(), texts(), hostile_text(), list(), list()).prop_map(
+        |((category, subcategory), (name, description), base_url, required, optional)| Hostile {
+            schema: serde_json::from_value(json!({
+                "category": category, "subcategory": subcategory,
+                "parameters": {"required": required, "optional": optional},
+            }))
+            .unwrap(),
+            words: Words { name, description },
+            base_url,
+        },
+    )
+}
+
+#[test]
+fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
+    let mut runner = TestRunner::default();
+    let cases: Vec<Value> = (0..300)
+        .map(|_| hostile().new_tree(&mut runner).unwrap().current())
+        .map(|hostile| {
+            let Hostile {
+                schema,
+                words,
+                base_url,
+            } = &hostile;
+            let names: Vec<&str> = schema.parameters().map(|(p, _)| p.name.as_str()).collect();
+            let parameters: Map<String, Value> = schema
+                .parameters()
+                .map(|(p, required)| {
+                    let expected = json!({
+                        "required": required, "default": p.default, "values": p.allowed_values,
+                        "minimum": p.minimum, "maximum": p.maximum,
+                    });
+                    (p.name.clone(), expected)
+                })
+                .collect();
+            json!({
+                "openai": render_openai_function(schema, words, base_url).unwrap(),
+                "node": render_comfyui_node(schema, words, base_url).unwrap(),
+                "names": names, "parameters": parameters, "model": words.name, "base_url": base_url,
+                "category": schema.model.category, "subcategory": schema.model.subcategory,
+            })
+        })
+        .collect();
+    let mut child = Command::new(python())
+        .args(["-X", "utf8", "-c", CHECK])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a Python interpreter: set ATELIER_PYTHON, or put python3 on the PATH");
+    serde_json::to_writer(child.stdin.take().unwrap(), &cases).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).trim(),
+        cases.len().to_string()
+    );
+}
+
+proptest! {
+    #[test]
+    fn names_are_what_their_places_permit(hostile in hostile()) {
+        let module = module_name(&hostile.schema.model);
+        prop_assert!(!module.is_empty() && module.len() <= 100);
+        prop_assert!(module.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        prop_assert!(!module.starts_with(|c: char| c.is_ascii_digit()));
+        let function = function_schema(&hostile.schema, &hostile.words);
+        let name = function["name"].as_str().unwrap();
+        prop_assert!(!name.is_empty() && name.len() <= 64);
+        let properties = function["parameters"]["properties"].as_object().unwrap();
+        prop_assert_eq!(properties.len(), hostile.schema.parameters().count());
+        for name in properties.keys() {
+            prop_assert!(!name.is_empty() && name.len() <= 64);
+            prop_assert!(name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)));
+        }
+    }
+}

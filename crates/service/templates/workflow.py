@@ -1,0 +1,395 @@
+# ---------------------------------------------------------------------------
+# What can go wrong. Every exception is a GenerationError.
+# ---------------------------------------------------------------------------
+
+
+class GenerationError(Exception):
+    """The generation did not give a result."""
+
+
+class InvalidInput(GenerationError):
+    """The inputs are not what the model accepts. Nothing was sent."""
+
+    def __init__(self, problems):
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+class MissingCredentials(GenerationError):
+    """SERVICE_UID or SERVICE_TOKEN is not set. Nothing was sent."""
+
+
+class ServiceRefused(GenerationError):
+    """The service answered with an error. No task was started, or it is not known any more."""
+
+    def __init__(self, message, status):
+        super().__init__(message)
+        self.status = status
+
+
+class NetworkError(GenerationError):
+    """The service could not be reached. No task was started."""
+
+
+class OutcomeUnknown(GenerationError):
+    """The request was sent, but no usable answer came back: the task may be running, and may be
+    billed. It is deliberately not sent again."""
+
+
+class GenerationFailed(GenerationError):
+    """The service started the task and it failed there."""
+
+    def __init__(self, message, task_id):
+        super().__init__(message)
+        self.task_id = task_id
+
+
+class GenerationTimeout(GenerationError):
+    """No result in time. The task may still be running; `task_id` is None if none was started."""
+
+    def __init__(self, message, task_id):
+        super().__init__(message)
+        self.task_id = task_id
+
+
+# ---------------------------------------------------------------------------
+# Checking inputs, by the same rules as the service.
+# ---------------------------------------------------------------------------
+
+
+def check_inputs(inputs):
+    """Returns the inputs to send, by parameter name; raises InvalidInput with every problem.
+
+    None means "left out", unless None is what the parameter takes by default.
+    """
+    known = {}
+    for parameter in PARAMETERS:
+        known[parameter["name"]] = parameter
+    for parameter in PARAMETERS:
+        known.setdefault(parameter.get("argument", parameter["name"]), parameter)
+    given, problems = {}, []
+    for name, value in dict(inputs).items():
+        if name not in known:
+            problems.append("%s is no parameter of this model" % name)
+        else:
+            given[known[name]["name"]] = value
+    checked = {}
+    for parameter in PARAMETERS:
+        name = parameter["name"]
+        value = given.get(name)
+        if name not in given or (value is None and not _takes_none(parameter)):
+            if not parameter["required"]:
+                continue
+            if "default" not in parameter:
+                problems.append("%s is required" % name)
+                continue
+            value = parameter["default"]
+        try:
+            checked[name] = _check(parameter, value)
+        except ValueError as error:
+            problems.append("%s %s" % (name, error))
+    if problems:
+        raise InvalidInput(problems)
+    return checked
+
+
+def _takes_none(parameter):
+    if "default" in parameter and parameter["default"] is None:
+        return True
+    return parameter["kind"] == "any" or any(value is None for value in parameter.get("values", ()))
+
+
+def _check(parameter, value):
+    kind, allowed = parameter["kind"], parameter.get("values", [])
+    if value is None and "default" in parameter and parameter["default"] is None:
+        return value
+    if parameter["required"] and isinstance(value, str) and not value.strip():
+        if not any(_same(value, other) for other in allowed):
+            raise ValueError("is required")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number")
+    if kind == "enum":
+        for other in allowed:
+            if _same(value, other):
+                break
+        else:
+            shown = ", ".join(str(other) for other in allowed[:8])
+            raise ValueError("must be one of %s, not %r" % (shown, value))
+    elif kind == "text" and not isinstance(value, str):
+        raise ValueError("must be a text, not %r" % (value,))
+    elif kind == "number" and not number:
+        raise ValueError("must be a number, not %r" % (value,))
+    elif kind == "boolean" and not isinstance(value, bool):
+        raise ValueError("must be True or False, not %r" % (value,))
+    elif kind == "array" and not isinstance(value, (list, tuple)):
+        raise ValueError("must be a list, not %r" % (value,))
+    elif kind == "object" and not isinstance(value, dict):
+        raise ValueError("must be a dict, not %r" % (value,))
+    elif kind == "integer":
+        if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53:
+            value = int(value)
+        if not number or not isinstance(value, int) or not -(2**63) <= value < 2**64:
+            raise ValueError("must be a whole number, not %r" % (value,))
+    if number:
+        minimum, maximum = parameter.get("minimum"), parameter.get("maximum")
+        if minimum is not None and value < minimum:
+            raise ValueError("must be at least %s, not %s" % (minimum, value))
+        if maximum is not None and value > maximum:
+            raise ValueError("must be at most %s, not %s" % (maximum, value))
+    return value
+
+
+def _same(a, b):
+    """Equal as JSON: 1, 1.0, True and "1" are four different values."""
+    if isinstance(a, (list, tuple)) and isinstance(b, list):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and a == b
+
+
+# ---------------------------------------------------------------------------
+# The workflow: generate, poll the status, fetch the response.
+# ---------------------------------------------------------------------------
+
+
+class _Bearer(requests.auth.AuthBase):
+    """Sets the token as the only credential, whatever a .netrc file may say."""
+
+    def __init__(self, token):
+        self._value = "Bearer " + token
+
+    def __call__(self, request):
+        request.headers["Authorization"] = self._value
+        return request
+
+
+class Service:
+    """One model of the service.
+
+    uid, token and base_url default to the environment's SERVICE_UID, SERVICE_TOKEN and
+    SERVICE_BASE_URL (without it: where this file came from). `pause(seconds)` waits; it may raise
+    to give up.
+    """
+
+    def __init__(self, uid=None, token=None, base_url=None, pause=time.sleep):
+        self._uid = uid or os.environ.get("SERVICE_UID", "").strip()
+        self._token = token or os.environ.get("SERVICE_TOKEN", "").strip()
+        self._base_url = (
+            base_url or os.environ.get("SERVICE_BASE_URL", "").strip() or BASE_URL
+        ).rstrip("/")
+        self._pause = pause
+        missing = []
+        if not self._uid:
+            missing.append("SERVICE_UID")
+        if not self._token:
+            missing.append("SERVICE_TOKEN")
+        if missing:
+            raise MissingCredentials("Set the environment variable %s." % " and ".join(missing))
+
+    def run(self, inputs, timeout=DEFAULT_TIMEOUT, on_status=None):
+        """Runs the model; returns the URLs of the results, as a list.
+
+        timeout: seconds for everything together. on_status: called with each status word.
+        """
+        body = check_inputs(inputs)
+        deadline = time.monotonic() + timeout
+        task_id, status = self._generate(body, deadline)
+        if on_status:
+            on_status(status)
+        self._wait_until_completed(task_id, deadline, on_status)
+        return self._fetch(task_id, deadline)
+
+    def _generate(self, inputs, deadline):
+        body = dict(self._common())
+        body.update(inputs)
+        attempt = 0
+        while True:
+            wait = None
+            try:
+                status, headers, reply = self._post("/v2/generate", body, 60)
+            except requests.exceptions.RequestException as error:
+                if not _never_sent(error):
+                    raise OutcomeUnknown(
+                        "The request was sent, but the answer was lost (%s). The task may be "
+                        "running; it was not sent again." % _short(error)
+                    ) from error
+                if attempt >= 4 or isinstance(error, _MISTAKES):
+                    raise NetworkError("The service can't be reached: %s" % _short(error)) from error
+            else:
+                wait = _retry_after(headers)
+                if status == 429 or (status == 503 and wait is not None):
+                    pass  # Refused for now: no task was started, so it may be sent again.
+                elif status >= 500 and status != 501:
+                    raise OutcomeUnknown(
+                        "The service failed (HTTP %d) while it took the task in: %s. The task may "
+                        "be running; it was not sent again." % (status, _message(reply))
+                    )
+                elif not 200 <= status < 300 or (
+                    isinstance(reply, dict) and reply.get("success") is False
+                ):
+                    raise ServiceRefused(
+                        "The service refused (HTTP %d): %s" % (status, _message(reply)), status
+                    )
+                else:
+                    data = reply.get("data") if isinstance(reply, dict) else None
+                    task_id = data.get("id") if isinstance(data, dict) else None
+                    if task_id in (None, ""):
+                        raise OutcomeUnknown("The service's answer holds no task id.")
+                    return task_id, str(data.get("status") or "starting")
+            self._back_off(attempt, wait, deadline, None)
+            attempt += 1
+
+    def _wait_until_completed(self, task_id, deadline, on_status):
+        started = time.monotonic()
+        last = None
+        while True:
+            # Every second at first, every two seconds after half a minute.
+            interval = 1.0 if time.monotonic() - started < 30 else 2.0
+            self._sleep(interval, deadline, task_id)
+            data = self._ask("/v2/status", task_id, deadline)
+            status = str(data.get("status") or "").strip().lower()
+            if on_status and status != last:
+                on_status(status)
+            last = status
+            if status == "completed":
+                return
+            if status == "failed":
+                raise GenerationFailed(_message(data.get("error")), task_id)
+
+    def _fetch(self, task_id, deadline):
+        while True:
+            data = self._ask("/v2/response", task_id, deadline)
+            if str(data.get("status") or "").strip().lower() == "failed":
+                raise GenerationFailed(_message(data.get("error")), task_id)
+            if data.get("output") is not None:
+                return _urls(data["output"])
+            if str(data.get("status") or "").strip().lower() in ("completed", ""):
+                return []
+            self._sleep(1.0, deadline, task_id)
+
+    def _ask(self, path, task_id, deadline):
+        """A call that changes nothing, so it is repeated until it is answered."""
+        body = dict(self._common(), id=task_id)
+        attempt = 0
+        while True:
+            wait = None
+            try:
+                status, headers, reply = self._post(path, body, 30)
+            except requests.exceptions.RequestException as error:
+                if isinstance(error, _MISTAKES):
+                    raise NetworkError("The service can't be reached: %s" % _short(error)) from error
+            else:
+                data = reply.get("data") if isinstance(reply, dict) else None
+                if 200 <= status < 300 and isinstance(data, dict):
+                    return data
+                if 200 <= status < 300 and isinstance(reply, dict):
+                    if reply.get("success") is False:
+                        raise ServiceRefused("The service refused: %s" % _message(reply), status)
+                if 300 <= status < 500 and status not in (408, 425, 429):
+                    raise ServiceRefused(
+                        "The service refused (HTTP %d): %s" % (status, _message(reply)), status
+                    )
+                wait = _retry_after(headers)
+            self._back_off(attempt, wait, deadline, task_id)
+            attempt += 1
+
+    def _common(self):
+        return {"uid": self._uid, "category": CATEGORY, "subcategory": SUBCATEGORY}
+
+    def _post(self, path, body, read_timeout):
+        try:
+            text = json.dumps(body, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(["the inputs can't be written as JSON: %s" % error]) from error
+        # Redirects are not followed: they would turn the call into another one.
+        reply = requests.post(
+            self._base_url + path,
+            data=text.encode("utf-8"),
+            headers={"Content-Type": "application/json", "Accept": "application/json"},
+            auth=_Bearer(self._token),
+            timeout=(10, read_timeout),
+            allow_redirects=False,
+        )
+        try:
+            return reply.status_code, reply.headers, reply.json()
+        except ValueError:
+            return reply.status_code, reply.headers, None
+
+    def _back_off(self, attempt, wait, deadline, task_id):
+        if wait is None:
+            wait = min(30.0, 2.0**attempt) * random.uniform(0.75, 1.25)
+        self._sleep(wait, deadline, task_id)
+
+    def _sleep(self, seconds, deadline, task_id):
+        left = deadline - time.monotonic()
+        if left <= 0 or seconds > left:
+            if task_id is None:
+                message = "The service did not take the task in time."
+            else:
+                message = "Task %s was not completed in time. It may still be running." % task_id
+            raise GenerationTimeout(message, task_id)
+        self._pause(seconds)
+
+
+# Errors in the address or the token: repeating the call can't help.
+_MISTAKES = (
+    requests.exceptions.InvalidURL,
+    requests.exceptions.InvalidHeader,
+    requests.exceptions.InvalidSchema,
+    requests.exceptions.MissingSchema,
+)
+
+
+def _never_sent(error):
+    """True only if the connection was never made, so that the service can't have the request."""
+    if isinstance(error, _MISTAKES + (requests.exceptions.ConnectTimeout,)):
+        return True
+    reason = getattr(error.args[0] if error.args else None, "reason", None)
+    return isinstance(reason, (NewConnectionError, ConnectTimeoutError))
+
+
+def _retry_after(headers):
+    """Seconds to wait, from a Retry-After header (seconds, or a date); None without one."""
+    value = (headers.get("Retry-After") or "").strip()
+    try:
+        seconds = float(value)
+        return seconds if math.isfinite(seconds) and seconds >= 0 else None
+    except ValueError:
+        pass
+    try:
+        then = parsedate_to_datetime(value).timestamp()
+    except (TypeError, ValueError, IndexError, OverflowError):
+        return None
+    try:
+        # Against the service's own clock, as ours may be wrong.
+        now = parsedate_to_datetime(headers.get("Date") or "").timestamp()
+    except (TypeError, ValueError, IndexError, OverflowError):
+        now = time.time()
+    return max(0.0, then - now)
+
+
+def _message(value):
+    """The message in an error of any shape."""
+    if isinstance(value, str) and value.strip():
+        return value.strip()[:2000]
+    if isinstance(value, dict):
+        for key in ("message", "error", "detail", "reason"):
+            if value.get(key):
+                return _message(value[key])
+    if value in (None, "", {}, []):
+        return "no reason was given"
+    return json.dumps(value, ensure_ascii=False, default=str)[:2000]
+
+
+def _urls(output):
+    if isinstance(output, (list, tuple)):
+        return [url for item in output for url in _urls(item)]
+    if isinstance(output, dict) and isinstance(output.get("url"), str):
+        return [output["url"]]
+    return [output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)]
+
+
+def _short(error):
+    return "%s: %s" % (type(error).__name__, str(error)[:300])
