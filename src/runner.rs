@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use atelier_contract::Input;
+use atelier_contract::{Input, json};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{
     Action, Call, Command, Engine, Hindrance, Millis, Phase, Task, TaskKey, TaskState,
@@ -16,7 +16,6 @@ use futures::future::FutureExt;
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde::{Deserialize, Serialize};
 use wasm_bindgen::JsValue;
 
 use crate::browser::storage::{Storage, StorageError, Store, Written};
@@ -25,22 +24,9 @@ use crate::browser::{clock, http, lifecycle, notify, random, tabs};
 use crate::notices::Notices;
 use crate::session::Session;
 
-/// What the tabs of one person tell each other.
-#[derive(Serialize, Deserialize)]
-enum Note {
-    /// A task as the leader has it now.
-    Task(Box<Task>),
-    Removed(TaskKey),
-    /// A task that a follower has written to storage, for the leader to send.
-    Submitted(Box<Task>),
-    /// Something a person did in a follower.
-    Act(TaskKey, Action),
-    /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
-    Tick,
-    /// A new tab asks for the token, so that it need not be typed for each tab.
-    TokenWanted,
-    Token(String),
-}
+mod note;
+
+use note::Note;
 
 #[derive(Clone, Copy)]
 pub struct Runner {
@@ -164,7 +150,7 @@ impl Runner {
                 let total = texts.len();
                 let tasks: Vec<Task> = texts
                     .iter()
-                    .filter_map(|text| serde_json::from_str(text).ok())
+                    .filter_map(|text| Task::from_value(json::read(text)?))
                     .collect();
                 if tasks.len() < total {
                     self.notices.problem(format!(
@@ -256,6 +242,11 @@ impl Runner {
                 .filter_map(|key| Some(inner.tasks.get(key)?.get_untracked()))
                 .collect()
         })
+    }
+
+    /// Follows tasks that come, go or enter another phase.
+    pub fn track_phases(&self) {
+        self.revision.track();
     }
 
     /// How many tasks are under way; tracked.
@@ -435,9 +426,9 @@ impl Runner {
         };
         let records: Vec<_> = tasks
             .iter()
-            .filter_map(|task| {
-                let text = serde_json::to_string(task).ok()?;
-                Some((Store::Tasks, task.key.0.clone(), JsValue::from_str(&text)))
+            .map(|task| {
+                let text = task.to_value().to_string();
+                (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
             })
             .collect();
         storage.put(&records)
@@ -465,18 +456,17 @@ impl Runner {
     }
 
     fn tell(&self, note: &Note) {
-        if let Ok(text) = serde_json::to_string(note) {
-            self.inner.try_with_value(|inner| {
-                if let Some(channel) = &inner.channel {
-                    channel.post(&text);
-                }
-            });
-        }
+        let text = note.to_value().to_string();
+        self.inner.try_with_value(|inner| {
+            if let Some(channel) = &inner.channel {
+                channel.post(&text);
+            }
+        });
     }
 
     fn hear(&self, text: &str) {
         // A tab with another version may say what we do not know.
-        let Ok(note) = serde_json::from_str::<Note>(text) else {
+        let Some(note) = json::read(text).and_then(Note::from_value) else {
             return;
         };
         let Some(leading) = self.inner.try_with_value(|inner| inner.leading) else {

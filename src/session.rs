@@ -3,10 +3,11 @@
 //! The access token is kept for this tab, unless the person asks to remember it; it leaves the
 //! browser only in the `Authorization` header of calls to the service's address.
 
+use atelier_contract::json::{self, Record};
 use atelier_contract::{Credentials, Guest, ServiceAddress};
 use atelier_engine::Account;
 use leptos::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::browser::local::Place;
 
@@ -14,8 +15,7 @@ const SETTINGS: &str = "atelier.settings";
 const TOKEN: &str = "atelier.token";
 
 /// What a person has set, without the token.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub address: ServiceAddress,
     pub uid: String,
@@ -27,6 +27,35 @@ pub struct Settings {
     pub notify: bool,
     /// Keep copies of outputs in this browser.
     pub keep_outputs: bool,
+}
+
+impl Settings {
+    /// What is absent or can't be read is as at the first visit.
+    fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let address = record.text("address").unwrap_or_default();
+        let uid = record.text("uid").unwrap_or_default();
+        let mut switch = |name| record.switch(name, false).unwrap_or_default();
+        Some(Self {
+            address: ServiceAddress::parse(&address).unwrap_or_default(),
+            uid,
+            remember: switch("remember"),
+            send_defaults: switch("send_defaults"),
+            notify: switch("notify"),
+            keep_outputs: switch("keep_outputs"),
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("address", self.address.as_str().into());
+        record.put("uid", self.uid.as_str().into());
+        record.put("remember", self.remember.into());
+        record.put("send_defaults", self.send_defaults.into());
+        record.put("notify", self.notify.into());
+        record.put("keep_outputs", self.keep_outputs.into());
+        record.into_value()
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -41,7 +70,7 @@ impl Session {
     pub fn load() -> Self {
         let settings: Settings = Place::Browser
             .read(SETTINGS)
-            .and_then(|text| serde_json::from_str(&text).ok())
+            .and_then(|text| Settings::from_value(json::read(&text)?))
             .unwrap_or_default();
         let token = Place::Tab
             .read(TOKEN)
@@ -60,7 +89,7 @@ impl Session {
         if settings.address != self.settings.read_untracked().address {
             self.guest.set(None);
         }
-        let text = serde_json::to_string(&settings).unwrap_or_default();
+        let text = settings.to_value().to_string();
         let kept = Place::Browser.write(SETTINGS, &text) & self.keep_token(&settings, &token);
         self.token.set(token);
         self.settings.set(settings);

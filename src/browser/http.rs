@@ -1,7 +1,7 @@
 //! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
 //! [`ApiError`].
 
-use atelier_contract::{ApiError, Credentials, parse_http_date, parse_retry_after};
+use atelier_contract::{ApiError, Credentials, json, parse_http_date, parse_retry_after};
 use futures::future::{Either, select};
 use gloo_net::http::{Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
@@ -91,7 +91,7 @@ impl Reply {
         if !(200..300).contains(&self.status) {
             return Err(self.into_error());
         }
-        serde_json::from_slice(&self.bytes).map_err(|_| {
+        json::parse(&self.bytes).map_err(|_| {
             let start = String::from_utf8_lossy(&self.bytes[..self.bytes.len().min(60)]);
             match start.trim() {
                 "" => ApiError::malformed("it is empty"),
@@ -104,7 +104,7 @@ impl Reply {
     }
 
     fn into_error(self) -> ApiError {
-        let body = serde_json::from_slice(&self.bytes).ok();
+        let body = json::parse(&self.bytes).ok();
         ApiError::from_status(self.status, body.as_ref(), self.retry_after_ms)
     }
 }

@@ -1,11 +1,8 @@
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 /// Where the service is: empty for the origin that served the page, else an http(s) address,
 /// perhaps with a path, never with a trailing slash (INTERFACE: `{base_url}`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ServiceAddress(String);
 
 impl ServiceAddress {

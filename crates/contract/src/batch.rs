@@ -2,14 +2,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ApiError;
+use crate::json::Record;
 
 /// Items in one batch call: 1 to 10 (INTERFACE "Limits").
 pub const MAX_BATCH_ITEMS: usize = 10;
 
 /// The body of the three batch endpoints.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BatchRequest {
     pub requests: Vec<Value>,
+}
+
+impl BatchRequest {
+    pub fn into_value(self) -> Value {
+        let mut record = Record::new();
+        record.put("requests", Value::Array(self.requests));
+        record.into_value()
+    }
 }
 
 /// One answer inside a batch reply (INTERFACE "Batch result entry").

@@ -1,18 +1,18 @@
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::json::Record;
 
 /// What a person has entered so far, by parameter name. A parameter that is absent was not
 /// touched; one that holds an empty text was cleared. The two differ: see [`crate::check`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
     pub entries: BTreeMap<String, Entry>,
 }
 
 /// What stands in one control.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
     /// As typed; may be no valid value yet.
     Text(String),
@@ -21,6 +21,26 @@ pub enum Entry {
 }
 
 impl Draft {
+    pub fn from_value(value: Value) -> Option<Self> {
+        let entries = Record::read(Record::read(value)?.take("entries")?)?.rest();
+        let entries = entries
+            .into_iter()
+            .map(|(name, entry)| Some((name, Entry::from_value(entry)?)));
+        Some(Self {
+            entries: entries.collect::<Option<_>>()?,
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut entries = Record::new();
+        for (name, entry) in &self.entries {
+            entries.put(name, entry.to_value());
+        }
+        let mut record = Record::new();
+        record.put("entries", entries.into_value());
+        record.into_value()
+    }
+
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }
@@ -46,6 +66,23 @@ impl Draft {
 }
 
 impl Entry {
+    fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        match record.text("text") {
+            Some(text) => Some(Entry::Text(text)),
+            None => record.take("value").map(Entry::Value),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        match self {
+            Entry::Text(text) => record.put("text", text.as_str().into()),
+            Entry::Value(value) => record.put("value", value.clone()),
+        }
+        record.into_value()
+    }
+
     /// The entry as text for a text control: strings bare, everything else as JSON.
     pub fn to_text(&self) -> String {
         match self {

@@ -4,12 +4,13 @@ use thiserror::Error;
 
 use crate::task::message_in;
 
+mod stored;
+
 /// Why a call gave no answer that can be used. [`ApiError::sentence`] says it to a person.
 ///
 /// Codes, names and shapes of failing replies are "not shown" in INTERFACE ("Errors" 4, 5): the
 /// HTTP status decides the kind, and any message found in the body is kept.
-#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum ApiError {
     /// The browser got no answer: no network, nobody listening, the connection broke, or the
     /// service's CORS headers do not allow this page. A browser does not tell these apart.
@@ -27,7 +28,6 @@ pub enum ApiError {
     #[error("invalid: {message}")]
     Invalid {
         message: String,
-        #[serde(default)]
         fields: Vec<FieldProblem>,
     },
     /// 429; the wait in milliseconds, where the service said one.
@@ -292,9 +292,7 @@ mod tests {
 
     #[test]
     fn statuses_and_their_kinds() {
-        let kind = |status| {
-            serde_json::to_value(ApiError::from_status(status, None, None)).unwrap()["kind"].clone()
-        };
+        let kind = |status| ApiError::from_status(status, None, None).to_value()["kind"].clone();
         for (status, expected) in [
             (400, "invalid"),
             (401, "unauthorized"),

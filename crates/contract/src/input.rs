@@ -1,19 +1,37 @@
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::ModelId;
+use crate::json::Record;
+use crate::{ModelId, serde_through_value};
 
 /// A model's input that has passed validation. [`crate::Schema::validate`] makes it, and nothing
-/// else does; it is deserialised only to read back what was validated before it was stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// else does; [`Input::from_value`] is only for reading back what was validated before it was stored.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     model: ModelId,
     values: Map<String, Value>,
 }
 
+serde_through_value!(Input);
+
 impl Input {
     pub(crate) fn new(model: ModelId, values: Map<String, Value>) -> Self {
         Self { model, values }
+    }
+
+    pub fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let model = ModelId::from_value(record.take("model")?)?;
+        match record.take("values")? {
+            Value::Object(values) => Some(Self { model, values }),
+            _ => None,
+        }
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("model", self.model.to_value());
+        record.put("values", Value::Object(self.values.clone()));
+        record.into_value()
     }
 
     pub fn model(&self) -> &ModelId {

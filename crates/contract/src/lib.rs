@@ -12,6 +12,7 @@ mod envelope;
 mod error;
 mod guest;
 mod input;
+pub mod json;
 mod model;
 mod number;
 mod parameter;

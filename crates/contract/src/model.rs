@@ -1,12 +1,12 @@
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::{ApiError, Guest};
+use crate::json::{self, Record};
+use crate::{ApiError, Guest, serde_through_value};
 
 /// A model's identity: the pair `category` + `subcategory` (INTERFACE "What the service does").
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModelId {
     pub category: String,
     pub subcategory: String,
@@ -19,6 +19,29 @@ impl ModelId {
             subcategory: subcategory.into(),
         }
     }
+
+    pub fn from_value(value: Value) -> Option<Self> {
+        Self::take(&mut Record::read(value)?)
+    }
+
+    /// The identity among the fields of a record.
+    pub(crate) fn take(record: &mut Record) -> Option<Self> {
+        Some(Self {
+            category: record.text("category")?,
+            subcategory: record.text("subcategory")?,
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        self.put(&mut record);
+        record.into_value()
+    }
+
+    pub(crate) fn put(&self, record: &mut Record) {
+        record.put("category", self.category.as_str().into());
+        record.put("subcategory", self.subcategory.as_str().into());
+    }
 }
 
 impl fmt::Display for ModelId {
@@ -29,23 +52,47 @@ impl fmt::Display for ModelId {
 
 /// One entry of `GET /api/models` (INTERFACE "Model entry"). Only the identity is demanded;
 /// every other field that is absent or of another type reads as empty.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    #[serde(default, deserialize_with = "text_or_empty")]
     pub name: String,
-    #[serde(flatten)]
     pub id: ModelId,
-    #[serde(default, deserialize_with = "text_or_empty")]
     pub description: String,
-    #[serde(default, deserialize_with = "default_on_other_shape")]
     pub endpoint: Endpoints,
-    #[serde(default, deserialize_with = "text_or_empty")]
     pub documentation: String,
-    #[serde(default, deserialize_with = "text_or_empty")]
     pub preview: String,
 }
 
+serde_through_value!(ModelId, Model);
+
 impl Model {
+    pub fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let id = ModelId::take(&mut record)?;
+        let mut text = |name| record.text(name).unwrap_or_default();
+        Some(Self {
+            name: text("name"),
+            id,
+            description: text("description"),
+            documentation: text("documentation"),
+            preview: text("preview"),
+            endpoint: record
+                .take("endpoint")
+                .and_then(Endpoints::from_value)
+                .unwrap_or_default(),
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("name", self.name.as_str().into());
+        self.id.put(&mut record);
+        record.put("description", self.description.as_str().into());
+        record.put("endpoint", self.endpoint.to_value());
+        record.put("documentation", self.documentation.as_str().into());
+        record.put("preview", self.preview.as_str().into());
+        record.into_value()
+    }
+
     /// The name to show: the model's own, or its identity where it has none.
     pub fn display_name(&self) -> &str {
         match self.name.trim() {
@@ -56,14 +103,35 @@ impl Model {
 }
 
 /// The three v2 paths of a model.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Endpoints {
-    #[serde(default)]
     pub generate: String,
-    #[serde(default)]
     pub status: String,
-    #[serde(default)]
     pub response: String,
+}
+
+impl Endpoints {
+    /// Paths that are absent are empty; one that is no text spoils them all.
+    fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let mut path = |name| match record.take(name) {
+            None => Some(String::new()),
+            Some(value) => json::text(value),
+        };
+        Some(Self {
+            generate: path("generate")?,
+            status: path("status")?,
+            response: path("response")?,
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("generate", self.generate.as_str().into());
+        record.put("status", self.status.as_str().into());
+        record.put("response", self.response.as_str().into());
+        record.into_value()
+    }
 }
 
 /// `GET /api/models`, whole. Entries without an identity are counted, not dropped in silence.
@@ -84,32 +152,15 @@ impl ModelList {
         };
         let guest = body
             .get_mut("guest")
-            .and_then(|guest| serde_json::from_value(guest.take()).ok());
+            .and_then(|guest| Guest::from_value(guest.take()));
         let total = entries.len();
-        let models: Vec<Model> = entries
-            .into_iter()
-            .filter_map(|entry| serde_json::from_value(entry).ok())
-            .collect();
+        let models: Vec<Model> = entries.into_iter().filter_map(Model::from_value).collect();
         Ok(Self {
             unreadable: total - models.len(),
             models,
             guest,
         })
     }
-}
-
-fn text_or_empty<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::String(text) => text,
-        _ => String::new(),
-    })
-}
-
-fn default_on_other_shape<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Endpoints, D::Error> {
-    let map = Map::deserialize(deserializer).unwrap_or_default();
-    Ok(serde_json::from_value(Value::Object(map)).unwrap_or_default())
 }
 
 #[cfg(test)]

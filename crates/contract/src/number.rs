@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use serde_json::Number;
+use serde_json::{Number, Value};
+
+use crate::json;
 
 /// Reads a number as people and tables write it. `None` for anything else, `NaN` and infinities
 /// included, and for integers outside i64/u64, which could only be kept rounded.
@@ -14,7 +16,10 @@ pub fn parse(text: &str) -> Option<Number> {
     if let Ok(n) = text.parse::<i64>() {
         return Some(n.into());
     }
-    serde_json::from_str(&as_json(text)?).ok()
+    match json::read(&as_json(text)?)? {
+        Value::Number(number) => Some(number),
+        _ => None,
+    }
 }
 
 /// A decimal fraction as JSON spells it: people also write `+1.5`, `.5`, `5.` and `007.5`. `None`

@@ -1,44 +1,25 @@
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
 
+use crate::json::{self, Record};
+use crate::serde_through_value;
+
 /// One parameter of a model (INTERFACE "Parameter definition").
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub name: String,
     /// The service's own type name; [`Parameter::kind`] is what it means here.
-    #[serde(rename = "type", default)]
     pub type_name: String,
-    #[serde(default)]
     pub description: String,
     /// `Some(Value::Null)` where the schema says `"default": null`: that is a default too.
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub default: Option<Value>,
-    #[serde(
-        rename = "allowedValues",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
     pub allowed_values: Option<Vec<Value>>,
-    #[serde(
-        default,
-        deserialize_with = "number_or_none",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub minimum: Option<Number>,
-    #[serde(
-        default,
-        deserialize_with = "number_or_none",
-        skip_serializing_if = "Option::is_none"
-    )]
     pub maximum: Option<Number>,
     /// Fields that the interface does not name.
-    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
+
+serde_through_value!(Parameter);
 
 /// What a parameter's value is, whatever word the service used for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +45,41 @@ pub enum Media {
 }
 
 impl Parameter {
+    pub fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let mut text = |name| match record.take(name) {
+            None => Some(String::new()),
+            Some(value) => json::text(value),
+        };
+        let (type_name, description) = (text("type")?, text("description")?);
+        Some(Self {
+            name: record.text("name")?,
+            type_name,
+            description,
+            default: record.take("default"),
+            allowed_values: record.optional("allowedValues", |value| json::list(value, Some))?,
+            minimum: record.take("minimum").and_then(bound),
+            maximum: record.take("maximum").and_then(bound),
+            extra: record.rest(),
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("name", self.name.as_str().into());
+        record.put("type", self.type_name.as_str().into());
+        record.put("description", self.description.as_str().into());
+        record.put_some("default", self.default.clone());
+        record.put_some(
+            "allowedValues",
+            self.allowed_values.clone().map(Value::Array),
+        );
+        record.put_some("minimum", self.minimum.clone().map(Value::Number));
+        record.put_some("maximum", self.maximum.clone().map(Value::Number));
+        record.put_all(&self.extra);
+        record.into_value()
+    }
+
     /// `allowedValues` wins over the type's word: a list of permitted values is a choice.
     pub fn kind(&self) -> Kind {
         if self.allowed_values.as_ref().is_some_and(|v| !v.is_empty()) {
@@ -90,10 +106,10 @@ impl Parameter {
             if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
                 words.push(String::new());
             }
-            if c.is_alphanumeric() {
-                if let Some(word) = words.last_mut() {
-                    word.extend(c.to_lowercase());
-                }
+            if c.is_alphanumeric()
+                && let Some(word) = words.last_mut()
+            {
+                word.extend(c.to_lowercase());
             }
             after_lower = c.is_lowercase() || c.is_numeric();
         }
@@ -131,17 +147,13 @@ impl Parameter {
     }
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
 /// A bound that is no number bounds nothing.
-fn number_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Number>, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
+fn bound(value: Value) -> Option<Number> {
+    match value {
         Value::Number(number) => Some(number),
         Value::String(text) => crate::parse_number(&text),
         _ => None,
-    })
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{Input, ModelId, TaskId};
 
@@ -66,7 +66,7 @@ pub struct TaskRequest<'a> {
 impl TaskRequest<'_> {
     pub fn to_body(&self) -> Value {
         let mut body = Map::new();
-        body.insert("id".into(), json!(self.id));
+        body.insert("id".into(), self.id.0.as_str().into());
         body.append(&mut common(self.uid, self.model));
         Value::Object(body)
     }

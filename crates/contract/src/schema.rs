@@ -1,36 +1,52 @@
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::{ApiError, ModelId, Parameter};
+use crate::json::Record;
+use crate::{ApiError, ModelId, Parameter, serde_through_value};
 
 /// Names that every generate request gives a meaning of its own (INTERFACE "Common request
 /// fields"). A schema that lists one of them lists what Atelier fills in.
 pub const RESERVED_NAMES: [&str; 3] = ["uid", "category", "subcategory"];
 
 /// The input schema of a model (INTERFACE "Schema").
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    #[serde(flatten)]
     pub model: ModelId,
-    #[serde(default)]
     pub parameters: Parameters,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters {
     /// Parameters that must be sent.
-    #[serde(default, deserialize_with = "readable")]
     pub required: Vec<Parameter>,
     /// Parameters that may be sent.
-    #[serde(default, deserialize_with = "readable")]
     pub optional: Vec<Parameter>,
 }
+
+serde_through_value!(Schema);
 
 impl Schema {
     /// Reads the whole body of `GET /api/schema/...`.
     pub fn from_body(mut body: Value) -> Result<Self, ApiError> {
         let data = body.get_mut("data").map(Value::take).unwrap_or_default();
-        serde_json::from_value(data).map_err(|_| ApiError::malformed("the reply has no schema"))
+        Self::from_value(data).ok_or_else(|| ApiError::malformed("the reply has no schema"))
+    }
+
+    pub fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        Some(Self {
+            model: ModelId::take(&mut record)?,
+            parameters: match record.take("parameters") {
+                None => Parameters::default(),
+                Some(parameters) => Parameters::from_value(parameters)?,
+            },
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        self.model.put(&mut record);
+        record.put("parameters", self.parameters.to_value());
+        record.into_value()
     }
 
     /// Every parameter that a person fills in, required ones first, each with whether it is
@@ -50,16 +66,38 @@ impl Schema {
     }
 }
 
+impl Parameters {
+    fn from_value(value: Value) -> Option<Self> {
+        // Services in languages that have one word for lists and objects write "none" as a list.
+        if value.as_array().is_some_and(Vec::is_empty) {
+            return Some(Self::default());
+        }
+        let mut record = Record::read(value)?;
+        Some(Self {
+            required: readable(record.take("required")),
+            optional: readable(record.take("optional")),
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        let list = |parameters: &[Parameter]| parameters.iter().map(Parameter::to_value).collect();
+        let mut record = Record::new();
+        record.put("required", Value::Array(list(&self.required)));
+        record.put("optional", Value::Array(list(&self.optional)));
+        record.into_value()
+    }
+}
+
 /// Entries that are no parameter (no name, no object) are passed over: a form of what can be read
 /// beats none.
-fn readable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Parameter>, D::Error> {
-    Ok(match Value::deserialize(deserializer)? {
-        Value::Array(entries) => entries
+fn readable(value: Option<Value>) -> Vec<Parameter> {
+    match value {
+        Some(Value::Array(entries)) => entries
             .into_iter()
-            .filter_map(|entry| serde_json::from_value(entry).ok())
+            .filter_map(Parameter::from_value)
             .collect(),
         _ => Vec::new(),
-    })
+    }
 }
 
 #[cfg(test)]

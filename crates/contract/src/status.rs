@@ -1,7 +1,8 @@
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::serde_through_value;
 
 /// The service's word for a task's progress (INTERFACE "States and transitions").
 ///
@@ -17,7 +18,22 @@ pub enum StatusWord {
     Other(String),
 }
 
+serde_through_value!(StatusWord);
+
 impl StatusWord {
+    /// A status that is no text reads as an unnamed word: progress. There is always one.
+    pub fn from_value(value: Value) -> Option<Self> {
+        Some(match value {
+            Value::String(word) => Self::from(word.as_str()),
+            Value::Null => Self::Other(String::new()),
+            other => Self::Other(other.to_string()),
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        self.as_str().into()
+    }
+
     pub fn as_str(&self) -> &str {
         match self {
             Self::Starting => "starting",
@@ -50,23 +66,6 @@ impl From<&str> for StatusWord {
 impl fmt::Display for StatusWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
-    }
-}
-
-impl Serialize for StatusWord {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
-impl<'de> Deserialize<'de> for StatusWord {
-    /// A status that is no text reads as an unnamed word: progress.
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(match Value::deserialize(deserializer)? {
-            Value::String(word) => Self::from(word.as_str()),
-            Value::Null => Self::Other(String::new()),
-            other => Self::Other(other.to_string()),
-        })
     }
 }
 

@@ -113,7 +113,7 @@ fn id_of(data: &Value) -> Option<TaskId> {
 
 fn status_of(data: &Value) -> Option<StatusWord> {
     let status = data.get("status").filter(|status| !status.is_null())?;
-    serde_json::from_value(status.clone()).ok()
+    StatusWord::from_value(status.clone())
 }
 
 /// Output may be an array, one string or absent. Entries may be bare URLs or objects with a `url`;

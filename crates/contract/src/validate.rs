@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
 use crate::number::{as_integer, compare, parse};
-use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema};
+use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json};
 
 /// Why one parameter's entry can't be sent. The text names the parameter and the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -169,7 +169,7 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
                 .ok_or_else(|| one_of(allowed, trimmed))
         }
         Kind::Array | Kind::Object | Kind::Unknown => {
-            serde_json::from_str(trimmed).map_err(|error| format!("must be JSON: {error}"))
+            json::parse(trimmed.as_bytes()).map_err(|error| format!("must be JSON: {error}"))
         }
     }
 }

@@ -2,14 +2,15 @@
 //! stands is always counted from them.
 
 use atelier_contract::ModelId;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
 use crate::{BatchKey, Millis, Phase, Task, duration, sort};
 
+mod stored;
+
 /// A batch as it is stored. Fields of later versions are kept.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     pub key: BatchKey,
     pub model: ModelId,
@@ -20,9 +21,7 @@ pub struct Batch {
     /// Items that were to be sent.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
-    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
@@ -57,8 +56,7 @@ impl Batch {
 }
 
 /// The parts of a batch's bar, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Completed,
     Failed,

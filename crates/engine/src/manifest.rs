@@ -1,8 +1,9 @@
 //! What a batch was and what became of it, as a file: inputs, ids, states, errors, addresses and
 //! times of every item. Never a token.
 
+use atelier_contract::json::{Record, parse};
 use atelier_contract::{Entry, ModelId};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::batch::{Batch, Items};
 use crate::compose::{csv, import::INPUT_PREFIX};
@@ -127,16 +128,16 @@ impl Item {
 
     fn to_value(&self) -> Value {
         let outputs: Vec<Value> = self.outputs.iter().map(Output::to_value).collect();
-        json!({
-            "index": self.index,
-            "state": self.state,
-            "id": self.id,
-            "error": self.error,
-            "submitted": self.submitted,
-            "finished": self.finished,
-            "input": self.input,
-            "outputs": outputs,
-        })
+        let mut record = Record::new();
+        record.put("index", self.index.into());
+        record.put("state", self.state.clone().into());
+        record.put("id", self.id.clone().into());
+        record.put("error", self.error.clone().into());
+        record.put("submitted", self.submitted.clone().into());
+        record.put("finished", self.finished.clone().into());
+        record.put("input", self.input.clone().into());
+        record.put("outputs", outputs.into());
+        record.into_value()
     }
 }
 
@@ -150,7 +151,11 @@ impl Output {
     }
 
     fn to_value(&self) -> Value {
-        json!({"url": self.url, "file": self.file, "missing": self.missing})
+        let mut record = Record::new();
+        record.put("url", self.url.clone().into());
+        record.put("file", self.file.clone().into());
+        record.put("missing", self.missing.clone().into());
+        record.into_value()
     }
 }
 
@@ -197,8 +202,7 @@ impl Manifest {
     /// is absent or of another type reads as empty.
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        let value: Value =
-            serde_json::from_str(text).map_err(|error| format!("This is no JSON: {error}."))?;
+        let value = parse(text.as_bytes()).map_err(|error| format!("This is no JSON: {error}."))?;
         if text_at(&value, "format").as_deref() != Some(FORMAT) {
             return Err("This is no manifest of Atelier.".into());
         }
@@ -222,17 +226,16 @@ impl Manifest {
 
     pub fn to_json(&self) -> String {
         let items: Vec<Value> = self.items.iter().map(Item::to_value).collect();
-        let value = json!({
-            "format": FORMAT,
-            "version": VERSION,
-            "name": self.name,
-            "category": self.model.category,
-            "subcategory": self.model.subcategory,
-            "service": self.service,
-            "created": self.created,
-            "items": items,
-        });
-        format!("{value:#}")
+        let mut record = Record::new();
+        record.put("format", FORMAT.into());
+        record.put("version", VERSION.into());
+        record.put("name", self.name.clone().into());
+        record.put("category", self.model.category.clone().into());
+        record.put("subcategory", self.model.subcategory.clone().into());
+        record.put("service", self.service.clone().into());
+        record.put("created", self.created.clone().into());
+        record.put("items", items.into());
+        format!("{:#}", record.into_value())
     }
 
     /// The manifest as a table, a row per item, for spreadsheets. [`crate::compose::import`] reads

@@ -1,12 +1,12 @@
 use std::fmt;
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
-use serde::{Deserialize, Serialize};
+
+mod stored;
 
 /// What we know of a task. What we are doing about it (e.g. that the last poll failed) is another
 /// matter: see [`crate::Trouble`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum TaskState {
     /// Waiting for a free slot or the rate limit; nothing has been sent.
     Queued,
@@ -27,8 +27,7 @@ pub enum TaskState {
 }
 
 /// A [`TaskState`] without what it carries, for filters and counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     Queued,
     Submitting,
@@ -52,7 +51,7 @@ impl Phase {
         Phase::Gone,
     ];
 
-    /// A word for addresses and style sheets.
+    /// A word for addresses, style sheets and records.
     pub fn word(self) -> &'static str {
         match self {
             Phase::Queued => "queued",

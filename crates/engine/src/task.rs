@@ -1,19 +1,18 @@
 use std::fmt;
 
 use atelier_contract::{ApiError, Input, ModelId};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Millis, Phase, TaskState};
 
+mod stored;
+
 /// Our own key of a task, made before anything is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskKey(pub String);
 
 /// Our own key of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchKey(pub String);
 
 impl fmt::Display for TaskKey {
@@ -23,7 +22,7 @@ impl fmt::Display for TaskKey {
 }
 
 /// Where and as whom a task was submitted. A task is only ever polled there and as them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Account {
     /// The service's address; empty for the page's own origin.
     pub address: String,
@@ -31,7 +30,7 @@ pub struct Account {
 }
 
 /// A task's place in a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchPlace {
     pub batch: BatchKey,
     /// From 0.
@@ -39,14 +38,14 @@ pub struct BatchPlace {
 }
 
 /// The last poll gave no answer; it goes on being tried. The task's state stays what it was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Trouble {
     pub since: Millis,
     pub error: ApiError,
 }
 
 /// Everything known of one task, as it is stored.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     pub key: TaskKey,
     pub account: Account,
@@ -55,32 +54,25 @@ pub struct Task {
     pub input: Input,
     pub created: Millis,
     pub state: TaskState,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<Trouble>,
     /// False once a person has stopped watching.
-    #[serde(default = "yes")]
     pub watching: bool,
+    /// Its batch was paused before it was sent.
+    pub paused: bool,
+    /// The service has asked for no calls at all before this time. Kept with the task that met the
+    /// refusal, so that neither a reload nor another tab that takes over forgets it.
+    pub not_before: Option<Millis>,
     /// The task that this one repeats.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<TaskKey>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchPlace>,
     /// When the request was about to leave.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Millis>,
     /// When the service's id arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
     /// When the last word was known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
-    #[serde(flatten)]
     pub extra: Map<String, Value>,
-}
-
-fn yes() -> bool {
-    true
 }
 
 impl Task {
@@ -102,6 +94,8 @@ impl Task {
             state: TaskState::Queued,
             trouble: None,
             watching: true,
+            paused: false,
+            not_before: None,
             retry_of: None,
             batch: None,
             submitted: None,
@@ -127,8 +121,7 @@ impl Task {
 }
 
 /// What a person may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Take back what was not sent yet.
     Cancel,
@@ -145,6 +138,33 @@ pub enum Action {
 }
 
 impl Action {
+    pub const ALL: [Self; 7] = [
+        Self::Cancel,
+        Self::Resubmit,
+        Self::Dismiss,
+        Self::StopWatching,
+        Self::Watch,
+        Self::Refetch,
+        Self::Remove,
+    ];
+
+    /// Its name between tabs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Action::Cancel => "cancel",
+            Action::Resubmit => "resubmit",
+            Action::Dismiss => "dismiss",
+            Action::StopWatching => "stop_watching",
+            Action::Watch => "watch",
+            Action::Refetch => "refetch",
+            Action::Remove => "remove",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+
     /// What may be asked of a task as it is now.
     pub fn allowed(task: &Task) -> Vec<Action> {
         match task.state.phase() {

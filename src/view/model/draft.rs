@@ -1,4 +1,4 @@
-use atelier_contract::{Draft, ModelId, Schema};
+use atelier_contract::{Draft, ModelId, Schema, json};
 use atelier_engine::TaskKey;
 use atelier_engine::rerun;
 use leptos::prelude::*;
@@ -12,7 +12,7 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
     let key = format!("atelier.draft.{model}");
     let kept: Draft = Place::Browser
         .read(&key)
-        .and_then(|text| serde_json::from_str(&text).ok())
+        .and_then(|text| Draft::from_value(json::read(&text)?))
         .unwrap_or_default();
     let draft = RwSignal::new(kept);
     Effect::new(move |before: Option<()>| {
@@ -21,8 +21,8 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
         if before.is_some() {
             if draft.entries.is_empty() {
                 Place::Browser.remove(&key);
-            } else if let Ok(text) = serde_json::to_string(&*draft) {
-                Place::Browser.write(&key, &text);
+            } else {
+                Place::Browser.write(&key, &draft.to_value().to_string());
             }
         }
     });

@@ -1,6 +1,6 @@
 //! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
 
-use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
+use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MOST_ROWS, csv};
@@ -49,9 +49,9 @@ pub fn read(text: &str, schema: &Schema) -> Result<Imported, String> {
     let text = text.trim_start_matches('\u{feff}');
     let names = Names::new(schema);
     let imported = if text.trim_start().starts_with('[') {
-        json(text, &names)?
+        from_json(text, &names)?
     } else if text.trim_start().starts_with('{') {
-        json_lines(text, &names)?
+        from_json_lines(text, &names)?
     } else {
         from_csv(text, &names)?
     };
@@ -64,9 +64,12 @@ pub fn read(text: &str, schema: &Schema) -> Result<Imported, String> {
     Ok(imported)
 }
 
-fn json(text: &str, names: &Names) -> Result<Imported, String> {
-    let rows: Vec<Value> =
-        serde_json::from_str(text).map_err(|error| format!("This is no JSON array: {error}."))?;
+fn from_json(text: &str, names: &Names) -> Result<Imported, String> {
+    let rows =
+        json::parse(text.as_bytes()).map_err(|error| format!("This is no JSON array: {error}."))?;
+    let Value::Array(rows) = rows else {
+        return Err("This is no JSON array.".into());
+    };
     let mut imported = Imported::new(Format::Json);
     for (position, row) in rows.into_iter().enumerate() {
         imported.add_json(position + 1, row, names);
@@ -74,11 +77,9 @@ fn json(text: &str, names: &Names) -> Result<Imported, String> {
     Ok(imported)
 }
 
-fn json_lines(text: &str, names: &Names) -> Result<Imported, String> {
+fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
     // One object, or several of them, over as many lines as they like.
-    let objects: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text)
-        .into_iter()
-        .collect();
+    let objects = json::parse_all(text);
     let mut imported = Imported::new(Format::JsonLines);
     if let Ok(objects) = objects {
         if let [object] = objects.as_slice()
@@ -100,7 +101,7 @@ fn json_lines(text: &str, names: &Names) -> Result<Imported, String> {
     // A broken line must not take the others with it.
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     for (position, line) in lines.enumerate() {
-        match serde_json::from_str(line) {
+        match json::parse(line.as_bytes()) {
             Ok(object) => imported.add_json(position + 1, object, names),
             Err(error) => imported.note(position + 1, format!("This line is no JSON: {error}.")),
         }

@@ -1,7 +1,7 @@
 //! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
 //! mixed.
 
-use atelier_contract::{Entry, Kind, Parameter, check};
+use atelier_contract::{Entry, Kind, Parameter, check, json};
 
 use super::MOST_ROWS;
 
@@ -45,11 +45,9 @@ fn too_many() -> String {
 }
 
 fn json_values(text: &str) -> Result<Vec<String>, String> {
-    serde_json::Deserializer::from_str(text)
-        .into_iter::<serde_json::Value>()
-        .map(|value| value.map(|value| value.to_string()))
-        .collect::<Result<_, _>>()
-        .map_err(|error| format!("Write one JSON value per line: {error}."))
+    let values = json::parse_all(text)
+        .map_err(|error| format!("Write one JSON value per line: {error}."))?;
+    Ok(values.iter().map(ToString::to_string).collect())
 }
 
 /// The values between commas and line ends, trimmed; empty ones count only if quoted.

@@ -1,7 +1,6 @@
 //! Sweeps: parameters as axes, their values combined.
 
 use atelier_contract::{Draft, Entry};
-use serde::{Deserialize, Serialize};
 
 use super::MOST_ROWS;
 
@@ -12,8 +11,7 @@ pub struct Axis {
     pub values: Vec<Entry>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
     /// Every value with every other; the last axis changes fastest.
     Product,
@@ -83,7 +81,7 @@ pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
 }
 
 /// The labels of a grid, kept with the batch: two axes multiplied.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GridLabels {
     /// The axis that runs downwards, and its values as text.
     pub rows: Labels,
@@ -94,7 +92,7 @@ pub struct GridLabels {
     pub cells: Vec<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Labels {
     pub parameter: String,
     pub values: Vec<String>,

@@ -1,0 +1,206 @@
+use super::*;
+use atelier_contract::{StatusWord, TaskId};
+use proptest::prelude::*;
+use serde_json::{Map, json};
+
+/// Every field, in the order in which it is written.
+fn full() -> Value {
+    json!({
+        "key": "k", "account": {"address": "https://s.example", "uid": "me"},
+        "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+        "input": {
+            "model": {"category": "image", "subcategory": "a"},
+            "values": {"seed": u64::MAX, "low": i64::MIN, "scale": 0.1, "prompt": "é\n"}
+        },
+        "created": 1,
+        "state": {"state": "failed", "id": null, "message": "no"},
+        "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
+        "watching": false, "paused": true, "not_before": 3, "retry_of": "j",
+        "batch": {"batch": "b", "index": 4}, "submitted": 5, "accepted": 6, "finished": 7,
+        "later": {"z": 1, "a": [null]}, "and_later": null
+    })
+}
+
+#[test]
+fn every_field_is_written_as_it_was_read() {
+    let task = Task::from_value(full()).unwrap();
+    assert_eq!(task.to_value().to_string(), full().to_string());
+}
+
+#[test]
+fn a_record_of_the_first_version_is_read() {
+    let mut value = full();
+    let map = value.as_object_mut().unwrap();
+    for name in [
+        "trouble",
+        "watching",
+        "paused",
+        "not_before",
+        "retry_of",
+        "batch",
+        "submitted",
+        "accepted",
+        "finished",
+        "later",
+        "and_later",
+    ] {
+        map.shift_remove(name);
+    }
+    let task = Task::from_value(value.clone()).unwrap();
+    assert!(task.watching && !task.paused && task.extra.is_empty());
+    value["watching"] = json!(true);
+    assert_eq!(task.to_value(), value);
+    value["submitted"] = Value::Null;
+    assert_eq!(Task::from_value(value).unwrap(), task);
+}
+
+#[test]
+fn what_cannot_be_read_is_no_task() {
+    for (pointer, odd) in [
+        ("/key", json!(1)),
+        ("/created", json!(-1)),
+        ("/created", json!(1.5)),
+        ("/account", json!([])),
+        ("/state/state", json!("asleep")),
+        ("/state/message", json!(null)),
+        ("/trouble/error/kind", json!("new")),
+        ("/watching", json!(null)),
+        ("/batch/index", json!("4")),
+    ] {
+        let mut value = full();
+        *value.pointer_mut(pointer).unwrap() = odd;
+        assert_eq!(Task::from_value(value), None, "{pointer}");
+    }
+    for value in [json!(null), json!([]), json!({}), json!("k")] {
+        assert_eq!(Task::from_value(value), None);
+    }
+}
+
+fn errors() -> impl Strategy<Value = ApiError> {
+    let field = |(parameter, message): (String, String)| json!({"parameter": parameter, "message": message});
+    let wait = prop::option::of(any::<u64>());
+    prop_oneof![
+        ".*".prop_map(|detail| ApiError::Network { detail }),
+        any::<u64>().prop_map(|after_ms| ApiError::Timeout { after_ms }),
+        ".*".prop_map(|message| ApiError::Unauthorized { message }),
+        ".*".prop_map(|message| ApiError::NotFound { message }),
+        (".*", prop::collection::vec((".*", ".*"), 0..3)).prop_map(move |(message, fields)| {
+            let fields: Vec<Value> = fields.into_iter().map(field).collect();
+            let error = json!({"kind": "invalid", "message": message, "fields": fields});
+            ApiError::from_value(error).unwrap()
+        }),
+        (".*", wait.clone()).prop_map(|(message, retry_after_ms)| ApiError::RateLimited {
+            message,
+            retry_after_ms
+        }),
+        (any::<u16>(), ".*", wait).prop_map(|(status, message, retry_after_ms)| {
+            ApiError::Server {
+                status,
+                message,
+                retry_after_ms,
+            }
+        }),
+        ".*".prop_map(ApiError::malformed),
+        (any::<u16>(), ".*").prop_map(|(status, message)| ApiError::Refused { status, message }),
+    ]
+}
+
+fn states() -> impl Strategy<Value = TaskState> {
+    let id = || ".*".prop_map(TaskId);
+    prop_oneof![
+        Just(TaskState::Queued),
+        Just(TaskState::Submitting),
+        errors().prop_map(|error| TaskState::Unconfirmed { error }),
+        (id(), "[a-z ]*").prop_map(|(id, word)| TaskState::Running {
+            id,
+            word: StatusWord::from(word.as_str())
+        }),
+        id().prop_map(|id| TaskState::Fetching { id }),
+        (id(), prop::collection::vec(".*", 0..3))
+            .prop_map(|(id, outputs)| TaskState::Ready { id, outputs }),
+        (prop::option::of(id()), ".*").prop_map(|(id, message)| TaskState::Failed { id, message }),
+        id().prop_map(|id| TaskState::Gone { id }),
+    ]
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::Array),
+            prop::collection::vec((".*", inner), 0..3)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+fn fields(names: &'static str) -> impl Strategy<Value = Map<String, Value>> {
+    prop::collection::vec((names, values()), 0..4).prop_map(|fields| fields.into_iter().collect())
+}
+
+fn tasks() -> impl Strategy<Value = Task> {
+    let time = || prop::option::of(any::<u64>());
+    let facts = (
+        [".*", ".*", ".*", ".*"],
+        (any::<u64>(), any::<bool>(), any::<bool>()),
+        [time(), time(), time(), time()],
+        prop::option::of(".*"),
+        prop::option::of((".*", any::<u32>())),
+        prop::option::of((any::<u64>(), errors())),
+    );
+    // No name of a later field is one of ours.
+    (facts, states(), fields(".*"), fields("x_.*")).prop_map(|(facts, state, values, extra)| {
+        let ([key, address, uid, model_name], (created, watching, paused), times, ..) = facts;
+        let (.., retry_of, batch, trouble) = facts;
+        let [not_before, submitted, accepted, finished] = times;
+        let input = json!({"model": {"category": uid, "subcategory": key}, "values": values});
+        let mut task = Task::new(
+            TaskKey(key),
+            Account { address, uid },
+            model_name,
+            Input::from_value(input).unwrap(),
+            created,
+        );
+        task.state = state;
+        task.trouble = trouble.map(|(since, error)| Trouble { since, error });
+        task.watching = watching;
+        task.paused = paused;
+        task.not_before = not_before;
+        task.retry_of = retry_of.map(TaskKey);
+        task.batch = batch.map(|(batch, index)| BatchPlace {
+            batch: BatchKey(batch),
+            index: index as usize,
+        });
+        (task.submitted, task.accepted, task.finished) = (submitted, accepted, finished);
+        task.extra = extra;
+        task
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_task_survives_storage(task in tasks()) {
+        let text = task.to_value().to_string();
+        let read = Task::from_value(json::read(&text).unwrap()).unwrap();
+        prop_assert_eq!(&read, &task);
+        prop_assert_eq!(read.to_value().to_string(), text);
+    }
+
+    #[test]
+    fn a_field_of_any_shape_is_survived(name in "[a-z_]{1,10}", odd in values()) {
+        let mut value = full();
+        let names: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        for name in names.into_iter().chain([name]) {
+            let before = value[&name].clone();
+            value[&name] = odd.clone();
+            let _ = Task::from_value(value.clone());
+            value[&name] = before;
+        }
+    }
+}

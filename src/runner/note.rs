@@ -1,0 +1,92 @@
+//! What the tabs of one person tell each other. Tabs may be of different versions: the shapes do
+//! not change.
+
+use atelier_contract::json::{self, Record};
+use atelier_engine::{Action, Task, TaskKey};
+use serde_json::Value;
+
+pub enum Note {
+    /// A task as the leader has it now.
+    Task(Box<Task>),
+    Removed(TaskKey),
+    /// A task that a follower has written to storage, for the leader to send.
+    Submitted(Box<Task>),
+    /// Something a person did in a follower.
+    Act(TaskKey, Action),
+    /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
+    Tick,
+    /// A new tab asks for the token, so that it need not be typed for each tab.
+    TokenWanted,
+    Token(String),
+}
+
+impl Note {
+    /// `None` for what only another version knows.
+    pub fn from_value(value: Value) -> Option<Self> {
+        if let Value::String(word) = &value {
+            return match word.as_str() {
+                "Tick" => Some(Self::Tick),
+                "TokenWanted" => Some(Self::TokenWanted),
+                _ => None,
+            };
+        }
+        let (name, value) = Record::read(value)?.rest().into_iter().next()?;
+        Some(match name.as_str() {
+            "Task" => Self::Task(Box::new(Task::from_value(value)?)),
+            "Removed" => Self::Removed(TaskKey(json::text(value)?)),
+            "Submitted" => Self::Submitted(Box::new(Task::from_value(value)?)),
+            "Act" => {
+                let [key, action] = json::list(value, json::text)?.try_into().ok()?;
+                Self::Act(TaskKey(key), Action::from_word(&action)?)
+            }
+            "Token" => Self::Token(json::text(value)?),
+            _ => return None,
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let (name, value) = match self {
+            Self::Task(task) => ("Task", task.to_value()),
+            Self::Removed(key) => ("Removed", key.0.as_str().into()),
+            Self::Submitted(task) => ("Submitted", task.to_value()),
+            Self::Act(key, action) => {
+                let act = vec![key.0.as_str().into(), action.word().into()];
+                ("Act", Value::Array(act))
+            }
+            Self::Tick => return "Tick".into(),
+            Self::TokenWanted => return "TokenWanted".into(),
+            Self::Token(token) => ("Token", token.as_str().into()),
+        };
+        let mut record = Record::new();
+        record.put(name, value);
+        record.into_value()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn notes_are_read_as_they_were_written() {
+        for note in [
+            json!("Tick"),
+            json!("TokenWanted"),
+            json!({"Token": "secret"}),
+            json!({"Removed": "k"}),
+            json!({"Act": ["k", "stop_watching"]}),
+        ] {
+            assert_eq!(Note::from_value(note.clone()).unwrap().to_value(), note);
+        }
+        for unknown in [
+            json!("New"),
+            json!({"New": 1}),
+            json!({"Act": ["k"]}),
+            json!({}),
+            json!(1),
+        ] {
+            assert!(Note::from_value(unknown).is_none());
+        }
+    }
+}
