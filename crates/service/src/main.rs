@@ -1,6 +1,6 @@
 //! `atelier-service`: the local service as a program. See the library's documentation.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 use atelier_service::{Config, StartError, serve};
@@ -14,6 +14,7 @@ async fn main() -> ExitCode {
             tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()),
         )
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .init();
     match run(Config::parse()).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt;
 use serde_json::Value;
 use tower_http::cors::{Any, CorsLayer};
 
@@ -27,6 +28,9 @@ mod task;
 
 /// The largest request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;
+
+/// Of a body that is too large, this much is read to be able to answer at all.
+const MAX_DRAINED: usize = 32 << 20;
 
 /// How long a browser may remember what CORS permits.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -126,11 +130,14 @@ struct Call {
 
 impl Call {
     async fn of(app: &App, headers: &HeaderMap, body: Body) -> Result<Self, Failure> {
+        // Read first, whatever the answer: a client that is cut off while it sends sees a broken
+        // connection instead of the answer.
+        let bytes = read(body).await;
         let caller = auth::bearer(headers, app.token.as_deref())?;
         if let Some(limit) = &app.limit {
             limit.take(caller, Instant::now())?;
         }
-        let bytes = read(headers, body).await?;
+        let bytes = bytes?;
         let body = serde_json::from_slice(&bytes)
             .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
         Ok(Self {
@@ -140,23 +147,32 @@ impl Call {
     }
 }
 
-/// The whole body; 413 if it is too large, without reading it where its length is announced.
-async fn read(headers: &HeaderMap, body: Body) -> Result<Bytes, Failure> {
-    let too_large = || {
-        Failure::new(
+/// The whole body; 413 if it is too large. What is too much is read and dropped, up to a point.
+async fn read(body: Body) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut length = 0;
+    let mut chunks = body.into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk =
+            chunk.map_err(|error| Failure::bad_request(format!("The body broke off: {error}.")))?;
+        length += chunk.len();
+        if length > MAX_DRAINED {
+            break;
+        }
+        if length <= MAX_BODY {
+            bytes.extend_from_slice(&chunk);
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if length > MAX_BODY {
+        return Err(Failure::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too_large",
             format!("The body is larger than {MAX_BODY} bytes."),
-        )
-    };
-    let announced = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > MAX_BODY) {
-        return Err(too_large());
+        ));
     }
-    // Reading stops at the limit; any other error is a connection that is gone anyway.
-    to_bytes(body, MAX_BODY).await.map_err(|_| too_large())
+    Ok(bytes)
 }
 
 /// Runs work that waits for the disk or computes, away from the threads that serve requests.

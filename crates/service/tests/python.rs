@@ -1,0 +1,161 @@
+//! The two Python files, proven by use: with real Python, `requests`, `openai` and `jsonschema`.
+//!
+//! The interpreter is `ATELIER_PYTHON`, else `python3`. If a package is missing the proof fails:
+//! it does not pass in silence.
+
+mod support;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use atelier_contract::{Draft, Entry, Kind, Parameter};
+use atelier_service::models::Models;
+use serde_json::{Map, Value, json};
+use support::Server;
+
+fn python(script: &str, server: &Server, input: &Value) {
+    let interpreter = std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into());
+    let have = Command::new(&interpreter)
+        .args(["-c", "import jsonschema, openai, requests"])
+        .output()
+        .unwrap_or_else(|error| panic!("{interpreter}: {error}. Set ATELIER_PYTHON."));
+    assert!(
+        have.status.success(),
+        "{interpreter} lacks a package of: jsonschema, openai, requests. Install them, or set \
+         ATELIER_PYTHON to an interpreter that has them.\n{}",
+        String::from_utf8_lossy(&have.stderr)
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python");
+    let mut child = Command::new(&interpreter)
+        .args(["-B", "-X", "utf8"])
+        .arg(folder.join(script))
+        .arg(&server.url)
+        .envs([
+            ("SERVICE_UID", "me"),
+            ("SERVICE_TOKEN", "t"),
+            ("NO_PROXY", "127.0.0.1"),
+        ])
+        .env_remove("SERVICE_BASE_URL")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.to_string().as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success(),
+        "{script}\n{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn both_files_of_every_model_run_the_whole_workflow() {
+    let server = Server::start(&["--speed", "0", "--workers", "4"]);
+    python("proof_workflow.py", &server, &Value::Null);
+}
+
+#[test]
+fn a_chat_client_calls_the_function() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_openai.py", &server, &Value::Null);
+}
+
+#[test]
+fn a_generate_that_may_have_arrived_is_never_sent_again() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_network.py", &server, &Value::Null);
+}
+
+#[test]
+fn form_function_and_node_accept_the_same_inputs() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_agreement.py", &server, &Value::Array(cases()));
+}
+
+/// Every parameter of every model with values of all kinds, and what the contract says of them.
+fn cases() -> Vec<Value> {
+    let mut cases = Vec::new();
+    for model in Models::all().iter() {
+        let schema = model.schema();
+        let required = schema.parameters().filter(|(_, required)| *required);
+        let base: Map<String, Value> = required
+            .map(|(parameter, _)| (parameter.name.clone(), json!("a text")))
+            .collect();
+        for (parameter, _) in schema.parameters() {
+            let kind = match parameter.kind() {
+                Kind::Text => "text",
+                Kind::Enum => "enum",
+                Kind::Integer => "integer",
+                Kind::Number => "number",
+                Kind::Boolean => "boolean",
+                other => panic!("no model has a parameter of {other:?}"),
+            };
+            for value in candidates(parameter).into_iter().map(Some).chain([None]) {
+                let mut draft = Draft::from_values(&base);
+                match &value {
+                    Some(value) => draft.set(&parameter.name, Entry::Value(value.clone())),
+                    None => draft.reset(&parameter.name),
+                }
+                let verdict = schema.validate(&draft, false);
+                let sent = verdict
+                    .as_ref()
+                    .ok()
+                    .and_then(|input| input.values().get(&parameter.name));
+                cases.push(json!({
+                    "model": format!("{}/{}", schema.model.category, schema.model.subcategory),
+                    "base": base, "parameter": parameter.name, "kind": kind, "value": value,
+                    "absent": value.is_none(), "accepted": verdict.is_ok(), "sent": sent,
+                }));
+            }
+        }
+    }
+    cases
+}
+
+fn candidates(parameter: &Parameter) -> Vec<Value> {
+    let mut values = vec![
+        json!(null),
+        json!(""),
+        json!(" "),
+        json!("text"),
+        json!("1"),
+        json!("true"),
+        json!(0),
+        json!(1),
+        json!(-1),
+        json!(7),
+        json!(1.5),
+        json!(2.0),
+        json!(true),
+        json!(false),
+        json!([]),
+        json!({}),
+        json!([1]),
+        json!((1u64 << 53) + 1),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e300),
+        json!("画像 \"quoted\"\n{{x}}"),
+    ];
+    values.extend(parameter.allowed_values.iter().flatten().cloned());
+    values.extend(parameter.default.clone());
+    for bound in [&parameter.minimum, &parameter.maximum]
+        .into_iter()
+        .flatten()
+    {
+        values.push(json!(bound));
+        if let Some(whole) = bound.as_u64() {
+            values.extend(whole.checked_add(1).map(Value::from));
+            values.extend(whole.checked_sub(1).map(Value::from));
+        } else if let Some(float) = bound.as_f64() {
+            values.extend([json!(float + 0.001), json!(float - 0.001)]);
+        }
+    }
+    values
+}

@@ -1,0 +1,79 @@
+"""For one schema, the contract (form and service), the function's JSON schema, the function itself
+and the node accept the same inputs: parameter by parameter, value by value."""
+
+import json
+import sys
+
+import jsonschema
+
+import support
+
+# [{model, base, parameter, kind, value, accepted}], the verdicts being the contract's.
+base_url, cases = sys.argv[1], json.load(sys.stdin)
+loaded = {}
+counts = {"schema": 0, "function": 0, "node": 0}
+
+for case in cases:
+    model, name, value = case["model"], case["parameter"], case["value"]
+    if model not in loaded:
+        function = support.import_function(support.download(base_url, "openai-function", model))
+        validator = jsonschema.Draft202012Validator(function.FUNCTION["parameters"])
+        loaded[model] = function, validator, support.load_node(
+            support.download(base_url, "comfyui-node", model))
+    function, validator, (node_module, node) = loaded[model]
+    inputs = dict(case["base"], **{name: value})
+    if case["absent"]:
+        del inputs[name]
+
+    try:
+        sent = function.check_inputs(inputs)
+        accepted = True
+    except function.InvalidInput:
+        accepted = False
+    assert accepted == case["accepted"], ("function", case)
+    if accepted:
+        assert json.dumps(sent.get(name)) == json.dumps(case["sent"]), ("function sends", case, sent)
+    counts["function"] += 1
+
+    # Two differences, both of JSON Schema's making: it has no "left out" that is written as null,
+    # and its 2.0 is the whole number 2 in an enumeration, too.
+    of_its_own = value is None and not case["absent"]
+    of_its_own |= case["kind"] == "enum" and isinstance(value, float)
+    if not of_its_own:
+        assert validator.is_valid(inputs) == case["accepted"], ("schema", case)
+        counts["schema"] += 1
+
+    # What a widget of that kind can hold.
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    holds = {
+        "text": isinstance(value, str),
+        "integer": number and not isinstance(value, float),
+        "number": number,
+        "boolean": isinstance(value, bool),
+        "enum": isinstance(value, (str, int)) and not isinstance(value, bool),
+    }[case["kind"]]
+    if case["absent"] or not holds:
+        continue
+    widgets = support.defaults(node)
+    widgets.update(case["base"])
+    widgets[name] = value
+    if case["kind"] == "enum":
+        # Choosing a label stands for choosing its value; what has no label can't be chosen.
+        labels = [l for l, v in node_module.CHOICES[name].items() if type(v) is type(value) and v == value]
+        widgets[name] = labels[0] if labels else "no such label"
+    for other, choices in node_module.CHOICES.items():
+        if other != name:
+            widgets[other] = next(l for l, v in choices.items() if v == widgets[other] or l == widgets[other])
+    try:
+        checked = node_module.check_inputs(
+            node_module.inputs_from_widgets(support.validated(node, widgets)))
+        accepted = True
+    except (ValueError, node_module.InvalidInput):
+        accepted = False
+    assert accepted == case["accepted"], ("node", case)
+    if accepted and case["sent"] is not None:
+        assert checked.get(name) == case["sent"], ("node sends", case, checked)
+    counts["node"] += 1
+
+assert min(counts.values()) > 100, counts
+print(counts)

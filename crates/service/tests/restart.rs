@@ -1,0 +1,71 @@
+//! Tasks outlive the process.
+
+mod support;
+
+use serde_json::json;
+use support::{STRATA, Server, request};
+
+/// Slow enough to be interrupted, whatever the machine.
+const SLOW: [&str; 4] = ["--speed", "20", "--workers", "1"];
+
+#[test]
+fn tasks_survive_a_killed_process() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &SLOW);
+    let running = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
+    let waiting = server.generate(STRATA, json!({"prompt": "b"}));
+    while server.post("/v2/status", &running).json()["data"]["status"] != "processing" {
+        std::thread::yield_now();
+    }
+    server.kill();
+
+    let server = Server::start_on(data.path(), &["--speed", "0"]);
+    for task in [&running, &waiting] {
+        assert_eq!(server.wait(task)["status"], "completed");
+        let output = &server.post("/v2/response", task).json()["data"]["output"];
+        assert_eq!(server.get(output[0].as_str().unwrap()).status, 200);
+    }
+    // What was chosen before the kill still holds: the same seed gives the same bytes.
+    let again = server.output(STRATA, json!({"prompt": "a", "seed": 1}));
+    let first = server.post("/v2/response", &running).json()["data"]["output"][0].clone();
+    assert_eq!(
+        server.get(&again[0]).bytes,
+        server.get(first.as_str().unwrap()).bytes
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn asked_to_stop_it_stops_at_once_and_goes_on_later() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &SLOW);
+    let requests: Vec<_> = (0..10)
+        .map(|n| request(STRATA, json!({"prompt": n.to_string()})))
+        .collect();
+    let reply = server
+        .post("/v2/generate-batch", &json!({"requests": requests}))
+        .json();
+    let started = std::time::Instant::now();
+    assert!(server.terminate(), "it ends well");
+    assert!(started.elapsed().as_secs() < 8);
+
+    let server = Server::start_on(data.path(), &["--speed", "0", "--workers", "4"]);
+    for entry in reply["data"]["results"].as_array().unwrap() {
+        let mut task = request(STRATA, json!({}));
+        task["id"] = entry["body"]["data"]["id"].clone();
+        assert_eq!(server.wait(&task)["status"], "completed");
+    }
+}
+
+#[test]
+fn one_directory_takes_one_service() {
+    let data = tempfile::tempdir().unwrap();
+    let _first = Server::start_on(data.path(), &[]);
+    let second = std::process::Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .args(["--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path())
+        .output()
+        .unwrap();
+    assert!(!second.status.success());
+    assert!(String::from_utf8_lossy(&second.stderr).contains("another service"));
+}

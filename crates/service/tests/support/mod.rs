@@ -1,0 +1,218 @@
+//! A really running service, and calls to it.
+#![allow(dead_code)] // Each test file uses its own share.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// The program, running on a free loopback port; killed when dropped.
+pub struct Server {
+    child: Child,
+    pub url: String,
+    data: Option<TempDir>,
+}
+
+/// One answer.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub bytes: Vec<u8>,
+}
+
+impl Server {
+    /// Starts with a data directory of its own.
+    pub fn start(args: &[&str]) -> Self {
+        let data = TempDir::new().unwrap();
+        let mut server = Self::start_on(data.path(), args);
+        server.data = Some(data);
+        server
+    }
+
+    pub fn start_on(data: &Path, args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+            .args(["--listen", "127.0.0.1:0", "--data"])
+            .arg(data)
+            .args(args)
+            .env_remove("ATELIER_SERVICE_TOKEN")
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .trim()
+            .strip_prefix("Listening on ")
+            .expect("the address")
+            .to_owned();
+        Self {
+            child,
+            url,
+            data: None,
+        }
+    }
+
+    /// As `kill -9`: nothing gets to tidy up.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// As Ctrl-C or a system shutting down. Returns whether it ended well, in time.
+    #[cfg(unix)]
+    pub fn terminate(&mut self) -> bool {
+        let pid = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while Instant::now() < deadline {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.success();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+
+    pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(60)))
+            .build()
+            .into();
+        let url = if path.starts_with("http") {
+            path.to_owned()
+        } else {
+            format!("{}{path}", self.url)
+        };
+        let mut request = ureq::http::Request::builder().method(method).uri(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut answer = agent.run(request.body(body).unwrap()).unwrap();
+        let headers = answer
+            .headers()
+            .iter()
+            .map(|(name, value)| {
+                (
+                    name.to_string(),
+                    value.to_str().unwrap_or_default().to_owned(),
+                )
+            })
+            .collect();
+        Answer {
+            status: answer.status().as_u16(),
+            headers,
+            bytes: answer
+                .body_mut()
+                .with_config()
+                .limit(1 << 26)
+                .read_to_vec()
+                .unwrap(),
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, &[], b"")
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Answer {
+        let headers = [
+            ("authorization", "Bearer t"),
+            ("content-type", "application/json"),
+        ];
+        self.call("POST", path, &headers, body.to_string().as_bytes())
+    }
+
+    /// Starts a task and returns the body that asks for it.
+    pub fn generate(&self, model: (&str, &str), input: Value) -> Value {
+        let answer = self.post("/v2/generate", &request(model, input));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let body = answer.json();
+        assert_eq!(body["success"], true);
+        assert_eq!(body["data"]["status"], "starting");
+        json!({"uid": "me", "category": model.0, "subcategory": model.1, "id": body["data"]["id"]})
+    }
+
+    /// Polls until the task has ended; returns the last status data.
+    pub fn wait(&self, task: &Value) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answer = self.post("/v2/status", task);
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            let data = answer.json()["data"].clone();
+            assert!(data.get("output").is_none(), "status never returns output");
+            if matches!(data["status"].as_str(), Some("completed" | "failed")) {
+                return data;
+            }
+            assert!(Instant::now() < deadline, "{data}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Generates, waits and returns the output URLs.
+    pub fn output(&self, model: (&str, &str), input: Value) -> Vec<String> {
+        let task = self.generate(model, input);
+        let data = self.wait(&task);
+        assert_eq!(data["status"], "completed", "{data}");
+        let body = self.post("/v2/response", &task).json();
+        assert_eq!(body["data"]["status"], "completed");
+        let urls = body["data"]["output"].as_array().unwrap();
+        urls.iter()
+            .map(|url| url.as_str().unwrap().to_owned())
+            .collect()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("{}", self.text()))
+    }
+
+    /// The body of a failing call must be `{success: false, error, message}`.
+    pub fn error(&self) -> String {
+        let body = self.json();
+        assert_eq!(body["success"], false, "{body}");
+        assert!(!body["message"].as_str().unwrap().is_empty());
+        body["error"].as_str().unwrap().to_owned()
+    }
+}
+
+/// The body of a generate request.
+pub fn request(model: (&str, &str), input: Value) -> Value {
+    let mut body = json!({"uid": "me", "category": model.0, "subcategory": model.1});
+    body.as_object_mut()
+        .unwrap()
+        .extend(input.as_object().unwrap().clone());
+    body
+}
+
+pub const STRATA: (&str, &str) = ("image", "strata");
