@@ -2,19 +2,21 @@
 
 use crate::{Millis, schedule};
 
-/// Calls that may leave at once after a pause.
+/// Calls that may leave at once after a pause. A thousand running tasks need a hundred calls a
+/// round (INTERFACE "Limits": ten to a call); a service that allows less says so with a 429.
 const BURST: f64 = 60.0;
 /// Calls a second at most and at least; a 429 halves the rate, time brings it back.
 const FASTEST: f64 = 60.0;
 const SLOWEST: f64 = 1.0;
-/// How much the rate recovers in a second without a 429.
-const RECOVERY: f64 = 0.5;
+/// How much the rate recovers in a second without a 429: slowly, or the next 429 comes soon.
+const RECOVERY: f64 = 0.2;
 /// A wait that a service names is believed up to this long.
 const LONGEST_BLOCK: Millis = 24 * 3_600_000;
 
 #[derive(Debug, Clone)]
 pub struct Limiter {
     tokens: f64,
+    /// Calls a second.
     rate: f64,
     /// When `tokens` and `rate` were right.
     at: Millis,
@@ -52,29 +54,43 @@ impl Limiter {
 
     /// When the next call may leave.
     pub fn next(&self, now: Millis) -> Millis {
-        let missing = (1.0 - self.tokens).max(0.0);
-        let wait = (missing / self.rate * 1_000.0).ceil() as Millis;
-        self.blocked_until.max(now + wait)
+        let have = self.tokens + now.saturating_sub(self.at) as f64 / 1_000.0 * self.rate;
+        let wait = ((1.0 - have).max(0.0) / self.rate * 1_000.0).ceil() as Millis;
+        self.blocked_until.max(now.saturating_add(wait))
     }
 
     /// The service asked for fewer calls; `retry_after` is the wait it named, in milliseconds.
     /// `random` is in `[0, 1)`.
     pub fn refuse(&mut self, now: Millis, retry_after: Option<Millis>, random: f64) {
         self.refill(now);
-        self.refusals = self.refusals.saturating_add(1);
-        self.rate = (self.rate / 2.0).max(SLOWEST);
+        let is_known = self.blocked_until > now;
+        if !is_known {
+            // Several calls that were under way are refused together: that is one refusal.
+            self.refusals = self.refusals.saturating_add(1);
+            self.rate = (self.rate / 2.0).max(SLOWEST);
+        }
         self.tokens = 0.0;
         let wait = match retry_after {
             // A little later, never earlier: whoever waits for the same moment need not meet.
             Some(wait) => wait.min(LONGEST_BLOCK) + 50 + (random * 250.0) as Millis,
+            None if is_known => return,
             None => schedule::after_refusals(self.refusals, random),
         };
-        self.blocked_until = self.blocked_until.max(now + wait);
+        self.blocked_until = self.blocked_until.max(now.saturating_add(wait));
+    }
+
+    /// A wait that was named before this page was opened.
+    pub fn block(&mut self, now: Millis, until: Millis) {
+        let latest = now.saturating_add(LONGEST_BLOCK);
+        self.blocked_until = self.blocked_until.max(until.min(latest));
     }
 
     /// A call was answered without a refusal.
-    pub fn accept(&mut self) {
-        self.refusals = 0;
+    pub fn accept(&mut self, now: Millis) {
+        // An answer to a call that left before the refusal says nothing about it.
+        if self.blocked_until <= now {
+            self.refusals = 0;
+        }
     }
 
     /// The clock was set back by so much: waits stay as long as they were.
@@ -104,6 +120,29 @@ mod tests {
         assert!(limiter.take(60_000));
     }
 
+    #[test]
+    fn calls_refused_together_slow_down_once() {
+        let mut limiter = Limiter::new(0);
+        for _ in 0..6 {
+            limiter.refuse(0, Some(1_000), 0.0);
+        }
+        assert_eq!(limiter.rate, FASTEST / 2.0);
+        limiter.refuse(5_000, Some(1_000), 0.0);
+        assert!(limiter.rate < FASTEST / 3.0);
+    }
+
+    #[test]
+    fn a_longer_time_named_later_counts_and_a_shorter_one_does_not() {
+        let mut limiter = Limiter::new(0);
+        limiter.refuse(0, Some(10_000), 0.0);
+        limiter.refuse(0, Some(1_000), 0.0);
+        limiter.refuse(0, None, 0.0);
+        assert!(!limiter.take(9_999));
+        limiter.refuse(5_000, Some(20_000), 0.0);
+        assert!(!limiter.take(24_999));
+        assert!(limiter.take(limiter.next(25_000)));
+    }
+
     proptest! {
         #[test]
         fn no_call_leaves_before_the_named_time(
@@ -130,8 +169,19 @@ mod tests {
             for _ in 0..calls {
                 if !limiter.take(now) {
                     now = limiter.next(now).max(now + 1);
-                    prop_assert!(limiter.take(now));
+                    prop_assert!(limiter.take(now + 1));
                 }
+            }
+        }
+
+        #[test]
+        fn any_clock_is_survived(steps in prop::collection::vec((any::<u64>(), any::<Option<u64>>()), 0..30)) {
+            let mut limiter = Limiter::new(0);
+            for (now, refusal) in steps {
+                limiter.take(now);
+                limiter.refuse(now, refusal, 0.9);
+                prop_assert!(limiter.next(now) >= now);
+                limiter.shift_back(now);
             }
         }
     }

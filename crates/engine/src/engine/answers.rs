@@ -4,20 +4,23 @@ use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusW
 use serde_json::Value;
 
 use super::call::InFlight;
+use super::hold::{self, Reason};
 use super::polls::age;
-use super::{CallKind, Engine, Hold};
+use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Millis, TaskKey, TaskState, schedule};
 
-/// A service that says twice, this far apart, that it does not know an id, is believed: one that is
-/// just starting may say so once.
+/// A service that says twice, this far apart and nothing else in between, that it does not know an
+/// id, is believed: one that is just starting may say so once.
 const GONE_AFTER: Millis = 5_000;
 
-/// Completed without output is asked about this often before it is believed.
-const EMPTY_ANSWERS: u32 = 3;
+/// The same, where the 404 comes without a word. A service that knows its tasks says something; a
+/// proxy or a web server that stands in its place for a while does not, and to lose sight of a
+/// paid task is worse than to ask about a lost one for a minute.
+const GONE_AFTER_WORDLESS: Millis = 60_000;
 
-/// The longest hold after unanswered submissions.
-const LONGEST_HOLD: Millis = 60_000;
+/// Completed without output is asked about this often before it is believed.
+const EMPTY_ANSWERS: u32 = 4;
 
 impl Engine {
     pub(super) fn take_answer(
@@ -27,208 +30,191 @@ impl Engine {
         now: Millis,
         random: &mut dyn FnMut() -> f64,
     ) {
-        let no_batch = call.batched && matches!(answer, Err(ApiError::NotFound { .. }));
-        if no_batch {
-            // The service has no batch endpoints: nothing was accepted, each is asked singly.
-            self.without_batch.insert(self.account.address.clone());
-            for key in &call.tasks {
-                match call.kind {
-                    CallKind::Generate => self.happen(key, Event::PutBack, now),
-                    CallKind::Status | CallKind::Response => self.set_due(key, now),
-                }
+        let answer = match answer {
+            Ok(body) if call.batched => {
+                BatchReply::from_body(&body, call.tasks.len()).map(|reply| items(&call, reply))
             }
-            return;
-        }
+            Ok(body) => Ok(vec![Ok(body)]),
+            Err(error) => Err(error),
+        };
+        let answers = match answer {
+            Ok(answers) => answers,
+            Err(ApiError::NotFound { .. }) if call.batched => {
+                // The service has no batch endpoints, so it took nothing: each is asked singly.
+                self.without_batch.insert(call.account.address.clone());
+                return self.ask_again(&call, now);
+            }
+            Err(ApiError::Invalid { .. }) if call.batched => {
+                // One item spoilt the call for all, or all together are too large.
+                self.part(&call);
+                return self.ask_again(&call, now);
+            }
+            Err(error) => {
+                if call.batched && matches!(error, ApiError::Refused { .. }) {
+                    self.part(&call);
+                }
+                vec![Err(error); call.tasks.len()]
+            }
+        };
         // One wait for all tasks of a call, so that they stay together.
         let chance = random();
-        match answer {
-            Err(error) => {
-                self.note_failure(&call, &error, now, chance);
-                for key in &call.tasks {
-                    self.one(call.kind, key, Err(error.clone()), now, chance);
-                }
-            }
-            Ok(body) if call.batched => match BatchReply::from_body(&body, call.tasks.len()) {
-                Err(error) => {
-                    self.note_failure(&call, &error, now, chance);
-                    for key in &call.tasks {
-                        self.one(call.kind, key, Err(error.clone()), now, chance);
-                    }
-                }
-                Ok(reply) => {
-                    self.note_success(call.kind);
-                    for (key, entry) in call.tasks.iter().zip(reply.entries) {
-                        let answer = match entry {
-                            None => Err(ApiError::malformed(
-                                "the batch reply has no entry for this item",
-                            )),
-                            Some(entry) if (200..300).contains(&entry.status) => Ok(entry.body),
-                            Some(entry) => {
-                                Err(ApiError::from_status(entry.status, Some(&entry.body), None))
-                            }
-                        };
-                        if let Err(error @ ApiError::RateLimited { .. }) = &answer {
-                            self.note_failure(&call, error, now, chance);
-                        }
-                        self.one(call.kind, key, answer, now, chance);
-                    }
-                }
-            },
-            Ok(body) => {
-                self.note_success(call.kind);
-                self.one(call.kind, &call.tasks[0], Ok(body), now, chance);
+        let results: Vec<Result<(), ApiError>> = call
+            .tasks
+            .iter()
+            .zip(answers)
+            .map(|(key, answer)| match call.kind {
+                CallKind::Generate => self.submitted(key, answer, now, chance),
+                CallKind::Status => self.polled(key, answer, now, chance),
+                CallKind::Response => self.fetched(key, answer, now, chance),
+            })
+            .collect();
+        self.note(&call, &results, now, chance);
+    }
+
+    /// The call as a whole came to nothing: its tasks wait for another one.
+    fn ask_again(&mut self, call: &InFlight, now: Millis) {
+        for key in &call.tasks {
+            match call.kind {
+                CallKind::Generate => self.happen(key, Event::PutBack, now),
+                CallKind::Status | CallKind::Response => self.set_due(key, now),
             }
         }
     }
 
-    /// What a call without an answer means for all further calls.
-    fn note_failure(&mut self, call: &InFlight, error: &ApiError, now: Millis, chance: f64) {
-        let waits = matches!(error, ApiError::RateLimited { .. })
-            || matches!(
-                error,
-                ApiError::Server {
-                    status: 503,
-                    retry_after_ms: Some(_),
-                    ..
-                }
-            );
-        if waits {
-            if self.limiter.blocked_until(now).is_none() || error.retry_after_ms().is_some() {
-                self.limiter.refuse(now, error.retry_after_ms(), chance);
+    fn part(&mut self, call: &InFlight) {
+        for key in &call.tasks {
+            if let Some(tracked) = self.tasks.get_mut(key) {
+                tracked.alone = true;
             }
-            return;
-        }
-        if matches!(error, ApiError::Unauthorized { .. }) {
-            self.unauthorized = true;
-        }
-        if call.kind != CallKind::Generate {
-            return;
-        }
-        if matches!(error, ApiError::Unauthorized { .. }) {
-            self.hold = Some(Hold {
-                until: now + LONGEST_HOLD,
-                error: error.clone(),
-            });
-        } else if !error.was_certainly_not_accepted() {
-            self.unanswered = self.unanswered.saturating_add(1);
-            let wait = 5_000_u64 << self.unanswered.min(5).saturating_sub(1);
-            self.hold = Some(Hold {
-                until: now + wait.min(LONGEST_HOLD),
-                error: error.clone(),
-            });
         }
     }
 
-    fn note_success(&mut self, kind: CallKind) {
-        self.limiter.accept();
-        self.unauthorized = false;
-        self.unanswered = 0;
-        let refused = self
-            .hold
-            .as_ref()
-            .is_some_and(|hold| matches!(hold.error, ApiError::Unauthorized { .. }));
-        // The service answers again: what waited for that goes on.
-        if !refused || kind == CallKind::Generate {
-            self.hold = None;
-        }
-    }
-
-    /// One task's own answer.
-    fn one(
+    /// What the answers to a call mean for all further calls.
+    fn note(
         &mut self,
-        kind: CallKind,
-        key: &TaskKey,
-        answer: Result<Value, ApiError>,
+        call: &InFlight,
+        results: &[Result<(), ApiError>],
         now: Millis,
         chance: f64,
     ) {
-        match kind {
-            CallKind::Generate => self.submitted(key, answer, now, chance),
-            CallKind::Status => self.polled(key, answer, now, chance),
-            CallKind::Response => self.fetched(key, answer, now, chance),
+        let limiter = self.limiter(&call.account.address, now);
+        if results.iter().any(is_clear) {
+            limiter.accept(now);
+        }
+        let mut waiting = None;
+        for (key, result) in call.tasks.iter().zip(results) {
+            if let Err(error) = result
+                && asks_to_wait(error)
+            {
+                limiter.refuse(now, error.retry_after_ms(), chance);
+                waiting = Some(key);
+            }
+        }
+        let until = limiter.blocked_until(now);
+        if let Some(key) = waiting
+            && let Some(tracked) = self.tasks.get_mut(key)
+        {
+            tracked.task.not_before = until;
+            self.save(key);
+        }
+        if call.account != self.account {
+            return; // It says nothing of the service and the credentials that are set now.
+        }
+        let refuses = |error: &ApiError| matches!(error, ApiError::Unauthorized { .. });
+        let refused = results
+            .iter()
+            .find_map(|result| result.as_ref().err().filter(|error| refuses(error)));
+        if refused.is_some() {
+            self.unauthorized = true;
+        } else if results.iter().any(is_clear) {
+            self.unauthorized = false;
+        }
+        if call.kind != CallKind::Generate {
+            // Somebody answers again: what waited for that goes on.
+            if results.iter().any(is_clear)
+                && self
+                    .hold
+                    .is_some_and(|hold| hold.reason == Reason::Unreachable)
+            {
+                self.lift_hold();
+            }
+            return;
+        }
+        let worst = if results.iter().any(is_clear) {
+            self.hold = None;
+            self.probing = false;
+            self.unclear = 0;
+            refused
+        } else {
+            results.iter().find_map(|result| result.as_ref().err())
+        };
+        if let Some(hold) = worst.and_then(|error| hold::after(error, self.unclear, now)) {
+            if hold.reason != Reason::Unauthorized {
+                self.unclear = self.unclear.saturating_add(1);
+            }
+            self.hold = Some(hold);
         }
     }
 
+    /// The answer to a task's submission. `Err` says why it was of no use.
     fn submitted(
         &mut self,
         key: &TaskKey,
         answer: Result<Value, ApiError>,
         now: Millis,
         chance: f64,
-    ) {
-        let accepted = answer.and_then(|body| {
-            let accepted = Accepted::from_body(&body)?;
-            Ok((accepted, body))
-        });
+    ) -> Result<(), ApiError> {
+        let accepted = answer.and_then(|body| Ok((Accepted::from_body(&body)?, body)));
         match accepted {
             Ok((Accepted { id, status }, body)) => {
                 let error = Progress::from_body(&body)
                     .ok()
                     .and_then(|progress| progress.error);
-                self.happen(
-                    key,
-                    Event::Accepted {
-                        id,
-                        word: status,
-                        error,
-                    },
-                    now,
-                );
+                let word = status;
+                self.happen(key, Event::Accepted { id, word, error }, now);
                 self.poll_again(key, now, chance);
+                Ok(())
             }
-            Err(
-                ApiError::RateLimited { .. }
-                | ApiError::Server {
-                    status: 503,
-                    retry_after_ms: Some(_),
-                    ..
-                },
-            ) => {
-                self.happen(key, Event::PutBack, now);
-            }
-            Err(error) if error.was_certainly_not_accepted() => {
-                self.happen(
-                    key,
+            Err(error) => {
+                let event = if asks_to_wait(&error) {
+                    Event::PutBack
+                } else if error.was_certainly_not_accepted() {
                     Event::Rejected {
                         message: error.sentence(),
-                    },
-                    now,
-                );
+                    }
+                } else {
+                    Event::LostAnswer {
+                        error: error.clone(),
+                    }
+                };
+                self.happen(key, event, now);
+                Err(error)
             }
-            Err(error) => self.happen(key, Event::LostAnswer { error }, now),
         }
     }
 
-    fn polled(&mut self, key: &TaskKey, answer: Result<Value, ApiError>, now: Millis, chance: f64) {
-        let asked = self
-            .tasks
-            .get(key)
-            .and_then(|tracked| tracked.task.state.id().cloned());
-        let progress = answer
-            .and_then(|body| Progress::from_body(&body))
-            .and_then(|progress| {
-                // An answer about another task says nothing of this one.
-                match (&progress.id, &asked) {
-                    (Some(told), Some(asked)) if told != asked => {
-                        Err(ApiError::malformed("it is about another task"))
-                    }
-                    _ => Ok(progress),
-                }
-            });
+    fn polled(
+        &mut self,
+        key: &TaskKey,
+        answer: Result<Value, ApiError>,
+        now: Millis,
+        chance: f64,
+    ) -> Result<(), ApiError> {
+        let asked = self.task(key).and_then(|task| task.state.id().cloned());
+        let progress = answer.and_then(|body| Progress::from_body(&body));
+        let progress = progress.and_then(|progress| match (&progress.id, &asked) {
+            // An answer about another task says nothing of this one.
+            (Some(told), Some(asked)) if told != asked => {
+                Err(ApiError::malformed("it is about another task"))
+            }
+            _ => Ok(progress),
+        });
         match progress {
             Ok(Progress { status, error, .. }) => {
-                self.heard(key);
-                self.happen(
-                    key,
-                    Event::Progress {
-                        word: status,
-                        error,
-                    },
-                    now,
-                );
-                self.poll_again(key, now, chance);
+                self.progressed(key, status, error, now, chance);
+                Ok(())
             }
-            Err(error) => self.unheard(key, &error, now, chance),
+            Err(error) => self.unheard(key, error, now, chance),
         }
     }
 
@@ -238,49 +224,72 @@ impl Engine {
         answer: Result<Value, ApiError>,
         now: Millis,
         chance: f64,
-    ) {
+    ) -> Result<(), ApiError> {
         let Some(tracked) = self.tasks.get_mut(key) else {
-            return;
+            return answer.map(|_| ());
         };
+        let answer = answer.and_then(|body| Output::from_body(&body));
         if matches!(tracked.task.state, TaskState::Ready { .. }) {
             // A person asked for fresh addresses; without any the old ones stay.
             tracked.refetch = false;
-            if let Ok(Output { output, .. }) = answer.and_then(|body| Output::from_body(&body)) {
-                self.happen(key, Event::Ready { outputs: output }, now);
-            }
-            return;
-        }
-        match answer.and_then(|body| Output::from_body(&body)) {
-            Ok(Output {
-                status: StatusWord::Completed,
-                output,
-                ..
-            }) => {
-                let tracked_empty = output.is_empty() && {
-                    tracked.empty_answers += 1;
-                    tracked.empty_answers < EMPTY_ANSWERS
-                };
-                self.heard(key);
-                if tracked_empty {
-                    self.set_due(key, now + schedule::after_failures(2, chance));
-                } else {
+            return match answer {
+                Ok(Output { output, .. }) => {
                     self.happen(key, Event::Ready { outputs: output }, now);
+                    Ok(())
                 }
-            }
-            Ok(Output { status, error, .. }) => {
-                self.heard(key);
-                self.happen(
-                    key,
-                    Event::Progress {
-                        word: status,
-                        error,
-                    },
-                    now,
-                );
-                self.poll_again(key, now, chance);
-            }
-            Err(error) => self.unheard(key, &error, now, chance),
+                Err(error) => {
+                    if asks_to_wait(&error) {
+                        tracked.refetch = true;
+                        self.set_due(key, now);
+                    }
+                    Err(error)
+                }
+            };
         }
+        let Output {
+            status,
+            output,
+            error,
+        } = match answer {
+            Ok(output) => output,
+            Err(error) => return self.unheard(key, error, now, chance),
+        };
+        let is_output = match &status {
+            StatusWord::Completed => {
+                tracked.empty_answers = tracked.empty_answers.saturating_add(1);
+                !output.is_empty() || tracked.empty_answers >= EMPTY_ANSWERS
+            }
+            // A word of its own beside outputs, from a service that has said completed.
+            StatusWord::Other(_) => !output.is_empty(),
+            _ => false,
+        };
+        if is_output {
+            self.heard(key);
+            self.happen(key, Event::Ready { outputs: output }, now);
+        } else if status == StatusWord::Completed {
+            self.heard(key);
+            let tries = self
+                .tasks
+                .get(key)
+                .map_or(0, |tracked| tracked.empty_answers);
+            self.set_due(key, now + schedule::after_failures(tries, chance));
+        } else {
+            self.progressed(key, status, error, now, chance);
+        }
+        Ok(())
+    }
+
+    fn progressed(
+        &mut self,
+        key: &TaskKey,
+        word: StatusWord,
+        error: Option<String>,
+        now: Millis,
+        chance: f64,
+    ) {
+        self.heard(key);
+        self.happen(key, Event::Progress { word, error }, now);
+        self.poll_again(key, now, chance);
     }
 
     /// An answer came: whatever was unclear is clear again.
@@ -289,43 +298,99 @@ impl Engine {
             tracked.failures = 0;
             tracked.unknown_since = None;
             if tracked.task.trouble.take().is_some() {
-                self.commands
-                    .push(super::Command::Save(tracked.task.clone()));
+                self.save(key);
             }
         }
     }
 
     /// No answer: the state stays, and the question is asked again, for ever.
-    fn unheard(&mut self, key: &TaskKey, error: &ApiError, now: Millis, chance: f64) {
+    fn unheard(
+        &mut self,
+        key: &TaskKey,
+        error: ApiError,
+        now: Millis,
+        chance: f64,
+    ) -> Result<(), ApiError> {
         let Some(tracked) = self.tasks.get_mut(key) else {
-            return;
+            return Err(error);
         };
+        let is_watched = tracked.task.watching;
+        if asks_to_wait(&error) {
+            // No trouble of this task: all calls wait, and then it is asked about at once.
+            if is_watched {
+                self.set_due(key, now);
+            }
+            return Err(error);
+        }
         let mut wait = 0;
-        if matches!(error, ApiError::NotFound { .. }) {
-            let since = *tracked.unknown_since.get_or_insert(now);
-            if now.saturating_sub(since) >= GONE_AFTER {
+        if let ApiError::NotFound { message } = &error {
+            let enough = if message.is_empty() {
+                GONE_AFTER_WORDLESS
+            } else {
+                GONE_AFTER
+            };
+            // `min`: the clock may have been set back.
+            let since = tracked.unknown_since.map_or(now, |since| since.min(now));
+            tracked.unknown_since = Some(since);
+            if now - since >= enough {
                 self.happen(key, Event::Gone, now);
-                return;
+                return Err(error);
             }
             wait = GONE_AFTER;
+        } else {
+            tracked.unknown_since = None;
         }
         tracked.failures = tracked.failures.saturating_add(1);
         wait = wait.max(schedule::after_failures(tracked.failures, chance));
-        let is_watched = tracked.task.watching;
-        self.set_trouble(key, error, now);
         if is_watched {
-            self.set_due(key, now + wait);
+            self.set_trouble(key, &error, now);
+            self.set_due(key, now.saturating_add(wait));
         }
+        Err(error)
     }
 
     /// The next poll of a task that still runs.
     fn poll_again(&mut self, key: &TaskKey, now: Millis, chance: f64) {
-        let Some(tracked) = self.tasks.get(key) else {
+        let Some(task) = self.task(key) else {
             return;
         };
-        if matches!(tracked.task.state, TaskState::Running { .. }) && tracked.task.watching {
-            let wait = schedule::interval(age(&tracked.task, now));
-            self.set_due(key, now + schedule::jittered(wait, chance));
+        if matches!(task.state, TaskState::Running { .. }) && task.watching {
+            let wait = schedule::jittered(schedule::interval(age(task, now)), chance);
+            self.set_due(key, now.saturating_add(wait));
         }
     }
+}
+
+/// A batch reply as the answers that the single endpoint would have given.
+fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
+    let answers = reply.entries.into_iter().map(|entry| match entry {
+        None => Err(ApiError::malformed(
+            "the batch reply has no entry for this item",
+        )),
+        Some(entry) if (200..300).contains(&entry.status) => Ok(entry.body),
+        Some(entry) => Err(ApiError::from_status(entry.status, Some(&entry.body), None)),
+    });
+    answers.take(call.tasks.len()).collect()
+}
+
+/// The service asks for fewer calls: nothing is wrong with this one.
+fn asks_to_wait(error: &ApiError) -> bool {
+    match error {
+        ApiError::RateLimited { .. } => true,
+        ApiError::Server {
+            status,
+            retry_after_ms,
+            ..
+        } => *status == 503 && retry_after_ms.is_some(),
+        _ => false,
+    }
+}
+
+/// The service has understood and answered, be it with a no.
+fn is_clear(result: &Result<(), ApiError>) -> bool {
+    matches!(
+        result,
+        Ok(())
+            | Err(ApiError::Invalid { .. } | ApiError::Refused { .. } | ApiError::NotFound { .. })
+    )
 }

@@ -1,4 +1,4 @@
-use crate::{Task, TaskKey};
+use crate::{Account, Task, TaskKey};
 
 /// Names a call, so that its answer finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub(super) struct InFlight {
     pub tasks: Vec<TaskKey>,
     /// Through a batch endpoint.
     pub batched: bool,
+    /// To whom it was made; another may be set when the answer comes.
+    pub account: Account,
 }
 
 impl InFlight {

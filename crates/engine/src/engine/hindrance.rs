@@ -1,3 +1,5 @@
+use super::Engine;
+use super::hold::Reason;
 use crate::{Millis, duration};
 
 /// Why no calls are made at present.
@@ -33,6 +35,30 @@ impl Hindrance {
                 "The service did not answer the last submission. The rest waits, next try in {}.",
                 wait(until)
             ),
+        }
+    }
+}
+
+impl Engine {
+    /// Why no calls are made at present, if that is so.
+    pub fn hindrance(&self, now: Millis) -> Option<Hindrance> {
+        if !self.online {
+            return Some(Hindrance::Offline);
+        }
+        let limiter = self.limiters.get(&self.account.address);
+        if let Some(until) = limiter.and_then(|limiter| limiter.blocked_until(now)) {
+            return Some(Hindrance::RateLimited { until });
+        }
+        if self.unauthorized {
+            return Some(Hindrance::Unauthorized);
+        }
+        let hold = self.hold.filter(|hold| !hold.is_over(now))?;
+        match (hold.reason, hold.until) {
+            (Reason::Unauthorized, _) => Some(Hindrance::Unauthorized),
+            (Reason::Unreachable | Reason::Unclear, Some(until)) if !self.lines.is_empty() => {
+                Some(Hindrance::Unanswered { until })
+            }
+            _ => None,
         }
     }
 }

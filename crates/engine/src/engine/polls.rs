@@ -1,24 +1,22 @@
 //! Which tasks are asked about next: one poller for all, ten to a call.
 
-use atelier_contract::{MAX_BATCH_ITEMS, TaskRequest};
+use atelier_contract::TaskRequest;
 
-use super::{CallKind, Engine};
-use crate::{Millis, Phase, TaskKey, schedule};
+use super::{CallKind, Engine, Tracked};
+use crate::{Millis, Phase, Task, TaskKey, schedule};
 
 /// Polls whose answers are awaited at one time. Browsers keep six connections to a host.
 const MOST_IN_FLIGHT: usize = 4;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
-        let polling = self
-            .in_flight
-            .values()
-            .filter(|call| call.kind != CallKind::Generate);
+        let polling = self.in_flight.values();
+        let polling = polling.filter(|call| call.kind != CallKind::Generate);
         polling.count() < MOST_IN_FLIGHT
     }
 
     /// Makes one status or response call, if a task is due and a call may leave now.
-    pub(super) fn poll_one(&mut self, now: Millis, _random: &mut dyn FnMut() -> f64) -> bool {
+    pub(super) fn poll_one(&mut self, now: Millis) -> bool {
         let is_due = self.due.first().is_some_and(|(due, _)| *due <= now);
         if !is_due || !self.may_poll() {
             return false;
@@ -27,13 +25,17 @@ impl Engine {
         if keys.is_empty() {
             return true; // Only tasks that need no asking any more; they are off the list now.
         }
-        if !self.limiter.take(now) {
+        let address = self.account.address.clone();
+        if !self.limiter(&address, now).take(now) {
             return false;
         }
         let mut bodies = Vec::new();
-        for key in &keys {
-            self.undue(key);
-            let task = &self.tasks[key].task;
+        let mut asked = Vec::new();
+        for key in keys {
+            self.undue(&key);
+            let Some(task) = self.task(&key) else {
+                continue;
+            };
             if let Some(id) = task.state.id() {
                 let request = TaskRequest {
                     id,
@@ -41,46 +43,39 @@ impl Engine {
                     model: &task.model,
                 };
                 bodies.push(request.to_body());
+                asked.push(key);
             }
         }
-        let batched = keys.len() > 1;
-        self.call(kind, batched, bodies, keys, Vec::new());
+        self.call(kind, bodies, asked, Vec::new());
+        self.sent_last = false;
         true
     }
 
     /// The tasks of the next call: the one that is due first, and others to be asked the same,
     /// those due within half an interval among them.
     fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
-        let most = if self.without_batch.contains(&self.account.address) {
-            1
-        } else {
-            MAX_BATCH_ITEMS
-        };
+        let mut most = self.most_items();
         let mut kind = None;
         let mut keys = Vec::new();
         let mut needless = Vec::new();
         for (due, key) in &self.due {
-            if keys.len() == most {
-                break;
-            }
             let Some(tracked) = self.tasks.get(key) else {
                 continue;
             };
             let half = schedule::interval(age(&tracked.task, now)) / 2;
-            if *due > now + half {
+            if keys.len() >= most || *due > now.saturating_add(half) {
                 break;
             }
-            let wants = match tracked.task.state.phase() {
-                _ if tracked.task.account != self.account => None,
-                Phase::Running if tracked.task.watching => Some(CallKind::Status),
-                Phase::Fetching if tracked.task.watching => Some(CallKind::Response),
-                Phase::Ready if tracked.refetch => Some(CallKind::Response),
-                _ => None,
-            };
-            match wants {
+            match self.question(tracked) {
                 None => needless.push(key.clone()),
-                Some(wanted) if *kind.get_or_insert(wanted) == wanted => keys.push(key.clone()),
-                Some(_) => {}
+                Some(wanted) if *kind.get_or_insert(wanted) != wanted => {}
+                Some(_) if tracked.alone && !keys.is_empty() => {}
+                Some(_) => {
+                    keys.push(key.clone());
+                    if tracked.alone {
+                        most = 1;
+                    }
+                }
             }
         }
         for key in needless {
@@ -88,9 +83,21 @@ impl Engine {
         }
         (kind.unwrap_or(CallKind::Status), keys)
     }
+
+    /// What is to be asked about a task, if anything.
+    fn question(&self, tracked: &Tracked) -> Option<CallKind> {
+        let task = &tracked.task;
+        match task.state.phase() {
+            _ if task.account != self.account => None,
+            Phase::Running if task.watching => Some(CallKind::Status),
+            Phase::Fetching if task.watching => Some(CallKind::Response),
+            Phase::Ready if tracked.refetch => Some(CallKind::Response),
+            _ => None,
+        }
+    }
 }
 
 /// How long ago the service took the task.
-pub(super) fn age(task: &crate::Task, now: Millis) -> Millis {
+pub(super) fn age(task: &Task, now: Millis) -> Millis {
     now.saturating_sub(task.accepted.or(task.submitted).unwrap_or(task.created))
 }

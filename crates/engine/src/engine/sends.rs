@@ -1,10 +1,10 @@
 //! Which tasks are sent next.
 
 use atelier_contract::{BatchRequest, GenerateRequest, MAX_BATCH_ITEMS, path};
-use serde_json::json;
 
 use super::call::InFlight;
-use super::{Call, CallId, CallKind, Command, Engine};
+use super::lines::Turn;
+use super::{Call, CallId, CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Phase, TaskKey};
 
@@ -12,133 +12,60 @@ use crate::{BatchKey, Millis, Phase, TaskKey};
 const MOST_IN_FLIGHT: usize = 2;
 
 impl Engine {
-    /// Puts a Queued task in its line.
-    pub(super) fn enqueue(&mut self, key: &TaskKey) {
-        let Some(tracked) = self.tasks.get(key) else {
-            return;
-        };
-        let Some(place) = &tracked.task.batch else {
-            if !self.singles.contains(key) {
-                self.singles.push_back(key.clone());
-            }
-            return;
-        };
-        let at = match self
-            .batches
-            .iter()
-            .position(|(batch, _)| *batch == place.batch)
-        {
-            Some(at) => at,
-            None => {
-                self.batches
-                    .push_back((place.batch.clone(), Default::default()));
-                self.batches.len() - 1
-            }
-        };
-        let index = |key: &TaskKey| {
-            let task = self.tasks.get(key).map(|tracked| &tracked.task);
-            task.and_then(|task| task.batch.as_ref())
-                .map_or(0, |place| place.index)
-        };
-        let waiting = &mut self.batches[at].1;
-        let place = waiting.partition_point(|other| index(other) < index(key));
-        if waiting.get(place) != Some(key) {
-            waiting.insert(place, key.clone());
+    /// Whose turn it is to be sent, if anything could be but for limits of time.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        let sending = self.in_flight.values();
+        let sending = sending.filter(|call| call.kind == CallKind::Generate);
+        let most = if self.probing { 1 } else { MOST_IN_FLIGHT };
+        if sending.count() >= most {
+            return None;
         }
+        self.lines.turn(|batch| self.is_under_way(batch))
     }
 
-    /// Whether anything could be sent, but for limits of time.
-    pub(super) fn may_send(&self) -> bool {
-        self.sending() < MOST_IN_FLIGHT && (!self.singles.is_empty() || self.next_batch().is_some())
-    }
-
-    fn sending(&self) -> usize {
+    fn is_under_way(&self, batch: &BatchKey) -> bool {
+        let of_batch = |key: &TaskKey| {
+            let place = self.task(key).and_then(|task| task.batch.as_ref());
+            place.is_some_and(|place| place.batch == *batch)
+        };
         self.in_flight
             .values()
-            .filter(|call| call.kind == CallKind::Generate)
-            .count()
+            .any(|call| call.kind == CallKind::Generate && call.tasks.iter().any(of_batch))
     }
 
     /// Makes one generate call, if one may leave now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
-        self.drop_stale();
-        let held = self.hold.as_ref().is_some_and(|hold| hold.until > now);
-        if held || !self.may_send() || !self.limiter.take(now) {
+        if self.hold.is_some() {
             return false;
         }
-        self.hold = None;
-        let (tasks, is_batch) = match self.singles.pop_front() {
-            Some(key) => (vec![key], false),
-            None => (self.take_from_batch(), true),
+        let Some(turn) = self.turn() else {
+            return false;
         };
-        self.send(tasks, is_batch, now);
+        let address = self.account.address.clone();
+        if !self.limiter(&address, now).take(now) {
+            return false;
+        }
+        let most = if self.probing { 1 } else { self.most_items() };
+        let tasks = &self.tasks;
+        let is_alone = |key: &TaskKey| tasks.get(key).is_some_and(|tracked| tracked.alone);
+        let keys = self.lines.take(&turn, most, |taken, next| {
+            !is_alone(next) && !taken.iter().any(is_alone)
+        });
+        self.send(keys, now);
+        self.sent_last = true;
         true
     }
 
-    /// Lines hold only what is Queued here and now: another account's tasks leave them.
-    fn drop_stale(&mut self) {
-        let Self {
-            tasks,
-            account,
-            singles,
-            batches,
-            ..
-        } = self;
-        let is_fresh = |key: &TaskKey| {
-            tasks.get(key).is_some_and(|tracked| {
-                tracked.task.state.phase() == Phase::Queued && tracked.task.account == *account
-            })
-        };
-        while singles.front().is_some_and(|key| !is_fresh(key)) {
-            singles.pop_front();
-        }
-        for (_, waiting) in batches.iter_mut() {
-            while waiting.front().is_some_and(|key| !is_fresh(key)) {
-                waiting.pop_front();
-            }
-        }
-        batches.retain(|(_, waiting)| !waiting.is_empty());
-    }
-
-    /// The first batch that may send: not paused, and with no call of its own under way, so that
-    /// its items are accepted in order.
-    fn next_batch(&self) -> Option<usize> {
-        let under_way = |batch: &BatchKey| {
-            self.in_flight.values().any(|call| {
-                call.kind == CallKind::Generate
-                    && call.tasks.first().is_some_and(|key| {
-                        let task = self.tasks.get(key).map(|tracked| &tracked.task);
-                        task.and_then(|task| task.batch.as_ref())
-                            .is_some_and(|place| place.batch == *batch)
-                    })
-            })
-        };
-        self.batches
-            .iter()
-            .position(|(batch, _)| !self.paused.contains(batch) && !under_way(batch))
-    }
-
-    fn take_from_batch(&mut self) -> Vec<TaskKey> {
-        let most = if self.without_batch.contains(&self.account.address) {
+    /// Items in a call of the present service.
+    pub(super) fn most_items(&self) -> usize {
+        if self.without_batch.contains(&self.account.address) {
             1
         } else {
             MAX_BATCH_ITEMS
-        };
-        let Some(at) = self.next_batch() else {
-            return Vec::new();
-        };
-        let Some((batch, mut waiting)) = self.batches.remove(at) else {
-            return Vec::new();
-        };
-        let taken = waiting.drain(..waiting.len().min(most)).collect();
-        if !waiting.is_empty() {
-            // To the end: batches take turns.
-            self.batches.push_back((batch, waiting));
         }
-        taken
     }
 
-    fn send(&mut self, keys: Vec<TaskKey>, is_batch: bool, now: Millis) {
+    fn send(&mut self, keys: Vec<TaskKey>, now: Millis) {
         let mut bodies = Vec::new();
         let mut records = Vec::new();
         let mut sent = Vec::new();
@@ -146,12 +73,16 @@ impl Engine {
             let Some(tracked) = self.tasks.get_mut(&key) else {
                 continue;
             };
-            if tracked.task.state.phase() != Phase::Queued {
+            // Lines hold nothing else; but a second look costs nothing, and a second task money.
+            if tracked.task.state.phase() != Phase::Queued || tracked.task.account != self.account {
                 continue;
             }
             tracked.task.submitted = Some(now);
+            tracked.task.paused = false;
             self.happen(&key, Event::Send, now);
-            let task = &self.tasks[&key].task;
+            let Some(task) = self.task(&key) else {
+                continue;
+            };
             let request = GenerateRequest {
                 uid: &task.account.uid,
                 input: &task.input,
@@ -160,22 +91,27 @@ impl Engine {
             records.push(task.clone());
             sent.push(key);
         }
-        let batched = is_batch && sent.len() > 1;
-        self.call(CallKind::Generate, batched, bodies, sent, records);
+        self.call(CallKind::Generate, bodies, sent, records);
     }
 
-    /// Gives the command for a call and waits for its answer.
+    /// Gives the command for a call and waits for its answer. One item goes to the single
+    /// endpoint, several to the batch endpoint.
     pub(super) fn call(
         &mut self,
         kind: CallKind,
-        batched: bool,
         mut bodies: Vec<serde_json::Value>,
         tasks: Vec<TaskKey>,
         write_first: Vec<crate::Task>,
     ) {
-        if tasks.is_empty() {
-            return;
-        }
+        let batched = bodies.len() > 1;
+        let body = if batched {
+            BatchRequest { requests: bodies }.into_value()
+        } else {
+            match bodies.pop() {
+                Some(body) => body,
+                None => return,
+            }
+        };
         let id = CallId(self.next_call);
         self.next_call += 1;
         let path = match (kind, batched) {
@@ -186,20 +122,14 @@ impl Engine {
             (CallKind::Response, false) => path::RESPONSE,
             (CallKind::Response, true) => path::RESPONSE_BATCH,
         };
-        let body = if batched {
-            json!(BatchRequest { requests: bodies })
-        } else {
-            bodies.remove(0)
+        let in_flight = InFlight {
+            kind,
+            tasks: tasks.clone(),
+            batched,
+            account: self.account.clone(),
         };
-        self.in_flight.insert(
-            id,
-            InFlight {
-                kind,
-                tasks: tasks.clone(),
-                batched,
-            },
-        );
-        self.commands.push(Command::Call(Call {
+        self.in_flight.insert(id, in_flight);
+        self.pending.push(Pending::Call(Call {
             id,
             kind,
             path,

@@ -1,1 +1,7 @@
-
+mod batches;
+mod credentials;
+mod properties;
+mod rounds;
+mod rules;
+mod tabs;
+mod world;

@@ -1,0 +1,113 @@
+//! The Queued tasks, in the order in which they will be sent.
+
+use std::collections::{BTreeSet, HashSet, VecDeque};
+
+use crate::{BatchKey, Task, TaskKey};
+
+/// A place in a line: the item's index, then the order of submission.
+type Place = (usize, u64, TaskKey);
+
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    singles: BTreeSet<Place>,
+    /// Batches with items that wait, served in turn.
+    batches: VecDeque<(BatchKey, BTreeSet<Place>)>,
+    pub paused: HashSet<BatchKey>,
+}
+
+/// Whose turn it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Turn {
+    Single,
+    Batch(BatchKey),
+}
+
+impl Lines {
+    /// Everyone leaves; pauses stay.
+    pub fn clear(&mut self) {
+        self.singles.clear();
+        self.batches.clear();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.singles.is_empty() && self.batches.is_empty()
+    }
+
+    pub fn enter(&mut self, task: &Task, order: u64) {
+        let Some(place) = &task.batch else {
+            self.singles.insert((0, order, task.key.clone()));
+            return;
+        };
+        let entry = (place.index, order, task.key.clone());
+        match self.batches.iter_mut().find(|(key, _)| *key == place.batch) {
+            Some((_, waiting)) => {
+                waiting.insert(entry);
+            }
+            None => self
+                .batches
+                .push_back((place.batch.clone(), BTreeSet::from([entry]))),
+        }
+    }
+
+    pub fn leave(&mut self, task: &Task, order: u64) {
+        let Some(place) = &task.batch else {
+            self.singles.remove(&(0, order, task.key.clone()));
+            return;
+        };
+        if let Some((_, waiting)) = self.batches.iter_mut().find(|(key, _)| *key == place.batch) {
+            waiting.remove(&(place.index, order, task.key.clone()));
+            self.batches.retain(|(_, waiting)| !waiting.is_empty());
+        }
+    }
+
+    /// Whose turn it is: single tasks first, for a person waits for each of them; then the batches
+    /// in turn, but for those that are paused or have a call under way (so that their items are
+    /// accepted in order).
+    pub fn turn(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<Turn> {
+        if !self.singles.is_empty() {
+            return Some(Turn::Single);
+        }
+        self.batches
+            .iter()
+            .map(|(batch, _)| batch)
+            .find(|batch| !self.paused.contains(*batch) && !is_under_way(batch))
+            .map(|batch| Turn::Batch(batch.clone()))
+    }
+
+    /// Takes the next single task, or up to `most` items of the batch, as long as `fits` says that
+    /// they may share a call; the first always may. The batch then waits behind the others.
+    pub fn take(
+        &mut self,
+        turn: &Turn,
+        most: usize,
+        fits: impl Fn(&[TaskKey], &TaskKey) -> bool,
+    ) -> Vec<TaskKey> {
+        let batch = match turn {
+            Turn::Single => {
+                return self
+                    .singles
+                    .pop_first()
+                    .map(|(.., key)| key)
+                    .into_iter()
+                    .collect();
+            }
+            Turn::Batch(batch) => batch,
+        };
+        let at = self.batches.iter().position(|(key, _)| key == batch);
+        let Some((batch, mut waiting)) = at.and_then(|at| self.batches.remove(at)) else {
+            return Vec::new();
+        };
+        let mut taken: Vec<TaskKey> = Vec::new();
+        while taken.len() < most
+            && let Some(next) = waiting.first()
+            && (taken.is_empty() || fits(&taken, &next.2))
+            && let Some((.., key)) = waiting.pop_first()
+        {
+            taken.push(key);
+        }
+        if !waiting.is_empty() {
+            self.batches.push_back((batch, waiting));
+        }
+        taken
+    }
+}

@@ -1,0 +1,254 @@
+//! Where tasks come from and go to: storage, other tabs, and the person at this one.
+
+use std::collections::HashMap;
+
+use atelier_contract::{ApiError, StatusWord};
+
+use super::{Engine, Pending, Tracked};
+use crate::reduce::Event;
+use crate::{Millis, Phase, Task, TaskKey, TaskState, sort};
+
+impl Engine {
+    /// Takes over all stored tasks, at the start or when this tab begins to lead. Whoever was
+    /// between a request and its answer is gone: those tasks are Unconfirmed.
+    ///
+    /// Where this tab knows more of a task than storage does (the last leader told of it and was
+    /// closed before it was written, or nothing can be written at all), that counts. Gives a
+    /// [`super::Command::Save`] for what is new or has changed, not for everything.
+    pub fn load(&mut self, tasks: Vec<Task>, now: Millis) {
+        self.advance(now);
+        self.lines.clear();
+        self.due.clear();
+        let oldest_first = sort::order(tasks.len(), &|a, b| {
+            by_age(&tasks[a]).cmp(&by_age(&tasks[b]))
+        });
+        let tasks = sort::arranged(tasks, &oldest_first);
+        let mut ours = std::mem::take(&mut self.tasks);
+        for task in tasks {
+            let key = task.key.clone();
+            match ours.remove(&key) {
+                None => {
+                    self.insert(task, false);
+                    self.save(&key);
+                }
+                Some(known) => {
+                    let changed = known.task != task;
+                    let task = if knowledge(&known.task) > knowledge(&task) {
+                        known.task
+                    } else {
+                        task
+                    };
+                    self.insert(task, known.own);
+                    if changed || known.unsaved {
+                        self.save(&key);
+                    }
+                }
+            }
+        }
+        self.keep_unstored(ours);
+        let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
+        for key in &keys {
+            self.keep_waiting(key, now);
+            let is_lost = self.tasks.get(key).is_some_and(|tracked| {
+                tracked.task.state.phase() == Phase::Submitting
+                    && !self.in_flight.values().any(|call| call.is_sending(key))
+            });
+            if is_lost {
+                let error = ApiError::Network {
+                    detail: "the page was closed before the answer came".into(),
+                };
+                self.happen(key, Event::LostAnswer { error }, now);
+            }
+            self.resume(key, now);
+        }
+    }
+
+    /// The service's wish for a pause outlives the page to which it was told.
+    fn keep_waiting(&mut self, key: &TaskKey, now: Millis) {
+        let Some(task) = self.task(key) else {
+            return;
+        };
+        if let Some(until) = task.not_before.filter(|until| *until > now) {
+            let address = task.account.address.clone();
+            self.limiter(&address, now).block(now, until);
+        }
+    }
+
+    /// Tasks that this tab knows and storage does not: nothing can be stored, or the person
+    /// submitted them just now, or another tab has removed them and this one missed it. A task
+    /// that might have been taken back must not be sent.
+    fn keep_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
+        let ours: Vec<Tracked> = ours.into_values().collect();
+        let order = sort::positions(ours.iter().map(|tracked| tracked.order));
+        for tracked in sort::arranged(ours, &order) {
+            let key = tracked.task.key.clone();
+            if tracked.task.state.phase() == Phase::Queued && !tracked.own {
+                self.pending.push(Pending::Delete(key));
+                continue;
+            }
+            self.insert(tracked.task, tracked.own);
+            if tracked.unsaved {
+                self.save(&key);
+            }
+        }
+    }
+
+    /// A record as another tab has it, to be known and, by a follower, not to be written: whoever
+    /// leads writes. What cannot be true any more is ignored.
+    pub fn learn(&mut self, task: Task, now: Millis) {
+        self.advance(now);
+        let key = task.key.clone();
+        let Some(known) = self.tasks.get(&key) else {
+            self.insert(task, false);
+            if self.leading {
+                self.save(&key);
+                self.resume(&key, now);
+            }
+            return;
+        };
+        if self.leading {
+            self.learn_id(&key, &task, now);
+            return;
+        }
+        // An id, once known, is never lost, and a last word stays: such a record is late.
+        let is_late = (known.task.state.id().is_some() && task.state.id().is_none())
+            || (known.task.state.is_terminal() && !task.state.is_terminal());
+        if !is_late {
+            let own = known.own;
+            self.insert(task, own);
+        }
+    }
+
+    /// The leader's own word counts, but for an id that it has been waiting for: the tab that led
+    /// before got the answer after all.
+    fn learn_id(&mut self, key: &TaskKey, told: &Task, now: Millis) {
+        let Some(known) = self.tasks.get(key) else {
+            return;
+        };
+        let is_wanted = known.task.state.phase() == Phase::Unconfirmed
+            && known.task.submitted == told.submitted;
+        if let (true, Some(id)) = (is_wanted, told.state.id()) {
+            let word = match &told.state {
+                TaskState::Running { word, .. } => word.clone(),
+                _ => StatusWord::Processing,
+            };
+            let accepted = Event::Accepted {
+                id: id.clone(),
+                word,
+                error: None,
+            };
+            self.happen(key, accepted, now);
+            self.resume(key, now);
+        }
+    }
+
+    /// A record that another tab has changed or submitted: as [`Engine::learn`], and a task that
+    /// was not known is given as [`super::Command::Save`], so that it is shown.
+    pub fn adopt(&mut self, task: Task, now: Millis) {
+        let key = task.key.clone();
+        let is_new = !self.tasks.contains_key(&key);
+        self.learn(task, now);
+        if is_new {
+            self.save(&key);
+        }
+    }
+
+    /// Another tab has removed a task.
+    pub fn forget(&mut self, key: &TaskKey) {
+        self.undue(key);
+        if let Some(tracked) = self.tasks.remove(key) {
+            self.lines.leave(&tracked.task, tracked.order);
+        }
+    }
+
+    /// New tasks, to be sent in this order. A follower only has them written: the leader sends.
+    pub fn submit(&mut self, tasks: Vec<Task>, now: Millis) {
+        self.advance(now);
+        for task in tasks {
+            let key = task.key.clone();
+            if self.tasks.contains_key(&key) {
+                continue; // Submitted already: a second time would be paid twice.
+            }
+            self.insert(task, true);
+            self.save(&key);
+            self.resume(&key, now);
+        }
+    }
+
+    pub(super) fn remove(&mut self, key: &TaskKey) {
+        self.forget(key);
+        self.pending.push(Pending::Delete(key.clone()));
+    }
+
+    /// Puts a record in; what was known beside it is forgotten.
+    fn insert(&mut self, task: Task, own: bool) {
+        self.forget(&task.key);
+        let order = self.next_order;
+        self.next_order += 1;
+        if let Some(place) = task.batch.as_ref().filter(|_| task.paused) {
+            self.lines.paused.insert(place.batch.clone());
+        }
+        self.tasks.insert(
+            task.key.clone(),
+            Tracked {
+                task,
+                order,
+                due: None,
+                failures: 0,
+                unknown_since: None,
+                empty_answers: 0,
+                refetch: false,
+                alone: false,
+                own,
+                unsaved: false,
+            },
+        );
+    }
+
+    /// Gives a task the turn that its state asks for, if this tab leads.
+    pub(super) fn resume(&mut self, key: &TaskKey, now: Millis) {
+        let Some(tracked) = self.tasks.get(key) else {
+            return;
+        };
+        if tracked.task.account != self.account {
+            return;
+        }
+        match tracked.task.state.phase() {
+            Phase::Queued => self.enqueue(key),
+            Phase::Running | Phase::Fetching
+                if tracked.task.watching && !self.is_asked_about(key) =>
+            {
+                self.set_due(key, now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Puts a Queued task of the present account in its line.
+    pub(super) fn enqueue(&mut self, key: &TaskKey) {
+        if let Some(tracked) = self.tasks.get(key)
+            && tracked.task.account == self.account
+        {
+            self.lines.enter(&tracked.task, tracked.order);
+        }
+    }
+}
+
+fn by_age(task: &Task) -> (Millis, usize, &TaskKey) {
+    let index = task.batch.as_ref().map_or(0, |place| place.index);
+    (task.created, index, &task.key)
+}
+
+/// How far a record has come: of two records of one task the further one knows more. Where a task
+/// went back to Queued, the other record makes it Unconfirmed: a person decides, and nothing is
+/// paid twice.
+fn knowledge(task: &Task) -> u8 {
+    match task.state.phase() {
+        Phase::Queued => 0,
+        Phase::Submitting => 1,
+        Phase::Unconfirmed => 2,
+        Phase::Running => 3,
+        Phase::Fetching => 4,
+        Phase::Ready | Phase::Failed | Phase::Gone => 5,
+    }
+}

@@ -1,0 +1,245 @@
+//! Batches: calls of up to ten, in order, each item by its own answer.
+
+use atelier_contract::{ApiError, path};
+use serde_json::{Value, json};
+
+use super::rules::{Hand, accepted, error, network};
+use crate::engine::{Call, CallKind};
+use crate::{Action, BatchKey, Phase, TaskKey, TaskState};
+
+fn all_accepted(call: &Call) -> Result<Value, ApiError> {
+    if call.tasks.len() == 1 {
+        return accepted(&call.tasks[0].0);
+    }
+    let results: Vec<Value> = call
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(index, key)| {
+            let body = json!({"success": true, "data": {"id": key.0, "status": "queued"}});
+            json!({"index": index, "status": 200, "body": body})
+        })
+        .collect();
+    Ok(json!({"success": true, "data": {"results": results}}))
+}
+
+fn generate_calls(hand: &mut Hand) -> Vec<Call> {
+    let mut calls = hand.calls();
+    calls.retain(|call| call.kind == CallKind::Generate);
+    calls
+}
+
+/// Sends everything, answering at once, and gives the calls.
+fn send_all(hand: &mut Hand) -> Vec<Call> {
+    let mut all = Vec::new();
+    loop {
+        let calls = generate_calls(hand);
+        if calls.is_empty() {
+            return all;
+        }
+        for call in calls {
+            let answer = all_accepted(&call);
+            hand.answer(&call, answer);
+            all.push(call);
+        }
+    }
+}
+
+#[test]
+fn twenty_five_items_are_ten_ten_and_five_in_order() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 25);
+    let first = generate_calls(&mut hand);
+    assert_eq!(first.len(), 1, "one call of a batch at one time");
+    let answer = all_accepted(&first[0]);
+    hand.answer(&first[0], answer);
+    let rest = send_all(&mut hand);
+    let calls: Vec<&Call> = first.iter().chain(&rest).collect();
+    let sizes: Vec<usize> = calls.iter().map(|call| call.tasks.len()).collect();
+    assert_eq!(sizes, [10, 10, 5]);
+    let sent: Vec<&TaskKey> = calls.iter().flat_map(|call| &call.tasks).collect();
+    assert!(sent.is_sorted());
+    assert!(calls.iter().all(|call| call.path == path::GENERATE_BATCH));
+}
+
+#[test]
+fn one_item_takes_the_single_endpoint() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 1);
+    assert_eq!(hand.call().path, path::GENERATE);
+}
+
+#[test]
+fn batches_take_turns_and_single_tasks_go_first() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    hand.submit_batch("b", 30);
+    hand.submit(&["single"]);
+    let firsts: Vec<String> = send_all(&mut hand)
+        .iter()
+        .map(|call| call.tasks[0].0.clone())
+        .collect();
+    assert_eq!(
+        firsts,
+        [
+            "single", "a-000", "b-000", "a-010", "b-010", "a-020", "b-020"
+        ]
+    );
+}
+
+#[test]
+fn each_item_takes_its_own_answer() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 6);
+    let call = hand.call();
+    let entry = |index: usize, status: u16, body: Value| json!({"index": index, "status": status, "body": body});
+    let good = json!({"success": true, "data": {"id": "x", "status": "completed"}});
+    let reply = json!({"success": true, "data": {"results": [
+        entry(4, 429, json!({"success": false})),
+        entry(3, 500, json!({"success": false})),
+        entry(0, 200, good),
+        entry(1, 422, json!({"success": false, "message": "too long"})),
+        entry(5, 200, json!({"success": true, "data": {}})),
+    ]}});
+    hand.answer(&call, Ok(reply));
+    for (index, expected) in [
+        Phase::Fetching,
+        Phase::Failed,
+        Phase::Unconfirmed, // No entry.
+        Phase::Unconfirmed,
+        Phase::Queued,
+        Phase::Unconfirmed,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(hand.phase(&format!("a-{index:03}")), expected, "{index}");
+    }
+    assert!(
+        matches!(hand.state("a-001"), TaskState::Failed { message, .. } if message.contains("too long"))
+    );
+    assert!(hand.calls().is_empty(), "the refused item makes all wait");
+}
+
+#[test]
+fn a_lost_answer_touches_the_items_of_its_call_alone() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 25);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    let unconfirmed = |hand: &Hand| {
+        hand.engine
+            .tasks()
+            .filter(|task| task.state.phase() == Phase::Unconfirmed)
+            .count()
+    };
+    assert_eq!(unconfirmed(&hand), 10);
+    // The rest waits, and then one item alone finds out whether the service is back.
+    assert!(hand.calls().is_empty());
+    let probe = hand.next_call();
+    assert_eq!(probe.tasks, [TaskKey("a-010".into())]);
+    hand.answer(&probe, accepted("x"));
+    let sizes: Vec<usize> = send_all(&mut hand)
+        .iter()
+        .map(|call| call.tasks.len())
+        .collect();
+    assert_eq!(sizes, [10, 4]);
+}
+
+#[test]
+fn a_service_that_stays_down_meets_few_items() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 1_000);
+    let end = hand.now + 10 * 60_000;
+    while hand.engine.next_wake().is_some_and(|at| at <= end) {
+        for call in {
+            hand.now = hand.engine.next_wake().unwrap();
+            hand.calls()
+        } {
+            hand.answer(&call, Err(network()));
+        }
+    }
+    let unsent = hand
+        .engine
+        .tasks()
+        .filter(|task| task.state == TaskState::Queued)
+        .count();
+    assert!(unsent > 960, "{unsent}");
+}
+
+#[test]
+fn without_batch_endpoints_everything_goes_singly() {
+    for status in [404, 405] {
+        let mut hand = Hand::new();
+        hand.submit_batch("a", 12);
+        let call = hand.call();
+        hand.answer(&call, Err(ApiError::from_status(status, None, None)));
+        let calls = send_all(&mut hand);
+        assert_eq!(calls.len(), 12);
+        assert!(calls.iter().all(|call| call.path == path::GENERATE));
+        let sent: Vec<&TaskKey> = calls.iter().flat_map(|call| &call.tasks).collect();
+        assert!(sent.is_sorted(), "still in order");
+        hand.now += 2_000;
+        assert!(hand.calls().iter().all(|call| call.path == path::STATUS));
+    }
+}
+
+#[test]
+fn an_item_that_spoils_its_call_is_parted_from_the_others() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 3);
+    let call = hand.call();
+    hand.answer(&call, Err(error(400)));
+    for index in 0..3 {
+        let call = generate_calls(&mut hand).remove(0);
+        assert_eq!(call.path, path::GENERATE);
+        let answer = if index == 1 {
+            Err(error(400))
+        } else {
+            accepted("x")
+        };
+        hand.answer(&call, answer);
+    }
+    let phases: Vec<Phase> = (0..3)
+        .map(|index| hand.phase(&format!("a-{index:03}")))
+        .collect();
+    assert_eq!(phases, [Phase::Running, Phase::Failed, Phase::Running]);
+}
+
+#[test]
+fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
+    let mut hand = Hand::new();
+    let batch = BatchKey("a".into());
+    hand.submit_batch("a", 25);
+    let call = hand.call();
+    hand.engine.pause_batch(&batch);
+    let answer = all_accepted(&call);
+    hand.answer(&call, answer);
+    assert!(generate_calls(&mut hand).is_empty());
+    let stored: Vec<_> = hand.engine.tasks().cloned().collect();
+    hand.engine = crate::Engine::new(super::world::account());
+    hand.engine.load(stored, hand.now);
+    assert!(hand.engine.is_paused(&batch));
+    assert!(generate_calls(&mut hand).is_empty());
+    hand.engine.resume_batch(&batch);
+    let call = generate_calls(&mut hand).remove(0);
+    hand.engine.stop_batch(&batch, hand.now);
+    let answer = all_accepted(&call);
+    hand.answer(&call, answer);
+    assert!(generate_calls(&mut hand).is_empty());
+    assert_eq!(hand.engine.tasks().count(), 20);
+    assert_eq!(hand.deleted.len(), 5);
+}
+
+#[test]
+fn an_item_is_taken_back_in_the_middle_of_its_line() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 12);
+    hand.engine
+        .act(&TaskKey("a-005".into()), Action::Cancel, hand.now);
+    let sizes: Vec<usize> = send_all(&mut hand)
+        .iter()
+        .map(|call| call.tasks.len())
+        .collect();
+    assert_eq!(sizes, [10, 1]);
+}

@@ -1,0 +1,184 @@
+//! Whatever people, networks and services do: nothing is lost, nothing is paid twice, nothing is
+//! called too early. [`World`] asserts it at every step.
+
+use proptest::prelude::*;
+
+use super::world::{Faults, World};
+use crate::{Action, BatchKey, Phase};
+
+#[derive(Debug, Clone)]
+enum Deed {
+    Submit(usize),
+    SubmitBatch(usize, u8),
+    Wait(u64),
+    Sleep(u64),
+    Restart,
+    ClockBack(u64),
+    Online(bool),
+    Lead(bool),
+    Wake,
+    Act(Phase, Action),
+    Pause(u8),
+    Resume(u8),
+    Stop(u8),
+    Forget404,
+}
+
+fn any_deed() -> impl Strategy<Value = Deed> {
+    prop_oneof![
+        3 => (1usize..4).prop_map(Deed::Submit),
+        2 => (1usize..35, 0u8..3).prop_map(|(count, batch)| Deed::SubmitBatch(count, batch)),
+        8 => (0u64..20_000).prop_map(Deed::Wait),
+        1 => (0u64..7_200_000).prop_map(Deed::Sleep),
+        2 => Just(Deed::Restart),
+        1 => (0u64..3_600_000).prop_map(Deed::ClockBack),
+        1 => any::<bool>().prop_map(Deed::Online),
+        1 => any::<bool>().prop_map(Deed::Lead),
+        1 => Just(Deed::Wake),
+        3 => (
+            prop::sample::select(Phase::ALL.to_vec()),
+            prop::sample::select(vec![
+                Action::Cancel,
+                Action::Resubmit,
+                Action::Dismiss,
+                Action::StopWatching,
+                Action::Watch,
+                Action::Refetch,
+            ]),
+        )
+            .prop_map(|(phase, action)| Deed::Act(phase, action)),
+        1 => (0u8..3).prop_map(Deed::Pause),
+        1 => (0u8..3).prop_map(Deed::Resume),
+        1 => (0u8..3).prop_map(Deed::Stop),
+        1 => Just(Deed::Forget404),
+    ]
+}
+
+fn any_faults() -> impl Strategy<Value = Faults> {
+    let part = || 0u64..150;
+    (part(), part(), part(), part(), part(), part()).prop_map(
+        |(unreached, lost_answer, refused, broken, nonsense, bad_entry)| Faults {
+            unreached,
+            lost_answer,
+            refused,
+            broken,
+            nonsense,
+            bad_entry,
+        },
+    )
+}
+
+fn batch(n: u8) -> BatchKey {
+    BatchKey(format!("batch-{n}"))
+}
+
+fn perform(world: &mut World, deed: Deed) {
+    let now = world.now();
+    match deed {
+        Deed::Submit(count) => {
+            world.submit(count, None);
+        }
+        Deed::SubmitBatch(count, n) => {
+            world.submit(count, Some(&batch(n).0));
+        }
+        Deed::Wait(time) => world.run(time),
+        // Nothing is called while the machine sleeps.
+        Deed::Sleep(time) => world.time += time,
+        Deed::Restart => world.restart(),
+        Deed::ClockBack(by) => world.offset -= by as i64,
+        Deed::Online(online) => world.engine.set_online(online, now),
+        Deed::Lead(leading) => world.engine.set_leading(leading, now),
+        Deed::Wake => world.engine.wake(now),
+        Deed::Act(phase, action) => {
+            if let Some(key) = world.keys(phase).first() {
+                world.act(key, action);
+            }
+        }
+        Deed::Pause(n) => world.engine.pause_batch(&batch(n)),
+        Deed::Resume(n) => world.engine.resume_batch(&batch(n)),
+        Deed::Stop(n) => world.engine.stop_batch(&batch(n), now),
+        Deed::Forget404 => {
+            let first = world.jobs.keys().next().cloned();
+            let key = first.map(|id| world.jobs[&id].key.clone());
+            if key.is_some_and(|key| world.engine.task(&key).is_some_and(|task| task.watching)) {
+                world.jobs.pop_first();
+            }
+        }
+    }
+    world.pump();
+}
+
+/// All trouble ends, and time is given: then everything must have come to an end.
+fn settle(world: &mut World) {
+    world.faults = Faults::default();
+    let now = world.now();
+    world.engine.set_online(true, now);
+    world.engine.set_leading(true, now);
+    for n in 0..3 {
+        world.engine.resume_batch(&batch(n));
+    }
+    for phase in [Phase::Running, Phase::Fetching] {
+        for key in world.keys(phase) {
+            world.act(&key, Action::Watch);
+        }
+    }
+    world.pump();
+    // Long enough for a wait that was stored before the clock was set back.
+    world.run(48 * 3_600_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_is_lost_doubled_or_early(
+        seed: u64,
+        faults in any_faults(),
+        has_batch: bool,
+        deeds in prop::collection::vec(any_deed(), 1..40),
+    ) {
+        let mut world = World::new(seed);
+        world.faults = faults;
+        world.has_batch = has_batch;
+        world.latency = (5, 3_000);
+        for deed in deeds {
+            perform(&mut world, deed);
+        }
+        settle(&mut world);
+        for task in world.engine.tasks() {
+            // Every accepted id was asked about until the service's last word; every other task
+            // was sent, or waits for a person.
+            prop_assert!(
+                task.state.is_terminal() || task.state.phase() == Phase::Unconfirmed,
+                "left behind: {task:?}"
+            );
+            prop_assert!(task.trouble.is_none());
+        }
+        for (id, job) in &world.jobs {
+            // Whatever was paid for is in sight, or a person was told that it may exist.
+            let Some(task) = world.engine.task(&job.key) else { continue };
+            let known = task.state.id().is_some_and(|known| known.0 == *id);
+            let asked = world.resubmits.contains_key(&job.key);
+            prop_assert!(known || asked || task.state.phase() == Phase::Unconfirmed, "lost: {task:?}");
+        }
+        // What is stored is what is known.
+        let stored = world.stored();
+        prop_assert_eq!(stored.len(), world.engine.tasks().count());
+        for task in stored {
+            prop_assert_eq!(Some(&task), world.engine.task(&task.key));
+        }
+        prop_assert_eq!(world.engine.next_wake(), None, "nothing is left to do");
+    }
+
+    #[test]
+    fn any_clock_is_survived(seed: u64, jumps in prop::collection::vec(any::<u64>(), 1..20)) {
+        let mut world = World::new(seed);
+        world.submit(12, None);
+        for now in jumps {
+            world.engine.step(now, &mut || 0.5);
+            world.engine.wake(now);
+            let _ = world.engine.next_wake();
+            let _ = world.engine.hindrance(now);
+        }
+    }
+}

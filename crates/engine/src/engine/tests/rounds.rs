@@ -1,0 +1,112 @@
+//! A thousand tasks at one time: as few calls as can be, and no completion noticed late.
+
+use std::collections::HashMap;
+
+use super::world::World;
+use crate::engine::CallKind;
+use crate::{Phase, TaskKey, schedule};
+
+const MINUTE: u64 = 60_000;
+
+/// A round is the time in which every running task is asked about once: if some task was asked
+/// about `n` times, there were at most `n` rounds.
+#[test]
+fn a_round_takes_a_call_for_ten_tasks() {
+    for count in [1, 9, 10, 11, 25, 101, 1_000] {
+        let mut world = World::new(count as u64);
+        world.work = (60 * MINUTE, 60 * MINUTE);
+        world.submit(count, Some("batch"));
+        world.run(MINUTE);
+        assert_eq!(world.count(Phase::Running), count);
+        for span in [MINUTE, 5 * MINUTE] {
+            world.sent.clear();
+            world.run(span);
+            let mut asked: HashMap<&TaskKey, usize> = HashMap::new();
+            for key in world.sent.iter().flat_map(|call| &call.tasks) {
+                *asked.entry(key).or_default() += 1;
+            }
+            let most = *asked.values().max().unwrap();
+            let least = *asked.values().min().unwrap();
+            assert_eq!(asked.len(), count);
+            assert!(
+                world.sent.len() <= most * count.div_ceil(10),
+                "{count} tasks: {} calls in {most} rounds",
+                world.sent.len()
+            );
+            // Nobody is asked about much more often than another.
+            assert!(
+                most <= least + least / 4 + 1,
+                "{count} tasks: {least} to {most} times"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_completion_of_a_thousand_is_noticed_within_an_interval() {
+    let mut world = World::new(7);
+    world.work = (2_000, 6 * MINUTE);
+    let keys = world.submit(1_000, Some("batch"));
+    world.run(8 * MINUTE);
+    assert_eq!(
+        world.count(Phase::Ready) + world.count(Phase::Failed),
+        keys.len()
+    );
+    let (_, answer) = world.latency;
+    let mut latest = 0;
+    for job in world.jobs.values() {
+        let task = world.engine.task(&job.key).unwrap();
+        let age = job.done_at - task.accepted.unwrap().min(job.done_at);
+        // A tenth for the jitter; two answers, for one may be under way; and the clock's tick.
+        // While a thousand are young, the limit of calls a second is tighter than the interval.
+        let interval = schedule::interval(age + 5_000) * 11 / 10;
+        let interval = interval.max(keys.len().div_ceil(10) as u64 * 1_000 / 60);
+        let late = world.noticed[&job.key].saturating_sub(job.done_at);
+        assert!(
+            late <= interval + 2 * answer + 50,
+            "{late} ms late at the age of {age} ms"
+        );
+        latest = latest.max(late);
+    }
+    let generate = world
+        .sent
+        .iter()
+        .filter(|call| call.kind == CallKind::Generate);
+    assert_eq!(generate.count(), 100);
+    assert_eq!(world.finished.len(), keys.len());
+    println!(
+        "noticed at most {latest} ms late, {} calls",
+        world.sent.len()
+    );
+}
+
+/// A limited service: its word is kept ([`World`] asserts it), and neither sending nor asking
+/// starves.
+#[test]
+fn slow_limits_leave_room_for_both_sending_and_asking() {
+    let mut world = World::new(3);
+    world.work = (60 * MINUTE, 60 * MINUTE);
+    world.submit(60, None);
+    world.faults.refused = 300;
+    world.run(2 * MINUTE);
+    let kinds = |kind| world.sent.iter().filter(|call| call.kind == kind).count();
+    let (sent, asked) = (kinds(CallKind::Generate), kinds(CallKind::Status));
+    assert!(
+        sent >= 10 && asked >= 10,
+        "{sent} submissions, {asked} polls"
+    );
+}
+
+#[test]
+fn a_step_costs_what_is_due_and_not_what_there_is() {
+    let mut world = World::new(5);
+    world.work = (0, 0);
+    world.submit(3_000, Some("history"));
+    world.run(20 * MINUTE);
+    assert_eq!(
+        world.engine.next_wake(),
+        None,
+        "a finished history asks for nothing"
+    );
+    assert!(world.engine.due.is_empty() && world.engine.lines.is_empty());
+}

@@ -1,0 +1,199 @@
+//! Several tabs: one leads, and nothing is lost or doubled when another takes over.
+
+use atelier_contract::{StatusWord, TaskId};
+
+use super::rules::{Hand, accepted, network};
+use super::world::{account, task};
+use crate::{Action, Engine, Phase, Task, TaskKey, TaskState};
+
+fn with(state: TaskState) -> Task {
+    let mut task = task("a", super::rules::START);
+    task.submitted = Some(super::rules::START);
+    task.state = state;
+    task
+}
+
+fn running() -> Task {
+    with(TaskState::Running {
+        id: TaskId("1".into()),
+        word: StatusWord::Processing,
+    })
+}
+
+fn unconfirmed() -> Task {
+    with(TaskState::Unconfirmed { error: network() })
+}
+
+#[test]
+fn a_follower_has_its_tasks_written_and_calls_nobody() {
+    let mut hand = Hand::new();
+    hand.engine.set_leading(false, hand.now);
+    hand.submit(&["a"]);
+    hand.engine.learn(running_as("b"), hand.now);
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.engine.next_wake(), None);
+    let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
+    assert_eq!(written, ["a"], "others' records are theirs to write");
+    // It leads from now on: everything goes on.
+    hand.engine.set_leading(true, hand.now);
+    assert_eq!(hand.calls().len(), 2);
+}
+
+fn running_as(key: &str) -> Task {
+    let mut task = running();
+    task.key = TaskKey(key.into());
+    task
+}
+
+#[test]
+fn a_record_that_comes_late_takes_nothing_away() {
+    let mut hand = Hand::new();
+    hand.engine.set_leading(false, hand.now);
+    hand.engine.adopt(with(TaskState::Queued), hand.now);
+    hand.engine.adopt(running(), hand.now);
+    hand.engine.adopt(with(TaskState::Submitting), hand.now);
+    assert_eq!(hand.phase("a"), Phase::Running);
+    hand.engine.adopt(
+        with(TaskState::Gone {
+            id: TaskId("1".into()),
+        }),
+        hand.now,
+    );
+    hand.engine.adopt(running(), hand.now);
+    assert_eq!(hand.phase("a"), Phase::Gone);
+    hand.calls();
+    // What is written later is what was known last.
+    assert!(
+        hand.saved
+            .iter()
+            .all(|task| task.state.phase() == Phase::Gone)
+    );
+}
+
+#[test]
+fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
+    for (told, stored, expected) in [
+        (None, with(TaskState::Submitting), Phase::Unconfirmed),
+        (None, with(TaskState::Queued), Phase::Submitting), // Sent by this tab now.
+        (None, running(), Phase::Running),
+        (Some(running()), with(TaskState::Submitting), Phase::Running),
+        (Some(with(TaskState::Submitting)), running(), Phase::Running),
+        (
+            Some(with(TaskState::Submitting)),
+            with(TaskState::Queued),
+            Phase::Unconfirmed,
+        ),
+        (
+            Some(with(TaskState::Queued)),
+            with(TaskState::Submitting),
+            Phase::Unconfirmed,
+        ),
+    ] {
+        let mut hand = Hand::new();
+        hand.engine.set_leading(false, hand.now);
+        if let Some(told) = told.clone() {
+            hand.engine.learn(told, hand.now);
+        }
+        hand.engine.load(vec![stored.clone()], hand.now);
+        hand.engine.set_leading(true, hand.now);
+        hand.calls();
+        assert_eq!(hand.phase("a"), expected, "{told:?} and {stored:?}");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_stored_the_tab_goes_on_with_what_it_knows() {
+    let mut hand = Hand::new();
+    hand.engine.set_leading(false, hand.now);
+    hand.submit(&["own"]);
+    hand.engine.learn(running_as("told"), hand.now);
+    let mut queued = with(TaskState::Queued);
+    queued.key = TaskKey("maybe-taken-back".into());
+    hand.engine.learn(queued, hand.now);
+    hand.engine.load(Vec::new(), hand.now);
+    hand.engine.set_leading(true, hand.now);
+    let calls = hand.calls();
+    let mut about: Vec<&str> = calls.iter().map(|call| call.tasks[0].0.as_str()).collect();
+    about.sort();
+    assert_eq!(about, ["own", "told"]);
+    assert_eq!(hand.deleted, [TaskKey("maybe-taken-back".into())]);
+}
+
+#[test]
+fn loading_writes_what_has_changed_and_not_everything() {
+    let mut hand = Hand::new();
+    let stored = vec![running(), {
+        let mut task = with(TaskState::Submitting);
+        task.key = TaskKey("b".into());
+        task
+    }];
+    hand.engine.set_leading(false, hand.now);
+    for task in stored.clone() {
+        hand.engine.learn(task, hand.now);
+    }
+    hand.engine.load(stored, hand.now);
+    hand.calls();
+    let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
+    assert_eq!(written, ["b"]);
+}
+
+#[test]
+fn a_call_under_way_survives_a_change_of_leadership_and_back() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let stored = hand.saved.last().unwrap().clone();
+    hand.engine.set_leading(false, hand.now);
+    hand.engine.load(vec![stored], hand.now);
+    hand.engine.set_leading(true, hand.now);
+    assert_eq!(
+        hand.phase("a"),
+        Phase::Submitting,
+        "its answer may still come"
+    );
+    hand.answer(&call, accepted("1"));
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
+
+#[test]
+fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
+    let mut hand = Hand::new();
+    hand.engine.load(vec![unconfirmed()], hand.now);
+    hand.engine.adopt(running(), hand.now);
+    assert_eq!(hand.phase("a"), Phase::Running);
+    assert_eq!(hand.call().tasks.len(), 1);
+    // But not that of an attempt before the present one.
+    let mut hand = Hand::new();
+    let mut later = unconfirmed();
+    later.submitted = Some(super::rules::START + 1);
+    hand.engine.load(vec![later], hand.now);
+    hand.engine.adopt(running(), hand.now);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}
+
+#[test]
+fn a_key_is_submitted_once() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.submit(&["a"]);
+    assert!(hand.calls().is_empty());
+    hand.answer(&call, accepted("1"));
+    hand.submit(&["a"]);
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
+
+#[test]
+fn only_a_person_sends_an_unconfirmed_again() {
+    let mut hand = Hand::new();
+    hand.engine = Engine::new(account());
+    hand.engine
+        .load(vec![with(TaskState::Submitting)], hand.now);
+    hand.engine.wake(hand.now);
+    hand.now += 3_600_000;
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.engine.next_wake(), None);
+    hand.engine
+        .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
+    assert_eq!(hand.calls().len(), 1);
+}

@@ -1,0 +1,491 @@
+//! A service and a page in one process, with a clock that the test moves. Whatever must never
+//! happen is asserted here, so that every test that uses it checks it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use atelier_contract::{ApiError, Input, path};
+use serde_json::{Value, json};
+
+use crate::engine::{Call, CallId, CallKind, Command, Engine};
+use crate::{Account, Action, BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
+
+/// Parts of a thousand calls that go wrong, each in its own way.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Faults {
+    pub unreached: u64,
+    pub lost_answer: u64,
+    pub refused: u64,
+    pub broken: u64,
+    pub nonsense: u64,
+    /// Parts of a thousand entries of batch replies.
+    pub bad_entry: u64,
+}
+
+pub struct Job {
+    pub key: TaskKey,
+    pub done_at: Millis,
+    pub fails: bool,
+}
+
+struct Travelling {
+    id: CallId,
+    kind: CallKind,
+    tasks: Vec<TaskKey>,
+    at: Millis,
+    answer: Result<Value, ApiError>,
+}
+
+pub struct Sent {
+    pub kind: CallKind,
+    pub tasks: Vec<TaskKey>,
+}
+
+pub struct World {
+    pub engine: Engine,
+    /// True time; the page's clock differs by `offset`.
+    pub time: Millis,
+    pub offset: i64,
+    pub storage: BTreeMap<TaskKey, String>,
+    pub jobs: BTreeMap<String, Job>,
+    pub faults: Faults,
+    pub has_batch: bool,
+    pub latency: (Millis, Millis),
+    pub work: (Millis, Millis),
+    pub sent: Vec<Sent>,
+    pub finished: Vec<TaskKey>,
+    /// When the page first knew of a completion.
+    pub noticed: HashMap<TaskKey, Millis>,
+    /// Persons' wishes for another attempt.
+    pub resubmits: HashMap<TaskKey, usize>,
+    /// Ids that the page has been told.
+    told: HashMap<TaskKey, String>,
+    ended: HashMap<TaskKey, TaskState>,
+    /// Submissions since when nothing certain is known of the last.
+    unsure: HashSet<TaskKey>,
+    travelling: Vec<Travelling>,
+    /// In true time, by the service's word.
+    not_before: Millis,
+    seed: u64,
+    next_id: u64,
+    next_key: u64,
+}
+
+pub fn account() -> Account {
+    Account {
+        address: "https://service.example".into(),
+        uid: "me".into(),
+    }
+}
+
+pub fn input(prompt: &str) -> Input {
+    serde_json::from_value(json!({
+        "model": {"category": "image", "subcategory": "a"},
+        "values": {"prompt": prompt, "seed": u64::MAX},
+    }))
+    .unwrap()
+}
+
+pub fn task(key: &str, created: Millis) -> Task {
+    Task::new(
+        TaskKey(key.into()),
+        account(),
+        "A".into(),
+        input(key),
+        created,
+    )
+}
+
+impl World {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            engine: Engine::new(account()),
+            time: 1_800_000_000_000,
+            offset: 0,
+            storage: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            faults: Faults::default(),
+            has_batch: true,
+            latency: (20, 80),
+            work: (2_000, 60_000),
+            sent: Vec::new(),
+            finished: Vec::new(),
+            noticed: HashMap::new(),
+            resubmits: HashMap::new(),
+            told: HashMap::new(),
+            ended: HashMap::new(),
+            unsure: HashSet::new(),
+            travelling: Vec::new(),
+            not_before: 0,
+            seed: seed | 1,
+            next_id: 0,
+            next_key: 0,
+        }
+    }
+
+    pub fn now(&self) -> Millis {
+        self.time.saturating_add_signed(self.offset)
+    }
+
+    /// Xorshift: the same seed, the same story.
+    pub fn below(&mut self, most: u64) -> u64 {
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        self.seed % most.max(1)
+    }
+
+    pub fn submit(&mut self, count: usize, batch: Option<&str>) -> Vec<TaskKey> {
+        let now = self.now();
+        let tasks: Vec<Task> = (0..count)
+            .map(|index| {
+                self.next_key += 1;
+                let mut task = task(&format!("task-{:05}", self.next_key), now);
+                task.batch = batch.map(|batch| BatchPlace {
+                    batch: BatchKey(batch.into()),
+                    index,
+                });
+                task
+            })
+            .collect();
+        let keys = tasks.iter().map(|task| task.key.clone()).collect();
+        self.engine.submit(tasks, now);
+        self.pump();
+        keys
+    }
+
+    pub fn act(&mut self, key: &TaskKey, action: Action) {
+        let phase = self.engine.task(key).map(|task| task.state.phase());
+        if action == Action::Resubmit && phase == Some(Phase::Unconfirmed) {
+            *self.resubmits.entry(key.clone()).or_default() += 1;
+            self.unsure.remove(key);
+        }
+        let now = self.now();
+        self.engine.act(key, action, now);
+        self.pump();
+    }
+
+    /// The page is closed at once, with everything that is under way, and opened again.
+    pub fn restart(&mut self) {
+        for call in self.travelling.drain(..) {
+            if call.kind == CallKind::Generate {
+                self.unsure.extend(call.tasks);
+            }
+        }
+        self.engine = Engine::new(account());
+        let tasks = self.stored();
+        let now = self.now();
+        self.engine.load(tasks, now);
+        self.pump();
+    }
+
+    pub fn stored(&self) -> Vec<Task> {
+        self.storage
+            .values()
+            .map(|text| serde_json::from_str(text).unwrap())
+            .collect()
+    }
+
+    /// Lets time pass: answers arrive, the engine is called when it wants to be.
+    pub fn run(&mut self, time: Millis) {
+        let end = self.time + time;
+        loop {
+            let wake = self.engine.next_wake();
+            let wake = wake.map(|at| at.saturating_add_signed(-self.offset).max(self.time + 1));
+            let answer = self.travelling.iter().map(|call| call.at).min();
+            let next = wake.into_iter().chain(answer).min();
+            let Some(next) = next.filter(|next| *next <= end) else {
+                self.time = end;
+                return;
+            };
+            self.time = self.time.max(next);
+            self.deliver();
+            self.pump();
+        }
+    }
+
+    fn deliver(&mut self) {
+        while let Some(at) = self.travelling.iter().position(|call| call.at <= self.time) {
+            let call = self.travelling.swap_remove(at);
+            self.take_note(&call);
+            let now = self.now();
+            let chance = self.below(1_000) as f64 / 1_000.0;
+            self.engine
+                .answered(call.id, call.answer, now, &mut || chance);
+        }
+    }
+
+    /// What the page can know from now on.
+    fn take_note(&mut self, call: &Travelling) {
+        if let Err(error) = &call.answer
+            && let Some(wait) = error.retry_after_ms()
+        {
+            self.not_before = self.not_before.max(self.time + wait);
+        }
+        if call.kind != CallKind::Generate {
+            return;
+        }
+        for (index, key) in call.tasks.iter().enumerate() {
+            match &call.answer {
+                Err(error) if error.was_certainly_not_accepted() => continue,
+                Err(_) => {}
+                Ok(body) => {
+                    let single = (call.tasks.len() == 1).then_some(body);
+                    let entries = body.pointer("/data/results").and_then(Value::as_array);
+                    let mut own = entries
+                        .into_iter()
+                        .flatten()
+                        .filter(|entry| entry["index"] == index);
+                    let entry = own.next().filter(|_| own.next().is_none());
+                    let id = single.or(entry.map(|entry| &entry["body"]));
+                    if let Some(id) = id.and_then(|body| body.pointer("/data/id")?.as_str()) {
+                        self.told.insert(key.clone(), id.into());
+                        continue;
+                    }
+                    if entry.is_some_and(|entry| entry["status"] == 429) {
+                        continue;
+                    }
+                }
+            }
+            self.unsure.insert(key.clone());
+        }
+    }
+
+    pub fn pump(&mut self) {
+        let now = self.now();
+        let chance = self.below(1_000) as f64 / 1_000.0;
+        for command in self.engine.step(now, &mut || chance) {
+            match command {
+                Command::Save(task) => self.save(&task),
+                Command::Delete(key) => {
+                    self.storage.remove(&key);
+                }
+                Command::Finished(key) => self.finished.push(key),
+                Command::Call(call) => self.send(call),
+            }
+        }
+    }
+
+    fn save(&mut self, task: &Task) {
+        if let Some(id) = self.told.get(&task.key) {
+            let known = task.state.id().map(|id| id.0.clone());
+            assert_eq!(known.as_ref(), Some(id), "an id was lost: {task:?}");
+        }
+        if let Some(ended) = self.ended.get(&task.key) {
+            assert_eq!(ended.phase(), task.state.phase(), "a last word changed");
+        }
+        if task.state.is_terminal() {
+            self.ended.insert(task.key.clone(), task.state.clone());
+        }
+        if matches!(
+            task.state.phase(),
+            Phase::Fetching | Phase::Ready | Phase::Failed
+        ) {
+            self.noticed.entry(task.key.clone()).or_insert(self.time);
+        }
+        let text = serde_json::to_string(task).unwrap();
+        self.storage.insert(task.key.clone(), text);
+    }
+
+    fn send(&mut self, call: Call) {
+        assert!(
+            self.time >= self.not_before,
+            "called before Retry-After had passed"
+        );
+        assert!((1..=10).contains(&call.tasks.len()));
+        for other in &self.travelling {
+            let shared = call.tasks.iter().find(|key| other.tasks.contains(key));
+            assert_eq!(shared, None, "asked about twice at one time");
+        }
+        if call.kind == CallKind::Generate {
+            let written: Vec<_> = call.write_first.iter().map(|task| &task.key).collect();
+            assert!(
+                written
+                    .iter()
+                    .eq(call.tasks.iter().collect::<Vec<_>>().iter())
+            );
+            for task in &call.write_first {
+                assert_eq!(task.state, TaskState::Submitting);
+                assert!(
+                    !self.unsure.contains(&task.key),
+                    "sent again without a person's word"
+                );
+                self.save(task);
+            }
+        }
+        self.sent.push(Sent {
+            kind: call.kind,
+            tasks: call.tasks.clone(),
+        });
+        let answer = self.answer(&call);
+        let (least, most) = self.latency;
+        let at = self.time + least + self.below(most - least + 1);
+        self.travelling.push(Travelling {
+            id: call.id,
+            kind: call.kind,
+            tasks: call.tasks,
+            at,
+            answer,
+        });
+    }
+
+    fn answer(&mut self, call: &Call) -> Result<Value, ApiError> {
+        let batched = [
+            path::GENERATE_BATCH,
+            path::STATUS_BATCH,
+            path::RESPONSE_BATCH,
+        ]
+        .contains(&call.path);
+        assert_eq!(batched, call.tasks.len() > 1);
+        let network = || ApiError::Network { detail: "x".into() };
+        let Faults {
+            unreached,
+            lost_answer,
+            refused,
+            broken,
+            nonsense,
+            ..
+        } = self.faults;
+        let chance = self.below(1_000);
+        let mut limit = unreached;
+        if chance < limit {
+            return Err(network());
+        }
+        limit += refused;
+        if chance < limit {
+            let wait = match self.below(4) {
+                0 => None,
+                n => Some(n * 3_000),
+            };
+            let status = if wait.is_some() && self.below(2) == 0 {
+                503
+            } else {
+                429
+            };
+            return Err(ApiError::from_status(status, None, wait));
+        }
+        limit += broken;
+        if chance < limit {
+            return Err(ApiError::from_status(500, None, None));
+        }
+        if batched && !self.has_batch {
+            return Err(ApiError::from_status(404, None, None));
+        }
+        let body = if batched {
+            let requests = call.body["requests"].as_array().unwrap().clone();
+            self.batch_reply(call.kind, &requests)
+        } else {
+            let (status, body) = self.one(call.kind, &call.body);
+            if status != 200 {
+                return Err(ApiError::from_status(status, Some(&body), None));
+            }
+            body
+        };
+        limit += lost_answer;
+        if chance < limit {
+            return Err(network());
+        }
+        limit += nonsense;
+        if chance < limit {
+            return Ok(json!({"surprise": true}));
+        }
+        Ok(body)
+    }
+
+    fn batch_reply(&mut self, kind: CallKind, requests: &[Value]) -> Value {
+        let mut results = Vec::new();
+        for (index, request) in requests.iter().enumerate() {
+            let (status, body) = self.one(kind, request);
+            let entry = json!({"index": index, "status": status, "body": body});
+            let chance = self.below(1_000);
+            if chance >= self.faults.bad_entry {
+                results.push(entry);
+                continue;
+            }
+            match self.below(4) {
+                0 => {} // Missing.
+                1 => results.extend([entry.clone(), entry]),
+                2 => {
+                    results.push(json!({"index": index, "status": 500, "body": {"success": false}}))
+                }
+                _ => {
+                    // Without an id, or about another task.
+                    let id = match kind {
+                        CallKind::Generate => Value::Null,
+                        CallKind::Status | CallKind::Response => "other".into(),
+                    };
+                    let mut data = json!({"id": id});
+                    if kind == CallKind::Status {
+                        data["status"] = "failed".into();
+                    }
+                    let body = json!({"success": true, "data": data});
+                    results.push(json!({"index": index, "status": 200, "body": body}));
+                }
+            }
+        }
+        for at in (1..results.len()).rev() {
+            let other = self.below(at as u64 + 1) as usize;
+            results.swap(at, other);
+        }
+        json!({"success": true, "data": {"results": results}})
+    }
+
+    /// The single endpoints of the service.
+    fn one(&mut self, kind: CallKind, request: &Value) -> (u16, Value) {
+        assert_eq!(request["uid"], "me");
+        if kind == CallKind::Generate {
+            assert_eq!(request["seed"], u64::MAX);
+            let key = TaskKey(request["prompt"].as_str().unwrap().into());
+            self.next_id += 1;
+            let id = format!("id-{}", self.next_id);
+            let (least, most) = self.work;
+            let done_at = self.time + least + self.below(most - least + 1);
+            let fails = self.below(10) == 0;
+            self.jobs.insert(
+                id.clone(),
+                Job {
+                    key: key.clone(),
+                    done_at,
+                    fails,
+                },
+            );
+            let paid = self.jobs.values().filter(|job| job.key == key).count();
+            let allowed = 1 + self.resubmits.get(&key).copied().unwrap_or_default();
+            assert!(paid <= allowed, "paid twice: {key}");
+            return (
+                200,
+                json!({"success": true, "data": {"id": id, "status": "starting"}}),
+            );
+        }
+        let id = request["id"].as_str().unwrap();
+        let Some(job) = self.jobs.get(id) else {
+            return (404, json!({"success": false, "message": "no such task"}));
+        };
+        let word = match (self.time >= job.done_at, job.fails) {
+            (false, _) => "processing",
+            (true, false) => "completed",
+            (true, true) => "failed",
+        };
+        let mut data = json!({"id": id, "status": word});
+        if word == "failed" {
+            data["error"] = json!({"message": "did not work"});
+        } else if kind == CallKind::Response && word == "completed" {
+            data["output"] = json!([format!("https://out.example/{id}.png")]);
+        }
+        (200, json!({"success": true, "data": data}))
+    }
+
+    pub fn count(&self, phase: Phase) -> usize {
+        let tasks = self.engine.tasks();
+        tasks.filter(|task| task.state.phase() == phase).count()
+    }
+
+    pub fn keys(&self, phase: Phase) -> Vec<TaskKey> {
+        let tasks = self.engine.tasks();
+        let mut keys: Vec<_> = tasks
+            .filter(|task| task.state.phase() == phase)
+            .map(|task| task.key.clone())
+            .collect();
+        keys.sort();
+        keys
+    }
+}

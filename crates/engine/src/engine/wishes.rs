@@ -1,0 +1,159 @@
+//! What the person and the page ask for.
+
+use super::hold::Reason;
+use super::{CallKind, Engine};
+use crate::reduce::Event;
+use crate::{Account, Action, BatchKey, Millis, Phase, TaskKey};
+
+impl Engine {
+    /// Does what a person asks for, if the task's state allows it.
+    pub fn act(&mut self, key: &TaskKey, action: Action, now: Millis) {
+        self.advance(now);
+        let is_asked_about = self.is_asked_about(key);
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return;
+        };
+        if !Action::allowed(&tracked.task).contains(&action) {
+            return;
+        }
+        match action {
+            Action::Cancel => self.happen(key, Event::Cancel, now),
+            Action::Resubmit => {
+                tracked.task.submitted = None;
+                self.happen(key, Event::Resubmit, now);
+            }
+            Action::Dismiss => self.happen(key, Event::Dismiss, now),
+            Action::Remove => self.remove(key),
+            Action::StopWatching => {
+                tracked.task.watching = false;
+                tracked.task.trouble = None;
+                self.save(key);
+                self.undue(key);
+            }
+            Action::Watch => {
+                tracked.task.watching = true;
+                tracked.failures = 0;
+                self.save(key);
+                self.resume(key, now);
+            }
+            Action::Refetch if is_asked_about => {}
+            Action::Refetch => {
+                tracked.refetch = true;
+                self.set_due(key, now);
+            }
+        }
+    }
+
+    /// Another service or User ID: its own tasks go on, the others wait for theirs to be set again.
+    pub fn set_account(&mut self, account: Account, now: Millis) {
+        self.advance(now);
+        if self.account == account {
+            return;
+        }
+        self.account = account;
+        self.hold = None;
+        self.probing = false;
+        self.unclear = 0;
+        self.not_sent = 0;
+        self.unauthorized = false;
+        self.lines.clear();
+        let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
+        for key in keys {
+            self.undue(&key);
+            self.resume(&key, now);
+        }
+    }
+
+    /// Whether the browser has a network. Without one no calls are made.
+    pub fn set_online(&mut self, online: bool, now: Millis) {
+        self.advance(now);
+        let is_back = online && !self.online;
+        self.online = online;
+        if is_back {
+            self.lift_hold();
+            self.wake(now);
+        }
+    }
+
+    /// Whether this tab makes the calls. A follower makes none.
+    pub fn set_leading(&mut self, leading: bool, now: Millis) {
+        self.advance(now);
+        if leading && !self.leading {
+            let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
+            for key in keys {
+                self.resume(&key, now);
+            }
+        }
+        self.leading = leading;
+    }
+
+    /// The page is seen again, the network is back, the credentials are new, or a person asks:
+    /// everything that is waited for is asked about at once, as far as the service's word allows.
+    pub fn wake(&mut self, now: Millis) {
+        self.advance(now);
+        self.unauthorized = false;
+        self.not_sent = 0;
+        let is_asking = !self.due.is_empty()
+            || self
+                .in_flight
+                .values()
+                .any(|call| call.kind != CallKind::Generate);
+        // Where nobody answered a submission, polls find out whether somebody does now, at no risk.
+        let polls_will_tell = |reason| reason == Reason::Unreachable && is_asking;
+        if self.hold.is_some_and(|hold| !polls_will_tell(hold.reason)) {
+            self.lift_hold();
+        }
+        let waiting: Vec<TaskKey> = self.due.iter().map(|(_, key)| key.clone()).collect();
+        for key in waiting {
+            self.set_due(&key, now);
+        }
+    }
+
+    /// Nothing more of the batch is sent until it is resumed. Kept in the records of the unsent
+    /// tasks, so that a reload does not go on sending.
+    pub fn pause_batch(&mut self, batch: &BatchKey) {
+        self.lines.paused.insert(batch.clone());
+        self.mark_paused(batch, true);
+    }
+
+    pub fn resume_batch(&mut self, batch: &BatchKey) {
+        self.lines.paused.remove(batch);
+        self.mark_paused(batch, false);
+    }
+
+    pub fn is_paused(&self, batch: &BatchKey) -> bool {
+        self.lines.paused.contains(batch)
+    }
+
+    /// Takes back what of a batch was not sent yet.
+    pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
+        self.advance(now);
+        for key in self.unsent(batch) {
+            self.happen(&key, Event::Cancel, now);
+        }
+        self.lines.paused.remove(batch);
+    }
+
+    fn mark_paused(&mut self, batch: &BatchKey, paused: bool) {
+        for key in self.unsent(batch) {
+            if let Some(tracked) = self.tasks.get_mut(&key)
+                && tracked.task.paused != paused
+            {
+                tracked.task.paused = paused;
+                self.save(&key);
+            }
+        }
+    }
+
+    fn unsent(&self, batch: &BatchKey) -> Vec<TaskKey> {
+        self.tasks()
+            .filter(|task| task.state.phase() == Phase::Queued)
+            .filter(|task| {
+                task.batch
+                    .as_ref()
+                    .is_some_and(|place| place.batch == *batch)
+            })
+            .map(|task| task.key.clone())
+            .collect()
+    }
+}
