@@ -4,29 +4,35 @@ use atelier_engine::route::{self, Route};
 use leptos::prelude::*;
 
 use crate::browser::location;
+use crate::erased::memo;
 
 #[derive(Clone, Copy)]
 pub struct Navigation {
     path: RwSignal<String>,
     query: RwSignal<String>,
+    route: Memo<Route>,
 }
 
 impl Navigation {
-    /// Follows the address bar from now on.
+    /// Follows the address bar for as long as its owner lives.
     pub fn start() -> Self {
         let (path, query) = location::current();
+        let path = RwSignal::new(path);
         let this = Self {
-            path: RwSignal::new(path),
+            path,
             query: RwSignal::new(query),
+            route: memo(move || Route::parse(&path.read())),
         };
-        location::on_pop(move || this.read());
-        location::on_link(move |target| this.go(&target));
+        StoredValue::new_local([
+            location::on_pop(move || this.read()),
+            location::on_link(move |target| this.go(&target)),
+        ]);
         this
     }
 
     /// The page to show; tracked.
     pub fn route(&self) -> Route {
-        Route::parse(&self.path.read())
+        self.route.get()
     }
 
     /// One value of the query; tracked.

@@ -34,14 +34,14 @@ pub fn push(path_and_query: &str) {
     window().scroll_to_with_x_and_y(0.0, 0.0);
 }
 
-/// Calls back when the person goes back or forward.
-pub fn on_pop(callback: impl Fn() + 'static) {
-    EventListener::new(&window(), "popstate", move |_| callback()).forget();
+/// Calls back when the person goes back or forward, for as long as the listener is kept.
+pub fn on_pop(callback: impl Fn() + 'static) -> EventListener {
+    EventListener::new(&window(), "popstate", move |_| callback())
 }
 
-/// Calls back with the path and query of links within the app that are followed in this tab. All
-/// other clicks stay the browser's.
-pub fn on_link(callback: impl Fn(String) + 'static) {
+/// Calls back with the path and query of links within the app that are followed in this tab, for as
+/// long as the listener is kept. All other clicks stay the browser's.
+pub fn on_link(callback: impl Fn(String) + 'static) -> EventListener {
     let options = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&document(), "click", options, move |event| {
         if let Some(target) = followed(event) {
@@ -49,7 +49,6 @@ pub fn on_link(callback: impl Fn(String) + 'static) {
             callback(target);
         }
     })
-    .forget();
 }
 
 fn followed(event: &web_sys::Event) -> Option<String> {
