@@ -1,0 +1,137 @@
+//! A generation that goes wrong: each way has its own words, and nothing typed is lost.
+
+use serde_json::json;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use crate::find::{self, value_of};
+use crate::page::Page;
+use crate::wire;
+
+/// Submits while `/v2/generate` is spoilt; what the page then has to say.
+async fn submit_into(rule: serde_json::Value, state: &str, words: &[&str]) {
+    let page = Page::open("/models/image/tessera").await;
+    let mut rule = rule;
+    rule["path"] = "/v2/generate".into();
+    wire::spoil(rule).await;
+    page.fill("textbox", "prompt", "rose window").await;
+    page.click("button", "Generate").await;
+    let task = page.the("article", "Tessera: rose window").await;
+    crate::find::until(state, || find::text_of(&task).contains(state).then_some(())).await;
+    for words in words {
+        page.says(words).await;
+    }
+    assert_eq!(
+        value_of(&page.the("textbox", "prompt").await),
+        "rose window",
+        "it was typed"
+    );
+    // What may have been received is never sent again by itself.
+    assert_eq!(wire::calls_to("/v2/generate").await, 1);
+}
+
+#[wasm_bindgen_test]
+async fn refused_credentials() {
+    let rule = json!({"fault": "status", "status": 401});
+    submit_into(
+        rule,
+        "Failed",
+        &[
+            "did not accept the credentials",
+            "nothing was generated or billed",
+        ],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn an_unknown_model() {
+    let rule = json!({"fault": "status", "status": 404});
+    submit_into(
+        rule,
+        "Failed",
+        &[
+            "does not know what was asked for",
+            "nothing was generated or billed",
+        ],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn an_input_that_the_service_does_not_take() {
+    let rule = json!({"fault": "status", "status": 422});
+    submit_into(
+        rule,
+        "Failed",
+        &["found the input invalid", "asked for by a test"],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn too_many_calls() {
+    let rule = json!({"fault": "status", "status": 429, "retry_after": 60});
+    submit_into(rule, "Queued", &["Rate-limited, next try in"]).await;
+}
+
+#[wasm_bindgen_test]
+async fn a_problem_of_the_service() {
+    let rule = json!({"fault": "status", "status": 500});
+    submit_into(
+        rule,
+        "Unconfirmed",
+        &["a problem of its own (HTTP 500)", "it may have been billed"],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn an_answer_that_is_not_json() {
+    let rule = json!({"fault": "not_json"});
+    submit_into(
+        rule,
+        "Unconfirmed",
+        &["it is a web page, not JSON", "it may have been billed"],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn a_connection_that_breaks() {
+    let rule = json!({"fault": "drop_after"});
+    submit_into(
+        rule,
+        "Unconfirmed",
+        &["No answer from the service", "it may have been billed"],
+    )
+    .await;
+}
+
+#[wasm_bindgen_test]
+async fn no_credentials_at_all() {
+    Page::forget_all().await;
+    let settings = json!({"address": wire::SERVICE, "uid": "somebody"}).to_string();
+    crate::page::local_storage()
+        .set_item("atelier.settings", &settings)
+        .expect("localStorage");
+    let page = Page::reopen("/models/image/tessera").await;
+    page.fill("textbox", "prompt", "rose window").await;
+    page.click("button", "Generate").await;
+    page.says("User ID and Access token are not set yet.").await;
+    assert_eq!(
+        value_of(&page.the("textbox", "prompt").await),
+        "rose window"
+    );
+    assert_eq!(wire::calls_to("/v2/generate").await, 0);
+}
+
+/// A poll that fails says nothing about the task.
+#[wasm_bindgen_test]
+async fn a_status_that_cannot_be_had_does_not_end_the_task() {
+    let page = Page::open("/models/image/tessera").await;
+    wire::spoil(json!({"path": "/v2/status", "fault": "status", "status": 500, "times": 1})).await;
+    page.fill("textbox", "prompt", "rose window").await;
+    page.click("button", "Generate").await;
+    page.says("Status unknown for").await;
+    page.says("Completed").await;
+}

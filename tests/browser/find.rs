@@ -1,0 +1,205 @@
+//! Finding things as people and assistive technology do: by role and accessible name. What is
+//! hidden from them is not found.
+
+use gloo_timers::future::TimeoutFuture;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
+
+/// Longer than anything may take here; a generation takes some seconds.
+const PATIENCE_MS: f64 = 15_000.0;
+
+/// Waits until something is so, looking at it after every few milliseconds.
+pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = js_sys::Date::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            js_sys::Date::now() - begun < PATIENCE_MS,
+            "waited in vain for {what}; the page says: {}",
+            seen_text()
+        );
+        TimeoutFuture::new(10).await;
+    }
+}
+
+fn seen_text() -> String {
+    let body = leptos::prelude::document().body().expect("a body");
+    let page = body.query_selector("[data-test-page]").ok().flatten();
+    page.map(|page| text_of(&page)).unwrap_or_default()
+}
+
+/// Everything below `root` that matches a selector and is not hidden, in the order of the page.
+pub fn select(root: &Element, selector: &str) -> Vec<Element> {
+    fn collect(element: &Element, selector: &str, found: &mut Vec<Element>) {
+        let mut child = element.first_element_child();
+        while let Some(element) = child {
+            if element.matches(selector).expect("a selector") && !is_hidden(&element) {
+                found.push(element.clone());
+            }
+            collect(&element, selector, found);
+            child = element.next_element_sibling();
+        }
+    }
+    let mut found = Vec::new();
+    collect(root, selector, &mut found);
+    found
+}
+
+/// Everything with a role, in the order of the page.
+pub fn all(root: &Element, role: &str) -> Vec<Element> {
+    select(root, "*")
+        .into_iter()
+        .filter(|element| role_of(element) == role)
+        .collect()
+}
+
+/// The one with this role and name.
+pub fn one(root: &Element, role: &str, name: &str) -> Option<Element> {
+    all(root, role)
+        .into_iter()
+        .find(|element| name_of(element) == name)
+}
+
+fn is_hidden(element: &Element) -> bool {
+    let hides = "[hidden], [aria-hidden=true], dialog:not([open]), template";
+    element.closest(hides).ok().flatten().is_some()
+}
+
+fn role_of(element: &Element) -> String {
+    if let Some(role) = element.get_attribute("role") {
+        return role;
+    }
+    let kind = element.get_attribute("type").unwrap_or_default();
+    match element.tag_name().to_lowercase().as_str() {
+        "a" if element.has_attribute("href") => "link",
+        "input" => match kind.as_str() {
+            "checkbox" => "checkbox",
+            "radio" => "radio",
+            "range" => "slider",
+            "search" => "searchbox",
+            "date" => "date",
+            _ => "textbox",
+        },
+        "textarea" => "textbox",
+        "select" => "combobox",
+        "button" => "button",
+        "h1" | "h2" | "h3" => "heading",
+        "ul" | "ol" => "list",
+        "li" => "listitem",
+        "fieldset" => "group",
+        "section" => "region",
+        "img" => "image",
+        "nav" => "navigation",
+        other @ ("article" | "form" | "main" | "dialog" | "option") => other,
+        _ => "",
+    }
+    .to_owned()
+}
+
+/// The accessible name, as far as this page uses the rules: `aria-labelledby`, `aria-label`, the
+/// label of a control, the legend of a group, the text of an image, the content.
+pub fn name_of(element: &Element) -> String {
+    if let Some(ids) = element.get_attribute("aria-labelledby") {
+        return text_by_ids(&ids);
+    }
+    if let Some(label) = element.get_attribute("aria-label") {
+        return label;
+    }
+    let document = leptos::prelude::document();
+    let by_id = match element.id() {
+        id if id.is_empty() => None,
+        id => document
+            .query_selector(&format!("label[for={id:?}]"))
+            .ok()
+            .flatten(),
+    };
+    let is_control = matches!(
+        element.tag_name().as_str(),
+        "INPUT" | "SELECT" | "TEXTAREA" | "BUTTON"
+    );
+    let around = || is_control.then(|| element.closest("label").ok().flatten());
+    let legend = element.query_selector(":scope > legend").ok().flatten();
+    if let Some(label) = by_id.or_else(|| around().flatten()).or(legend) {
+        return text_of(&label);
+    }
+    match element.tag_name().as_str() {
+        "IMG" => element.get_attribute("alt").unwrap_or_default(),
+        // Their content is not their name.
+        "INPUT" | "SELECT" | "TEXTAREA" | "FIELDSET" | "ARTICLE" | "SECTION" => String::new(),
+        _ => text_of(element),
+    }
+}
+
+/// What `aria-describedby` leads to.
+pub fn description_of(element: &Element) -> String {
+    text_by_ids(
+        &element
+            .get_attribute("aria-describedby")
+            .unwrap_or_default(),
+    )
+}
+
+fn text_by_ids(ids: &str) -> String {
+    let document = leptos::prelude::document();
+    let texts: Vec<String> = ids
+        .split_whitespace()
+        .filter_map(|id| document.get_element_by_id(id))
+        .map(|element| text_of(&element))
+        .collect();
+    texts.join(" ").trim().to_owned()
+}
+
+/// The text that is not hidden, with single spaces.
+pub fn text_of(element: &Element) -> String {
+    fn collect(node: &web_sys::Node, text: &mut String) {
+        if let Some(element) = node.dyn_ref::<Element>() {
+            let is_out = element.has_attribute("hidden")
+                || element.get_attribute("aria-hidden").as_deref() == Some("true")
+                || (element.tag_name() == "DIALOG" && !element.has_attribute("open"));
+            if is_out {
+                return;
+            }
+            if let Some(alt) = element.get_attribute("alt") {
+                text.push_str(&alt);
+            }
+            text.push(' ');
+        } else if node.node_type() == web_sys::Node::TEXT_NODE {
+            text.push_str(&node.text_content().unwrap_or_default());
+        }
+        let mut child = node.first_child();
+        while let Some(node) = child {
+            collect(&node, text);
+            child = node.next_sibling();
+        }
+        if node.dyn_ref::<Element>().is_some() {
+            text.push(' ');
+        }
+    }
+    let mut text = String::new();
+    collect(element, &mut text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What stands in a control: the text, the chosen option, the checked choice, `true` or `false`.
+pub fn value_of(control: &Element) -> String {
+    if let Some(select) = control.dyn_ref::<HtmlSelectElement>() {
+        let chosen = select.query_selector("option:checked").ok().flatten();
+        return chosen.map(|option| text_of(&option)).unwrap_or_default();
+    }
+    if let Some(area) = control.dyn_ref::<HtmlTextAreaElement>() {
+        return area.value();
+    }
+    match control.dyn_ref::<HtmlInputElement>() {
+        Some(input) if matches!(input.type_().as_str(), "checkbox" | "radio") => {
+            input.checked().to_string()
+        }
+        Some(input) => input.value(),
+        None => {
+            let checked = all(control, "radio");
+            let checked = checked.iter().find(|radio| value_of(radio) == "true");
+            checked.map(name_of).unwrap_or_default()
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The main job: from the form to an image that can be seen.
+
+use atelier::browser::storage::{Storage, Store};
+use serde_json::Value;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::HtmlImageElement;
+
+use crate::find::{self, until};
+use crate::page::Page;
+use crate::wire;
+
+#[wasm_bindgen_test]
+async fn a_prompt_becomes_an_image_that_can_be_seen() {
+    let page = Page::open("/models/image/tessera").await;
+    page.fill("textbox", "prompt", "rose window, indigo").await;
+    page.fill("spinbutton", "seed", "9007199254740993").await;
+    page.click("button", "Generate").await;
+    // A second press at once is the same press: it is paid once.
+    page.click("button", "Generate").await;
+    let task = page.the("article", "Tessera: rose window, indigo").await;
+    until("Completed", || {
+        find::text_of(&task).contains("Completed").then_some(())
+    })
+    .await;
+    let image = page.the("image", "Image: rose window, indigo").await;
+    let image: HtmlImageElement = image.unchecked_into();
+    until("a picture", || (image.natural_width() > 0).then_some(())).await;
+    assert_eq!(wire::calls_to("/v2/generate").await, 1);
+    assert_eq!(wire::calls_to("/v2/response").await, 1);
+
+    // The record that outlives the page has the seed to the last digit.
+    let storage = Storage::open().await.expect("IndexedDB");
+    let texts = storage.all_texts(Store::Tasks).await.expect("records");
+    assert_eq!(texts.len(), 1);
+    let record: Value = serde_json::from_str(&texts[0]).expect("JSON");
+    assert_eq!(
+        record["input"]["values"]["seed"].to_string(),
+        "9007199254740993"
+    );
+    drop(page);
+
+    // And it is there after a reload, at the list and at an address of its own.
+    let page = Page::reopen("/tasks").await;
+    page.the("article", "Tessera: rose window, indigo").await;
+    page.click("link", "rose window, indigo").await;
+    let image = page.the("image", "Image: rose window, indigo").await;
+    let image: HtmlImageElement = image.unchecked_into();
+    until("the picture", || (image.natural_width() > 0).then_some(())).await;
+    // Nothing was generated again.
+    assert_eq!(wire::calls_to("/v2/generate").await, 1);
+}

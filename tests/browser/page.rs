@@ -1,0 +1,213 @@
+//! The app in a fresh element of the test's page, as after opening or reloading it.
+
+use std::any::Any;
+
+use atelier::App;
+use atelier::browser::storage::Storage;
+use leptos::prelude::*;
+use serde_json::json;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{
+    Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement,
+};
+
+use crate::find::{self, until};
+use crate::wire;
+
+/// Unmounted when dropped.
+pub struct Page {
+    root: HtmlElement,
+    mounted: Option<Box<dyn Any>>,
+}
+
+impl Page {
+    /// Opens the app for the first time: nothing kept of earlier visits but the service's address.
+    pub async fn open(path: &str) -> Self {
+        Self::forget_all().await;
+        Self::reopen(path).await
+    }
+
+    /// Opens the app once more, with all that is kept.
+    pub async fn reopen(path: &str) -> Self {
+        Self::mount(path, || view! { <App /> }.into_any()).await
+    }
+
+    /// Opens a component by itself.
+    pub async fn mount(path: &str, view: impl FnOnce() -> AnyView + 'static) -> Self {
+        release_lead().await;
+        let history = window().history().expect("a history");
+        history
+            .push_state_with_url(&"".into(), "", Some(path))
+            .expect("a URL of this origin");
+        let root = document().create_element("div").expect("an element");
+        root.set_attribute("data-test-page", "")
+            .expect("an attribute");
+        let root: HtmlElement = root.unchecked_into();
+        document()
+            .body()
+            .expect("a body")
+            .append_child(&root)
+            .expect("a place");
+        let mounted = leptos::mount::mount_to(root.clone(), view);
+        Self {
+            root,
+            mounted: Some(Box::new(mounted)),
+        }
+    }
+
+    /// Nothing left of earlier tests, even of those that failed half-way, but the service's address
+    /// in the settings.
+    pub async fn forget_all() {
+        for left in find::select(
+            &document().document_element().expect("a root"),
+            "[data-test-page]",
+        ) {
+            left.remove();
+        }
+        local_storage().clear().expect("localStorage");
+        session_storage().clear().expect("sessionStorage");
+        document()
+            .document_element()
+            .expect("a root")
+            .remove_attribute("data-theme")
+            .expect("an attribute");
+        // Made if it is not there yet, so that it can be emptied.
+        Storage::open().await.expect("IndexedDB");
+        settled(wire::run(EMPTY_DATABASE)).await;
+        let settings = json!({"address": wire::SERVICE}).to_string();
+        local_storage()
+            .set_item("atelier.settings", &settings)
+            .expect("localStorage");
+        wire::start_afresh().await;
+    }
+
+    pub fn root(&self) -> &Element {
+        &self.root
+    }
+
+    /// The one with this role and name, once it is there.
+    pub async fn the(&self, role: &str, name: &str) -> Element {
+        until(&format!("{role} “{name}”"), || {
+            find::one(&self.root, role, name)
+        })
+        .await
+    }
+
+    pub fn has(&self, role: &str, name: &str) -> bool {
+        find::one(&self.root, role, name).is_some()
+    }
+
+    /// Waits until the page says something.
+    pub async fn says(&self, text: &str) {
+        until(&format!("the words “{text}”"), || {
+            find::text_of(&self.root).contains(text).then_some(())
+        })
+        .await;
+    }
+
+    pub async fn click(&self, role: &str, name: &str) {
+        click(&self.the(role, name).await);
+    }
+
+    /// Types into the control of this role and name.
+    pub async fn fill(&self, role: &str, name: &str, text: &str) {
+        fill(&self.the(role, name).await, text);
+    }
+
+    /// Chooses an option of a combobox.
+    pub async fn choose(&self, name: &str, option: &str) {
+        let control = self.the("combobox", name).await;
+        let select: &HtmlSelectElement = control.unchecked_ref();
+        let wanted = find::select(select, "option")
+            .into_iter()
+            .find(|candidate| find::text_of(candidate) == option)
+            .expect("the option");
+        select.set_value(&wanted.get_attribute("value").unwrap_or_default());
+        happen(select, "change");
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.mounted.take();
+        self.root.remove();
+    }
+}
+
+pub fn click(element: &Element) {
+    element.unchecked_ref::<HtmlElement>().click();
+}
+
+/// Puts a text into a control as typing does, and leaves the control.
+pub fn fill(control: &Element, text: &str) {
+    if let Some(area) = control.dyn_ref::<HtmlTextAreaElement>() {
+        area.set_value(text);
+    } else {
+        control.unchecked_ref::<HtmlInputElement>().set_value(text);
+    }
+    happen(control, "input");
+    happen(control, "change");
+    happen(control, "blur");
+}
+
+fn happen(element: &Element, name: &str) {
+    let event = Event::new(name).expect("an event");
+    event.init_event_with_bubbles(name, name != "blur");
+    element.dispatch_event(&event).expect("a valid event");
+}
+
+pub fn local_storage() -> web_sys::Storage {
+    window()
+        .local_storage()
+        .ok()
+        .flatten()
+        .expect("localStorage")
+}
+
+pub fn session_storage() -> web_sys::Storage {
+    window()
+        .session_storage()
+        .ok()
+        .flatten()
+        .expect("sessionStorage")
+}
+
+/// Where the address bar is.
+pub fn url() -> String {
+    window().location().href().expect("a URL")
+}
+
+/// An app leads until its tab is closed. Here all share one tab, so the lead is taken from the one
+/// before.
+async fn release_lead() {
+    let taken = wire::run(
+        "window.onunhandledrejection ??= event => {
+             // What the one before had for its promise.
+             if (event.reason?.name === 'AbortError') event.preventDefault();
+         };
+         return navigator.locks.request('atelier.leader', {steal: true}, () => {})",
+    );
+    settled(taken).await;
+}
+
+async fn settled(promise: JsValue) {
+    let promise: js_sys::Promise = promise.unchecked_into();
+    wasm_bindgen_futures::JsFuture::from(promise)
+        .await
+        .expect("a promise kept");
+}
+
+const EMPTY_DATABASE: &str = "
+    return new Promise((done, failed) => {
+        const opened = indexedDB.open('atelier');
+        opened.onerror = failed;
+        opened.onsuccess = () => {
+            const database = opened.result;
+            const names = [...database.objectStoreNames];
+            const transaction = database.transaction(names, 'readwrite');
+            for (const name of names) transaction.objectStore(name).clear();
+            transaction.oncomplete = () => { database.close(); done(); };
+            transaction.onabort = failed;
+        };
+    });
+";
