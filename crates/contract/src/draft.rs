@@ -23,12 +23,11 @@ pub enum Entry {
 impl Draft {
     pub fn from_value(value: Value) -> Option<Self> {
         let entries = Record::read(Record::read(value)?.take("entries")?)?.rest();
-        let entries = entries
-            .into_iter()
-            .map(|(name, entry)| Some((name, Entry::from_value(entry)?)));
-        Some(Self {
-            entries: entries.collect::<Option<_>>()?,
-        })
+        let mut draft = Self::default();
+        for (name, entry) in entries {
+            draft.set(name, Entry::from_value(entry)?);
+        }
+        Some(draft)
     }
 
     pub fn to_value(&self) -> Value {
@@ -56,12 +55,12 @@ impl Draft {
 
     /// A draft that holds exactly these values, e.g. to run an earlier input again.
     pub fn from_values<'a>(values: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Self {
-        Self {
-            entries: values
-                .into_iter()
-                .map(|(name, value)| (name.clone(), Entry::Value(value.clone())))
-                .collect(),
+        // One by one: collecting into a tree brings a sort of its own into the page.
+        let mut draft = Self::default();
+        for (name, value) in values {
+            draft.set(name.clone(), Entry::Value(value.clone()));
         }
+        draft
     }
 }
 
