@@ -12,6 +12,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const folder = process.env.TRUNK_STAGING_DIR;
 if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
 
+await minify(folder);
 const index = join(folder, "index.html");
 const html = withPolicy(readFileSync(index, "utf8"));
 writeFileSync(index, html);
@@ -45,6 +46,20 @@ function withPolicy(html) {
   const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
   // A function, because `$` has a meaning in a replacement text.
   return html.replace(charset, "").replace(head, (tag) => tag + charset + meta);
+}
+
+// Scripts and style sheets without what only their readers need. trunk's own minifier does not read
+// wasm-bindgen's script. Without esbuild (`trunk build` by hand) they stay as they are.
+async function minify(folder) {
+  const esbuild = await import(new URL("../.tools/npm/node_modules/esbuild/lib/main.js", import.meta.url)).catch(() => null);
+  if (!esbuild) return;
+  for (const name of readdirSync(folder)) {
+    const loader = { ".js": "js", ".css": "css" }[extname(name)];
+    if (!loader) continue;
+    const path = join(folder, name);
+    const { code } = esbuild.transformSync(readFileSync(path, "utf8"), { loader, minify: true });
+    writeFileSync(path, code);
+  }
 }
 
 function compress(folder) {

@@ -27,16 +27,17 @@ set_up_page() {
 
   wasm_bindgen_version=$(awk '$1 == "name" { name = $3 } $1 == "version" && name == "\"wasm-bindgen\"" { gsub("\"", "", $3); print $3; exit }' Cargo.lock)
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
-  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, binaryen $binaryen_version"
+  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, binaryen $binaryen_version, esbuild $esbuild_version"
   if [ "$(cat "$tools/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/trunk" ] &&
-    [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/npm/node_modules/.bin/wasm-opt" ]; then
+    [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
+    [ -x "$tools/npm/node_modules/.bin/esbuild" ]; then
     return
   fi
 
   local missing=()
   has_version trunk "$trunk_version" || missing+=("trunk")
   has_version wasm-bindgen "$wasm_bindgen_version" || missing+=("wasm-bindgen")
-  has_version wasm-opt "${binaryen_version%%.*}" || missing+=("binaryen")
+  has_version wasm-opt "${binaryen_version%%.*}" && has_version esbuild "$esbuild_version" || missing+=("from-npm")
   local count=${#missing[@]} at=0 tool
   [ "$count" -eq 0 ] || say "Set-up, the first time only: ${missing[*]}. Several minutes on two cores; the next start is quick."
   for tool in ${missing[@]+"${missing[@]}"}; do
@@ -45,7 +46,7 @@ set_up_page() {
       trunk) install_crate "$at/$count" trunk "$trunk_version" "about 5 min" --locked ;;
       # Not --locked: the versions it was locked with are older than some we need ourselves.
       wasm-bindgen) install_crate "$at/$count" wasm-bindgen-cli "$wasm_bindgen_version" "about 2 min" ;;
-      binaryen) install_binaryen "$at/$count" ;;
+      from-npm) install_from_npm "$at/$count" ;;
     esac
   done
   # What the two had in common need not be built twice; now it is only large.
@@ -157,8 +158,9 @@ install_crate() {
   fi
 }
 
-install_binaryen() {
-  say "[$1] binaryen $binaryen_version from npm (some seconds)"
-  run npm install --silent --no-audit --no-fund --no-save --prefix "$tools/npm" "binaryen@$binaryen_version" ||
-    die "could not install binaryen with npm. By hand: put wasm-opt $binaryen_version on the PATH"
+install_from_npm() {
+  say "[$1] binaryen $binaryen_version and esbuild $esbuild_version from npm (some seconds)"
+  run npm install --silent --no-audit --no-fund --no-save --prefix "$tools/npm" \
+    "binaryen@$binaryen_version" "esbuild@$esbuild_version" ||
+    die "could not install binaryen $binaryen_version and esbuild $esbuild_version with npm."
 }

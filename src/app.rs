@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::view::missing::MissingPage;
 use crate::view::model::ModelPage;
 use crate::view::models::ModelsPage;
-use crate::view::parts::dynamic::dynamic;
+use crate::erased::dynamic;
 use crate::view::settings::SettingsPage;
 use crate::view::shell::Shell;
 use crate::view::tasks::{TaskPage, TasksPage};
@@ -50,8 +50,7 @@ impl Contexts {
 #[component]
 pub fn App() -> impl IntoView {
     let navigation = Contexts::provide().navigation;
-    let route = Memo::new(move |_| navigation.route());
-    let page = dynamic(move || match route.get() {
+    let page = dynamic(move || match navigation.route() {
         Route::Models => view! { <ModelsPage /> }.into_any(),
         Route::Model(model) => view! { <ModelPage model /> }.into_any(),
         Route::Tasks => view! { <TasksPage /> }.into_any(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
+use crate::erased::{effect, spawn};
 
 use crate::browser::http;
 use crate::session::Session;
@@ -43,12 +43,15 @@ impl Catalog {
             models: StoredValue::new(ArcRwSignal::new(Load::Loading)),
             schemas: StoredValue::new(HashMap::new()),
         };
-        let address = Memo::new(move |_| session.settings().address);
-        // Another address is another service: nothing of the old one holds.
-        Effect::new(move |_| {
-            address.track();
-            this.schemas.update_value(HashMap::clear);
-            this.load_models();
+        let asked = StoredValue::new(None);
+        effect(move || {
+            let address = session.settings().address;
+            // Another address is another service: nothing of the old one holds.
+            if asked.get_value().as_ref() != Some(&address) {
+                asked.set_value(Some(address));
+                this.schemas.update_value(HashMap::clear);
+                this.load_models();
+            }
         });
         this
     }
@@ -74,7 +77,7 @@ impl Catalog {
         if slot.with_untracked(|load| load.loaded().is_none()) {
             slot.set(Load::Loading);
         }
-        spawn_local(async move {
+        spawn(async move {
             let answer = http::get_json(&address.url(path::MODELS)).await;
             if session.settings_untracked().address != address {
                 return; // The answer of a service that is no longer asked.
@@ -111,7 +114,7 @@ impl Catalog {
             .settings_untracked()
             .address
             .url(&path::schema(model));
-        spawn_local({
+        spawn({
             let slot = slot.clone();
             async move {
                 let answer = http::get_json(&url).await.and_then(Schema::from_body);

@@ -5,6 +5,7 @@
 mod app;
 pub mod browser;
 pub mod catalog;
+pub mod erased;
 pub mod navigation;
 pub mod notices;
 pub mod runner;

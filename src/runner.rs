@@ -15,7 +15,7 @@ use atelier_engine::{
 use futures::future::FutureExt;
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
+use crate::erased::{effect, memo, spawn};
 use wasm_bindgen::JsValue;
 
 use crate::browser::storage::{Storage, StorageError, Store, Written};
@@ -75,11 +75,8 @@ impl Runner {
             unkept: RwSignal::new(None),
             hindrance: RwSignal::new(None),
         };
-        let account = Memo::new(move |_| session.account());
-        let credentials = Memo::new(move |_| session.credentials());
-        Effect::new(move |_| {
-            credentials.track();
-            let account = account.get();
+        effect(move || {
+            let account = session.account();
             this.with_engine(|engine| {
                 engine.set_account(account, clock::now());
                 engine.wake(clock::now());
@@ -106,7 +103,7 @@ impl Runner {
             }
         })
         .forget();
-        spawn_local(this.open());
+        spawn(this.open());
         this
     }
 
@@ -126,7 +123,7 @@ impl Runner {
             }
             Err(error) => self.is_unkept(&error),
         }
-        tabs::lead(move || spawn_local(self.lead()));
+        tabs::lead(move || spawn(self.lead()));
     }
 
     /// This tab leads from now on: what the last leader left is read afresh, because it may have
@@ -344,7 +341,7 @@ impl Runner {
                     self.forget(&key);
                     self.tell(&Note::Removed(key));
                 }
-                Command::Call(call) => spawn_local(self.perform(call)),
+                Command::Call(call) => spawn(self.perform(call)),
                 Command::Finished(key) => self.announce(&key),
             }
         }
@@ -354,7 +351,7 @@ impl Runner {
             }
             let this = *self;
             let written = self.write(&saved);
-            spawn_local(async move {
+            spawn(async move {
                 if let Err(error) = written.await {
                     this.is_unkept(&error);
                 }
@@ -440,7 +437,7 @@ impl Runner {
         };
         let this = *self;
         let deleted = storage.delete(&[(Store::Tasks, key.0.clone())]);
-        spawn_local(async move {
+        spawn(async move {
             if let Err(error) = deleted.await {
                 this.is_unkept(&error);
             }
@@ -504,8 +501,8 @@ impl Runner {
     /// The number of tasks under way, in the tab's title.
     fn keep_title(&self) {
         let this = *self;
-        let active = Memo::new(move |_| this.active_count());
-        Effect::new(move |_| match active.get() {
+        let active = memo(move || this.active_count());
+        effect(move || match active.get() {
             0 => notify::set_title("Atelier"),
             n => notify::set_title(&format!("({n}) Atelier")),
         });

@@ -2,7 +2,7 @@ use atelier_contract::{ModelId, path};
 use atelier_engine::file_name;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
+use crate::erased::{handler, spawn};
 
 use super::parts::glyph::Glyph;
 use crate::browser::{download, http};
@@ -72,7 +72,7 @@ fn DownloadFile(label: &'static str, path: String, name: String) -> impl IntoVie
         let url = session.settings_untracked().address.url(&path);
         let name = name.clone();
         busy.set(true);
-        spawn_local(async move {
+        spawn(async move {
             match http::get_text(&url).await {
                 Ok(text) => {
                     download::text(&name, "text/x-python", &text);
@@ -86,7 +86,7 @@ fn DownloadFile(label: &'static str, path: String, name: String) -> impl IntoVie
         });
     };
     view! {
-        <button class="button" type="button" prop:disabled=busy on:click=save>
+        <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
             <Glyph icon=LuDownload />
             {label}
         </button>

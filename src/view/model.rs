@@ -9,7 +9,7 @@ use atelier_contract::ModelId;
 use leptos::prelude::*;
 
 use super::integrations::Integrations;
-use super::parts::dynamic::dynamic;
+use crate::erased::dynamic;
 use super::parts::failure::Failure;
 use crate::catalog::{Catalog, Load};
 
@@ -17,16 +17,12 @@ use crate::catalog::{Catalog, Load};
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
     let catalog = expect_context::<Catalog>();
-    let schema = {
-        let model = model.clone();
-        Memo::new(move |_| catalog.schema(&model))
-    };
     let (form_model, retried) = (model.clone(), model.clone());
     view! {
         <div class="page model-page">
             <head::ModelHead model=model.clone() />
             <div class="workbench">
-                {dynamic(move || match schema.get() {
+                {dynamic(move || match catalog.schema(&form_model) {
                     Load::Loading => {
                         view! {
                             <div class="panel">

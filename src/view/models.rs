@@ -9,7 +9,7 @@ use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::parts::dynamic::{dynamic, text, when};
+use crate::erased::{dynamic, effect, handler, memo, text, when};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
@@ -60,11 +60,11 @@ pub fn ModelsPage() -> impl IntoView {
 #[component]
 fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let navigation = expect_context::<Navigation>();
-    let url_text = Memo::new(move |_| navigation.query("q").unwrap_or_default());
-    let category = Memo::new(move |_| navigation.query("category"));
+    let url_text = memo(move || navigation.query("q").unwrap_or_default());
+    let category = memo(move || navigation.query("category"));
     let typed = RwSignal::new(url_text.get_untracked());
     // Back and forward change the URL: the field follows.
-    Effect::new(move |_| {
+    effect(move || {
         let url = url_text.get();
         if url != typed.get_untracked().trim() {
             typed.set(url);
@@ -83,9 +83,9 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         }
     }
     let index: Arc<Vec<Searchable>> = Arc::new(models.iter().map(searchable).collect());
-    let found = Memo::new({
+    let found = memo({
         let (models, index, categories) = (models.clone(), index, categories.clone());
-        move |_| {
+        move || {
             let query = Query::new(&typed.read());
             let wanted = category.get();
             let hits = query.find(index.iter());
@@ -122,10 +122,10 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     prop:value=typed
-                    on:input=move |event| {
+                    on:input=handler(move |event| {
                         typed.set(event_target_value(&event));
                         write_url(());
-                    }
+                    })
                 />
             </div>
             <CategoryFilter categories category />
@@ -143,7 +143,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}
             </p>
-            <button class="button" type="button" hidden=total == 0 on:click=clear>
+            <button class="button" type="button" hidden=total == 0 on:click=handler(clear)>
                 "Show all models"
             </button>
         </div>
@@ -165,7 +165,7 @@ fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> im
                     type="radio"
                     name="category"
                     prop:checked=checked
-                    on:change=move |_| navigation.set_query("category", value.as_deref())
+                    on:change=handler(move |_| navigation.set_query("category", value.as_deref()))
                 />
                 <span>{label}</span>
             </label>
@@ -187,7 +187,7 @@ type Groups = Vec<(String, Vec<Model>)>;
 fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    let shelves = Memo::new(move |_| {
+    let shelves = Signal::derive(move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         Shelves {
@@ -220,7 +220,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
         <div
             class="shelves"
             node_ref=element
-            style:height=text(move || px(shelves.read().height()))
+            style:height=text(move || px(shelves.get().height()))
         >
             {list(pieces)}
         </div>

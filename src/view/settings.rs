@@ -1,12 +1,11 @@
 use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::browser::{http, notify};
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::{Session, Settings};
-use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::erased::{dynamic, handler, memo, spawn, text, when};
 
 /// `/settings`: where the service is and who asks.
 #[component]
@@ -22,7 +21,7 @@ pub fn SettingsPage() -> impl IntoView {
     let send_defaults = RwSignal::new(now.send_defaults);
     let wants_notices = RwSignal::new(now.notify);
     let visited = RwSignal::new(false);
-    let address_problem = Memo::new(move |_| {
+    let address_problem = memo(move || {
         ServiceAddress::parse(&address.read())
             .err()
             .filter(|_| visited.get())
@@ -61,7 +60,7 @@ pub fn SettingsPage() -> impl IntoView {
             return;
         };
         test.set(Some(Test::Running));
-        spawn_local(async move {
+        spawn(async move {
             let result = test_connection(session, settings, token).await;
             test.try_set(Some(Test::Done(result)));
         });
@@ -71,7 +70,7 @@ pub fn SettingsPage() -> impl IntoView {
         wants_notices.set(wanted);
         unsave();
         if wanted {
-            spawn_local(async move {
+            spawn(async move {
                 if !notify::ask().await {
                     wants_notices.try_set(false);
                     notices.problem("The browser does not allow notifications for this page.");
@@ -85,7 +84,7 @@ pub fn SettingsPage() -> impl IntoView {
             <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
                 {text(move || runner.unkept().unwrap_or_default())}
             </div>
-            <form class="panel form" aria-label="Settings" novalidate on:submit=save>
+            <form class="panel form" aria-label="Settings" novalidate on:submit=handler(save)>
                 <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
                         "Service address"
@@ -102,11 +101,11 @@ pub fn SettingsPage() -> impl IntoView {
                             address_problem.read().is_some().then(|| "true".to_owned())
                         })
                         prop:value=address
-                        on:input=move |event| {
+                        on:input=handler(move |event| {
                             address.set(event_target_value(&event));
                             unsave();
-                        }
-                        on:blur=move |_| visited.set(true)
+                        })
+                        on:blur=handler(move |_| visited.set(true))
                     />
                     <p class="hint" id="address-hint">
                         "Empty: the service is behind the same address as this page."
@@ -125,10 +124,10 @@ pub fn SettingsPage() -> impl IntoView {
                         autocomplete="username"
                         spellcheck="false"
                         prop:value=uid
-                        on:input=move |event| {
+                        on:input=handler(move |event| {
                             uid.set(event_target_value(&event));
                             unsave();
-                        }
+                        })
                     />
                 </div>
                 <div class="field">
@@ -141,10 +140,10 @@ pub fn SettingsPage() -> impl IntoView {
                         autocomplete="off"
                         aria-describedby="token-hint"
                         prop:value=token
-                        on:input=move |event| {
+                        on:input=handler(move |event| {
                             token.set(event_target_value(&event));
                             unsave();
-                        }
+                        })
                     />
                     <p class="hint" id="token-hint">
                         "Sent to the service address alone. Kept until this tab is closed, unless you tick the box below."
@@ -163,7 +162,7 @@ pub fn SettingsPage() -> impl IntoView {
                         id="notify"
                         type="checkbox"
                         prop:checked=wants_notices
-                        on:change=ask
+                        on:change=handler(ask)
                     />
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
@@ -174,7 +173,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <button class="button primary" type="submit">
                         "Save"
                     </button>
-                    <button class="button" type="button" on:click=run_test>
+                    <button class="button" type="button" on:click=handler(run_test)>
                         "Test connection"
                     </button>
                     <span role="status">
@@ -202,10 +201,10 @@ fn Tick(
                 id=id
                 type="checkbox"
                 prop:checked=checked
-                on:change=move |event| {
+                on:change=handler(move |event| {
                     checked.set(event_target_checked(&event));
                     on_change();
-                }
+                })
             />
             <label for=id>{label}</label>
         </div>

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 
 use atelier_engine::route::Route;
 
-use super::parts::dynamic::{text, when};
+use crate::erased::{effect, handler, memo, text, when};
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
@@ -17,16 +17,16 @@ use crate::theme::Theme;
 pub fn Shell(page: AnyView) -> impl IntoView {
     let navigation = expect_context::<Navigation>();
     let main = NodeRef::<leptos::html::Main>::new();
-    let route = Memo::new(move |_| navigation.route());
     // A new page begins at its top, with the focus there: else a keyboard stays in the old one.
-    Effect::new(move |first: Option<()>| {
-        route.track();
-        if let (Some(()), Some(main)) = (first, main.get_untracked()) {
+    let mut first = true;
+    effect(move || {
+        navigation.route();
+        if let (false, Some(main)) = (std::mem::take(&mut first), main.get_untracked()) {
             let _ = main.focus();
         }
     });
     let nav_link = move |href: &'static str, icon, label: &'static str, extra: Option<AnyView>| {
-        let is_here = move || match route.get() {
+        let is_here = move || match navigation.route() {
             Route::Models | Route::Model(_) => href == "/",
             Route::Tasks | Route::Task(_) => href == "/tasks",
             Route::Settings => href == "/settings",
@@ -81,7 +81,7 @@ fn Mark() -> impl IntoView {
 #[component]
 fn TaskCount() -> impl IntoView {
     let runner = expect_context::<Runner>();
-    let active = Memo::new(move |_| runner.active_count());
+    let active = memo(move || runner.active_count());
     view! {
         <span class="count" aria-hidden="true" hidden=when(move || active.get() == 0)>
             {text(move || active.get().to_string())}
@@ -112,7 +112,7 @@ fn ThemeSwitch() -> impl IntoView {
         theme.get_untracked().keep();
     };
     view! {
-        <button class="icon-button" type="button" aria-label=label title=label on:click=switch>
+        <button class="icon-button" type="button" aria-label=label title=label on:click=handler(switch)>
             <Glyph icon />
         </button>
     }
@@ -123,7 +123,7 @@ fn ThemeSwitch() -> impl IntoView {
 fn LimitNotice() -> impl IntoView {
     let runner = expect_context::<Runner>();
     let now = ticker(1_000);
-    let sentence = Memo::new(move |_| runner.hindrance(now.get()));
+    let sentence = memo(move || runner.hindrance(now.get()));
     view! {
         <div class="limit" role="status">
             <div class="limit-line" hidden=when(move || sentence.read().is_none())>
@@ -131,7 +131,7 @@ fn LimitNotice() -> impl IntoView {
                 <button
                     class="button quiet small"
                     type="button"
-                    on:click=move |_| runner.wake()
+                    on:click=handler(move |_| runner.wake())
                 >
                     "Try now"
                 </button>
@@ -167,7 +167,7 @@ fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
                         class="icon-button"
                         type="button"
                         aria-label="Dismiss"
-                        on:click=move |_| notices.dismiss(id)
+                        on:click=handler(move |_| notices.dismiss(id))
                     >
                         <Glyph icon=LuX />
                     </button>

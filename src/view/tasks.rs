@@ -1,5 +1,6 @@
 //! `/tasks` and `/tasks/:key`: what was submitted.
 
+mod filters;
 mod list;
 mod row;
 
@@ -8,7 +9,7 @@ use leptos::prelude::*;
 
 pub use list::TasksPage;
 
-use super::parts::dynamic::dynamic;
+use crate::erased::{dynamic, memo};
 use super::task::TaskArticle;
 use crate::runner::Runner;
 
@@ -18,7 +19,7 @@ pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     let runner = expect_context::<Runner>();
     let known = {
         let key = task_key.clone();
-        Memo::new(move |_| runner.keys().contains(&key))
+        memo(move || runner.keys().contains(&key))
     };
     view! {
         <div class="page">

@@ -45,7 +45,7 @@ impl ServiceAddress {
             .unwrap_or(text.len());
         let scheme_and_host = text.len() - rest.len() + host.len();
         let (origin, path) = text[..end].split_at(scheme_and_host.min(end));
-        Ok(Self(format!("{}{path}", origin.to_lowercase())))
+        Ok(Self(format!("{}{path}", origin.to_ascii_lowercase())))
     }
 
     pub fn is_same_origin(&self) -> bool {

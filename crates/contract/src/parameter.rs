@@ -109,7 +109,7 @@ impl Parameter {
             if c.is_alphanumeric()
                 && let Some(word) = words.last_mut()
             {
-                word.extend(c.to_lowercase());
+                word.push(c.to_ascii_lowercase());
             }
             after_lower = c.is_lowercase() || c.is_numeric();
         }

@@ -68,7 +68,7 @@ impl OutputKind {
     /// word that names a medium is the result's.
     pub fn of_category(category: &str) -> Self {
         category
-            .to_lowercase()
+            .to_ascii_lowercase()
             .split(|c: char| !c.is_alphanumeric())
             .rev()
             .find_map(|word| match word.strip_suffix('s').unwrap_or(word) {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
-use crate::view::parts::dynamic::when;
+use crate::erased::{handler, memo, when};
 
 /// Which of the permitted values an entry means. Typed text counts by what validation makes of it.
 pub fn chosen(field: &Field) -> Option<usize> {
@@ -32,7 +32,7 @@ pub fn Choice(field: Field) -> impl IntoView {
     };
     let has_unset = field.parameter.default.is_none();
     let shown = values.clone();
-    let selected = Memo::new(move |_| chosen(&state));
+    let selected = memo(move || chosen(&state));
     let options = shown
         .iter()
         .enumerate()
@@ -59,7 +59,7 @@ pub fn Choice(field: Field) -> impl IntoView {
                 required=field.required
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
-                on:change=on_change
+                on:change=handler(on_change)
             >
                 {(has_unset || selected.get_untracked().is_none())
                     .then(|| {

@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::view::parts::dynamic::{text, when};
+use crate::erased::{handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -32,9 +32,9 @@ impl Field {
     ) -> Self {
         let parameter = Arc::new(parameter);
         let visited = RwSignal::new(false);
-        let problem = Memo::new({
+        let problem = memo({
             let parameter = parameter.clone();
-            move |_| {
+            move || {
                 if !visited.get() && !attempted.get() {
                     return None;
                 }
@@ -202,7 +202,7 @@ pub fn FieldFrame(
                     aria-label=reset_label.clone()
                     title=reset_label
                     hidden=untouched
-                    on:click=reset
+                    on:click=handler(reset)
                 >
                     <Glyph icon=LuUndo2 />
                 </button>

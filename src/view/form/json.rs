@@ -1,4 +1,5 @@
 use leptos::prelude::*;
+use crate::erased::handler;
 
 use super::field::{Field, FieldFrame};
 
@@ -21,8 +22,8 @@ pub fn Json(field: Field) -> impl IntoView {
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
                 prop:value=field.value()
-                on:input=move |event| input.set_text(event_target_value(&event))
-                on:blur=move |_| leave.leave()
+                on:input=handler(move |event| input.set_text(event_target_value(&event)))
+                on:blur=handler(move |_| leave.leave())
             ></textarea>
         </FieldFrame>
     }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::field::{Field, FieldFrame};
 use crate::runner::Runner;
 use crate::session::Session;
-use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -23,12 +23,12 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
     let (input, leave) = (field.clone(), field.clone());
     let preview = {
         let field = field.clone();
-        Memo::new(move |_| {
+        memo(move || {
             let address = session.settings().address;
-            SafeUrl::media(field.text().trim(), address.as_str())
+            SafeUrl::media(field.text().trim(), address.as_str()).map(|url| url.to_string())
         })
     };
-    let recent = Memo::new(move |_| runner.recent_outputs(kind, 8));
+    let recent = memo(move || runner.recent_outputs(kind, 8));
     let pick = field.clone();
     view! {
         <FieldFrame field=field.clone()>
@@ -43,8 +43,8 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
                 prop:value=field.value()
-                on:input=move |event| input.set_text(event_target_value(&event))
-                on:blur=move |_| leave.leave()
+                on:input=handler(move |event| input.set_text(event_target_value(&event)))
+                on:blur=handler(move |_| leave.leave())
             />
                 <div
                     class="recent"
@@ -69,7 +69,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                     .map(|url| {
                         view! {
                             <div class="media-preview">
-                                <MediaView url=url.as_str().to_owned() kind label="Preview" />
+                                <MediaView url kind label="Preview" />
                             </div>
                         }
                     })
@@ -89,7 +89,7 @@ fn recent_output(field: &Field, url: &str, kind: OutputKind) -> AnyView {
             class="recent-output"
             aria-label="Use this output"
             aria-pressed=text(move || (shown.text() == own).to_string())
-            on:click=move |_| chosen.set_text(address.clone())
+            on:click=handler(move |_| chosen.set_text(address.clone()))
         >
             <MediaView url=url.to_owned() kind label="" thumbnail=true />
         </button>

@@ -18,7 +18,7 @@ use leptos::prelude::*;
 
 pub use field::Field;
 
-use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::erased::{dynamic, effect, handler, text, when};
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.
@@ -65,7 +65,7 @@ pub fn Fields(
 #[component]
 pub fn ProblemSummary(schema: Arc<Schema>, problems: Signal<Vec<Problem>>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if !problems.read().is_empty() {
             if let Some(element) = element.get() {
                 let _ = element.focus();
@@ -86,7 +86,7 @@ pub fn ProblemSummary(schema: Arc<Schema>, problems: Signal<Vec<Problem>>) -> im
                 let href = format!("#{}", Field::id_of(at));
                 view! {
                     <li>
-                        <a href=href rel="external" on:click=focus>
+                        <a href=href rel="external" on:click=handler(focus)>
                             {problem.message}
                         </a>
                     </li>

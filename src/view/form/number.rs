@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
 use crate::browser::random;
-use crate::view::parts::dynamic::text;
+use crate::erased::{handler, text};
 use crate::view::parts::glyph::Glyph;
 
 /// A number. It is a text field to the browser, because a browser's own number field hides what it
@@ -45,7 +45,7 @@ pub fn NumberField(
             field.set(Entry::Value(Value::Number(drawn)));
         };
         view! {
-            <button class="button" type="button" aria-label=label.clone() title=label on:click=roll>
+            <button class="button" type="button" aria-label=label.clone() title=label on:click=handler(roll)>
                 <Glyph icon=LuDices />
             </button>
         }
@@ -66,9 +66,9 @@ pub fn NumberField(
                     aria-describedby=field.described_by()
                     aria-invalid=field.invalid()
                     prop:value=field.value()
-                    on:input=move |event| input.set_text(event_target_value(&event))
-                    on:keydown=on_key
-                    on:blur=move |_| leave.leave()
+                    on:input=handler(move |event| input.set_text(event_target_value(&event)))
+                    on:keydown=handler(on_key)
+                    on:blur=handler(move |_| leave.leave())
                 />
                 {dice}
                 {slider}
@@ -99,7 +99,7 @@ fn Slider(field: Field) -> impl IntoView {
             max=shown(max)
             step=shown(step)
             prop:value=value
-            on:input=move |event| input.set_text(event_target_value(&event))
+            on:input=handler(move |event| input.set_text(event_target_value(&event)))
         />
     }
     .into_any()

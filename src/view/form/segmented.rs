@@ -4,13 +4,13 @@ use leptos::prelude::*;
 
 use super::choice::chosen;
 use super::field::{Field, FieldFrame};
-use crate::view::parts::dynamic::when;
+use crate::erased::{handler, memo, when};
 
 /// A few short values side by side; each keeps its JSON type.
 #[component]
 pub fn Segmented(field: Field) -> impl IntoView {
     let state = field.clone();
-    let selected = Memo::new(move |_| chosen(&state));
+    let selected = memo(move || chosen(&state));
     let values = field.parameter.allowed_values.clone().unwrap_or_default();
     let name = field.id.clone();
     let options = values
@@ -28,7 +28,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
                         id=id
                         name=name.clone()
                         prop:checked=when(move || selected.get() == Some(at))
-                        on:change=move |_| change.set(Entry::Value(value.clone()))
+                        on:change=handler(move |_| change.set(Entry::Value(value.clone())))
                     />
                     <span>{text}</span>
                 </label>

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
-use crate::view::parts::dynamic::when;
+use crate::erased::{handler, when};
 
 /// On or off. Untouched without a default it is off and left out of the request.
 #[component]
@@ -24,9 +24,9 @@ pub fn Switch(field: Field) -> impl IntoView {
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
                 prop:checked=is_on
-                on:change=move |event| {
+                on:change=handler(move |event| {
                     change.set(Entry::Value(Value::Bool(event_target_checked(&event))));
-                }
+                })
             />
         </FieldFrame>
     }

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::view::parts::dynamic::text;
+use crate::erased::{handler, text};
 
 /// Several lines, growing with what is typed.
 #[component]
@@ -26,8 +26,8 @@ pub fn LongText(field: Field) -> impl IntoView {
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
                 prop:value=field.value()
-                on:input=move |event| input.set_text(event_target_value(&event))
-                on:blur=move |_| leave.leave()
+                on:input=handler(move |event| input.set_text(event_target_value(&event)))
+                on:blur=handler(move |_| leave.leave())
             ></textarea>
         </FieldFrame>
     }
@@ -47,8 +47,8 @@ pub fn Text(field: Field) -> impl IntoView {
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
                 prop:value=field.value()
-                on:input=move |event| input.set_text(event_target_value(&event))
-                on:blur=move |_| leave.leave()
+                on:input=handler(move |event| input.set_text(event_target_value(&event)))
+                on:blur=handler(move |_| leave.leave())
             />
         </FieldFrame>
     }

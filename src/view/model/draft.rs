@@ -2,6 +2,7 @@ use atelier_contract::{Draft, ModelId, Schema, json};
 use atelier_engine::TaskKey;
 use atelier_engine::rerun;
 use leptos::prelude::*;
+use crate::erased::effect;
 
 use crate::browser::local::Place;
 use crate::runner::Runner;
@@ -15,10 +16,11 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
         .and_then(|text| Draft::from_value(json::read(&text)?))
         .unwrap_or_default();
     let draft = RwSignal::new(kept);
-    Effect::new(move |before: Option<()>| {
+    let mut first = true;
+    effect(move || {
         let draft = draft.read();
         // The first run only begins to follow.
-        if before.is_some() {
+        if !std::mem::take(&mut first) {
             if draft.entries.is_empty() {
                 Place::Browser.remove(&key);
             } else {

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::catalog::Catalog;
 use crate::session::Session;
-use crate::view::parts::dynamic::{dynamic, text};
+use crate::erased::{dynamic, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -15,7 +15,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
     let session = expect_context::<Session>();
     let known = {
         let model = model.clone();
-        Memo::new(move |_| catalog.model(&model))
+        Signal::derive(move || catalog.model(&model))
     };
     let name = {
         let model = model.clone();

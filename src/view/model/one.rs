@@ -12,7 +12,7 @@ use crate::navigation::Navigation;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::form::{Fields, ProblemSummary};
-use crate::view::parts::dynamic::{dynamic, when};
+use crate::erased::{dynamic, handler, memo, when};
 use crate::view::parts::glyph::Glyph;
 
 /// A second press within this many milliseconds is the same press: a double click is paid once.
@@ -32,7 +32,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
 
     // Running an earlier task again: its input, as far as today's schema has it.
     let from = untrack(|| expect_context::<Navigation>().query("from"));
-    let known = Memo::new(move |_| !runner.keys().is_empty());
+    let known = memo(move || !runner.keys().is_empty());
     Effect::new({
         let schema = schema.clone();
         move |done: Option<bool>| {
@@ -99,7 +99,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
         changes.set(Vec::new());
     };
     view! {
-        <form class="panel form" aria-label="Input" novalidate on:submit=submit>
+        <form class="panel form" aria-label="Input" novalidate on:submit=handler(submit)>
             <Changes changes />
             <ProblemSummary schema=schema.clone() problems=problems.into() />
             {dynamic(move || {
@@ -130,7 +130,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                     class="button quiet"
                     type="button"
                     hidden=when(move || draft.read().entries.is_empty())
-                    on:click=reset
+                    on:click=handler(reset)
                 >
                     "Clear form"
                 </button>

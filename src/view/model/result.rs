@@ -4,7 +4,7 @@ use icondata_lu::LuImage;
 use leptos::prelude::*;
 
 use crate::runner::Runner;
-use crate::view::parts::dynamic::when;
+use crate::erased::{memo, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;
@@ -18,7 +18,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
     let runner = expect_context::<Runner>();
     let tasks = {
         let model = model.clone();
-        Memo::new(move |_| {
+        memo(move || {
             runner
                 .keys()
                 .iter()

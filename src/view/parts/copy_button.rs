@@ -1,9 +1,8 @@
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
-use super::dynamic;
+use crate::erased::{handler, self, spawn};
 use super::glyph::Glyph;
 use crate::browser::clipboard;
 use crate::notices::Notices;
@@ -19,7 +18,7 @@ pub fn CopyButton(
     let copied = RwSignal::new(false);
     let copy = move |_| {
         let text = text();
-        spawn_local(async move {
+        spawn(async move {
             if clipboard::copy(&text).await {
                 copied.try_set(true);
                 TimeoutFuture::new(2_000).await;
@@ -32,9 +31,9 @@ pub fn CopyButton(
         });
     };
     view! {
-        <button class="button quiet" type="button" on:click=copy>
+        <button class="button quiet" type="button" on:click=handler(copy)>
             <Glyph icon=Signal::derive(move || if copied.get() { LuCheck } else { LuCopy }) />
-            <span aria-live="polite">{dynamic::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
+            <span aria-live="polite">{erased::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
         </button>
     }
 }

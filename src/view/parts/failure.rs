@@ -2,6 +2,8 @@ use atelier_contract::ApiError;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
+use crate::erased::handler;
+
 use super::glyph::Glyph;
 use crate::session::Session;
 
@@ -38,7 +40,7 @@ pub fn Failure(
                 <p>{error.sentence()}</p>
                 {advice.map(|advice| view! { <p class="muted">{advice}</p> })}
                 <div class="row">
-                    <button class="button" on:click=move |_| retry()>
+                    <button class="button" on:click=handler(move |_| retry())>
                         <Glyph icon=LuRotateCcw />
                         "Try again"
                     </button>

@@ -2,7 +2,7 @@ use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;
 
-use super::dynamic::dynamic;
+use crate::erased::{dynamic, handler};
 use super::glyph::Glyph;
 use crate::session::Session;
 
@@ -62,7 +62,7 @@ pub fn MediaView(
                             referrerpolicy="no-referrer"
                             loading=if thumbnail { "lazy" } else { "eager" }
                             decoding="async"
-                            on:error=on_error
+                            on:error=handler(on_error)
                         />
                     }
                         .into_any()
@@ -93,7 +93,7 @@ pub fn MediaView(
                             loop
                             playsinline
                             preload="metadata"
-                            on:error=on_error
+                            on:error=handler(on_error)
                         ></video>
                     }
                         .into_any()
@@ -106,7 +106,7 @@ pub fn MediaView(
                             crossorigin="anonymous"
                             controls
                             preload="metadata"
-                            on:error=on_error
+                            on:error=handler(on_error)
                         ></audio>
                     }
                         .into_any()

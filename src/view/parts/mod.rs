@@ -1,7 +1,7 @@
 //! Pieces that several views are made of.
 
+pub mod confirm;
 pub mod copy_button;
-pub mod dynamic;
 pub mod failure;
 pub mod glyph;
 pub mod list;

@@ -3,6 +3,7 @@ use std::rc::Rc;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;
+use crate::erased::effect;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
@@ -42,7 +43,7 @@ pub fn viewport(element: NodeRef<Div>) -> Signal<Viewport> {
         }
     });
     let listeners = StoredValue::new_local(Vec::new());
-    Effect::new(move |_| {
+    effect(move || {
         let Some(element) = element.get() else {
             return;
         };

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::navigation::Navigation;
 use crate::runner::Runner;
-use crate::view::parts::dynamic::{dynamic, when};
+use crate::erased::{dynamic, handler, memo, when};
 
 /// What can be done with a task in its present state.
 #[component]
@@ -19,7 +19,7 @@ pub fn Actions(task: Task) -> impl IntoView {
         atelier_contract::path::model_segments(&task.model),
         task.key.0
     );
-    let allowed = Memo::new(move |_| Action::allowed(&signal.read()));
+    let allowed = Signal::derive(move || Action::allowed(&signal.read()));
     let navigation = expect_context::<Navigation>();
     let act = move |action: Action| {
         let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
@@ -31,9 +31,9 @@ pub fn Actions(task: Task) -> impl IntoView {
     let retry = move |_| {
         runner.retry(&key.get_value());
     };
-    let can_retry = Memo::new({
+    let can_retry = memo({
         let signal = runner.task(&task.key);
-        move |_| signal.as_ref().is_some_and(|task| task.read().can_retry())
+        move || signal.as_ref().is_some_and(|task| task.read().can_retry())
     });
     view! {
         <footer class="row task-actions">
@@ -41,7 +41,7 @@ pub fn Actions(task: Task) -> impl IntoView {
                 class="button"
                 type="button"
                 hidden=when(move || !can_retry.get())
-                on:click=retry
+                on:click=handler(retry)
             >
                 "Retry"
             </button>
@@ -51,7 +51,7 @@ pub fn Actions(task: Task) -> impl IntoView {
                     .into_iter()
                     .map(|action| {
                         view! {
-                            <button class="button quiet" type="button" on:click=move |_| act(action)>
+                            <button class="button quiet" type="button" on:click=handler(move |_| act(action))>
                                 {action.label()}
                             </button>
                         }

@@ -12,7 +12,7 @@ pub use state::{StateLine, StatePill};
 pub use words::name;
 
 use crate::runner::Runner;
-use crate::view::parts::dynamic::{dynamic, text};
+use crate::erased::{dynamic, memo, text};
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -28,9 +28,9 @@ pub fn TaskArticle(
     };
     // What a poll may change often is kept apart from what changes once.
     let first = task.get_untracked();
-    let state = Memo::new({
+    let state = memo({
         let task = task.clone();
-        move |_| task.read().state.clone()
+        move || task.read().state.clone()
     });
     let title = first.input.title().to_owned();
     let untitled = title.is_empty();

@@ -2,7 +2,7 @@ use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, file_name};
 use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
-use leptos::task::spawn_local;
+use crate::erased::{handler, spawn};
 
 use crate::browser::{download, http};
 use crate::notices::Notices;
@@ -71,7 +71,7 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
         let save = move |_| {
             let (safe, title, model) = (safe.clone(), title.clone(), model.clone());
             busy.set(true);
-            spawn_local(async move {
+            spawn(async move {
                 match http::get_blob(safe.as_str()).await {
                     Ok(blob) => {
                         let extension = output::extension(&blob.type_(), safe.as_str(), kind);
@@ -86,7 +86,7 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
             });
         };
         view! {
-            <button class="button quiet" type="button" prop:disabled=busy on:click=save>
+            <button class="button quiet" type="button" prop:disabled=busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 "Download"
             </button>
@@ -94,7 +94,7 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
     });
     let copied = url.clone();
     view! {
-        <li class="output" data-kind=format!("{kind:?}").to_lowercase()>
+        <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
                 <MediaView url kind label />
                 <figcaption>

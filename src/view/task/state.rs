@@ -3,7 +3,7 @@ use leptos::prelude::*;
 
 use super::words;
 use crate::runner::Runner;
-use crate::view::parts::dynamic::{text, when};
+use crate::erased::{memo, text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -20,9 +20,9 @@ pub fn StatePill(#[prop(into)] state: Signal<TaskState>) -> impl IntoView {
 #[component]
 pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let now = ticker(1_000);
-    let state = Memo::new({
+    let state = memo({
         let task = task.clone();
-        move |_| task.read().state.clone()
+        move || task.read().state.clone()
     });
     let time = text(move || {
         let task = task.read();

@@ -1,12 +1,18 @@
-use atelier_engine::TaskKey;
+use std::collections::HashMap;
+
+use atelier_engine::history::Record;
 use atelier_engine::window::Grid;
-use icondata_lu::{LuListChecks, LuSearch};
+use atelier_engine::{Action, TaskKey};
+use icondata_lu::LuListChecks;
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use super::filters::{Filters, filter};
 use super::row::TaskRow;
+use crate::navigation::Navigation;
 use crate::runner::Runner;
-use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::view::parts::confirm::ConfirmButton;
+use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
@@ -18,56 +24,62 @@ const ROW_HEIGHT: f64 = 5.5;
 #[component]
 pub fn TasksPage() -> impl IntoView {
     let runner = expect_context::<Runner>();
-    let typed = RwSignal::new(String::new());
-    let found = Memo::new(move |_| {
-        let query = atelier_engine::search::Query::new(&typed.read());
-        if query.is_empty() {
-            return runner.keys().as_ref().clone();
-        }
-        runner
-            .tasks()
-            .into_iter()
-            .filter(|task| {
-                query
-                    .score(&atelier_engine::search::Searchable::new([
-                        task.input.title(),
-                        &task.model_name,
-                    ]))
-                    .is_some()
-            })
-            .map(|task| task.key)
-            .collect()
+    let navigation = expect_context::<Navigation>();
+    let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
+    let records = StoredValue::new(Vec::<Record>::new());
+    let found = memo(move || {
+        let filter = filter(navigation, &typed.read());
+        records.try_update_value(|records| refresh(records, runner));
+        records.with_value(|records| filter.find(records))
     });
+    let keys = memo(move || {
+        let found = found.read();
+        records.with_value(|records| {
+            let key = |at: &usize| records.get(*at).map(|record| record.key.clone());
+            found.positions.iter().filter_map(key).collect::<Vec<TaskKey>>()
+        })
+    });
+    let finished = memo(move || {
+        let tasks = runner.tasks();
+        let finished = tasks.into_iter().filter(|task| task.state.is_terminal());
+        finished.map(|task| task.key).collect::<Vec<TaskKey>>()
+    });
+    let question = text(move || match finished.read().len() {
+        1 => "Forget 1 finished task? Its outputs stay at the service for as long as that keeps them.".into(),
+        n => format!("Forget {n} finished tasks? Their outputs stay at the service for as long as that keeps them."),
+    });
+    let clear = move || {
+        for key in finished.get_untracked() {
+            runner.act(&key, Action::Remove);
+        }
+    };
     view! {
         <div class="page">
             <div class="page-head">
                 <h1>"Tasks"</h1>
-                <p class="muted" role="status">
-                    {text(move || match found.read().len() {
-                        1 => "1 task".to_owned(),
-                        n => format!("{n} tasks"),
-                    })}
-                </p>
+                <div class="row">
+                    <p class="muted" role="status">
+                        {text(move || match keys.read().len() {
+                            1 => "1 task".to_owned(),
+                            n => format!("{n} tasks"),
+                        })}
+                    </p>
+                    <div hidden=when(move || finished.read().is_empty())>
+                        <ConfirmButton
+                            label="Clear finished"
+                            question
+                            confirm="Forget them"
+                            on_confirm=clear
+                        />
+                    </div>
+                </div>
             </div>
             <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
                 {text(move || runner.unkept().unwrap_or_default())}
             </div>
-            <div class="filters">
-                <div class="search">
-                    <Glyph icon=LuSearch />
-                    <input
-                        type="search"
-                        aria-label="Search tasks"
-                        placeholder="Search tasks"
-                        autocomplete="off"
-                        spellcheck="false"
-                        prop:value=typed
-                        on:input=move |event| typed.set(event_target_value(&event))
-                    />
-                </div>
-            </div>
-            <Rows found />
-            <div class="empty framed" hidden=when(move || !found.read().is_empty())>
+            <Filters typed found />
+            <Rows keys />
+            <div class="empty framed" hidden=when(move || !keys.read().is_empty())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
                     if runner.keys().is_empty() {
@@ -79,7 +91,13 @@ pub fn TasksPage() -> impl IntoView {
                         }
                             .into_any()
                     } else {
-                        view! { <p>"No task matches."</p> }.into_any()
+                        view! {
+                            <p>"No task matches."</p>
+                            <a class="button" href="/tasks" on:click=handler(move |_| typed.set(String::new()))>
+                                "Show all tasks"
+                            </a>
+                        }
+                            .into_any()
                     }
                 })}
             </div>
@@ -87,36 +105,57 @@ pub fn TasksPage() -> impl IntoView {
     }
 }
 
+/// Brings the records up to date; only tasks that are new or have changed state are read anew.
+fn refresh(records: &mut Vec<Record>, runner: Runner) {
+    runner.track_phases();
+    let mut known: HashMap<TaskKey, Record> = records
+        .drain(..)
+        .map(|record| (record.key.clone(), record))
+        .collect();
+    for key in runner.keys().iter() {
+        let Some(task) = runner.task(key) else {
+            continue;
+        };
+        let record = task.with_untracked(|task| match known.remove(key) {
+            Some(record) if record.phase == task.state.phase() => record,
+            _ => Record::new(task),
+        });
+        records.push(record);
+    }
+}
+
 /// The rows near the screen; the others are only room.
 #[component]
-fn Rows(found: Memo<Vec<TaskKey>>) -> impl IntoView {
+fn Rows(keys: Memo<Vec<TaskKey>>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
     let grid = move || Grid {
-        items: found.read().len(),
+        items: keys.read().len(),
         columns: 1,
         row_height: ROW_HEIGHT * seen.read().rem.max(1.0),
     };
-    let shown = Memo::new(move |_| {
+    let shown = Signal::derive(move || {
         let seen = seen.get();
-        grid().window(seen.from.max(0.0), seen.to - seen.from.max(0.0), 0)
+        let from = seen.from.max(0.0);
+        grid().window(from, seen.to - from, 0)
     });
     let rows = move || {
         let window = shown.get();
-        let keys = found.read();
+        let keys = keys.read();
+        let total = keys.len();
         let height = grid().row_height;
         window
             .items
             .filter_map(|at| {
                 let key = keys.get(at)?.clone();
-                let top = at as i64 * height as i64;
-                Some(Item::new(format!("{top} {}", key.0), move || {
+                let top = (at as f64 * height) as i64;
+                Some(Item::new(format!("{top} {total} {}", key.0), move || {
                     let key = key.clone();
                     view! {
                         <li
                             style:top=format!("{top}px")
                             aria-posinset=(at + 1).to_string()
-                            aria-setsize=text(move || found.read().len().to_string())
+                            aria-setsize=total.to_string()
                         >
                             <TaskRow task_key=key />
                         </li>
@@ -132,9 +171,7 @@ fn Rows(found: Memo<Vec<TaskKey>>) -> impl IntoView {
             node_ref=element
             style:height=text(move || format!("{}px", grid().height() as i64))
         >
-            <ul aria-label="Tasks">
-                {list(rows)}
-            </ul>
+            <ul aria-label="Tasks">{list(rows)}</ul>
         </div>
     }
 }

@@ -1,9 +1,11 @@
 use atelier_engine::output::OutputKind;
-use atelier_engine::{TaskKey, TaskState};
+use atelier_engine::route::Route;
+use atelier_engine::{TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
+use crate::browser::clock;
 use crate::runner::Runner;
-use crate::view::parts::dynamic::{dynamic, text, when};
+use crate::erased::{dynamic, memo, text, when};
 use crate::view::parts::media::MediaView;
 use crate::view::task::{StateLine, name};
 
@@ -16,18 +18,16 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
     };
     let first = task.get_untracked();
     let category = first.model.category.clone();
-    let picture = Memo::new({
+    let picture = memo({
         let task = task.clone();
-        move |_| match &task.read().state {
-            TaskState::Ready { outputs, .. } => outputs
-                .first()
-                .map(|url| (url.clone(), OutputKind::of(url, &category))),
+        move || match &task.read().state {
+            TaskState::Ready { outputs, .. } => outputs.first().cloned(),
             _ => None,
         }
     });
-    let more = Memo::new({
+    let more = memo({
         let task = task.clone();
-        move |_| match &task.read().state {
+        move || match &task.read().state {
             TaskState::Ready { outputs, .. } => outputs.len().saturating_sub(1),
             _ => 0,
         }
@@ -36,14 +36,22 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
     };
-    let href = format!("/tasks/{}", task_key.0);
+    let href = Route::Task(task_key.clone()).path();
+    let (now, offset) = (clock::now(), clock::offset());
+    let about = format!(
+        "{} · {} {}",
+        first.model_name,
+        duration::day(first.created, now, offset),
+        duration::clock(first.created, offset),
+    );
     view! {
         <article class="task-row" aria-label=name(&first)>
             <div class="task-row-picture" aria-hidden="true">
                 {dynamic(move || {
                     picture
                         .get()
-                        .map(|(url, kind)| {
+                        .map(|url| {
+                            let kind = OutputKind::of(&url, &category);
                             view! { <MediaView url kind label="" thumbnail=true /> }
                         })
                         .into_any()
@@ -56,7 +64,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                 <a class="cover" href=href>
                     {title}
                 </a>
-                <span class="muted">{first.model_name.clone()}</span>
+                <span class="muted">{about}</span>
             </div>
             <StateLine task />
         </article>

@@ -1,0 +1,64 @@
+//! Closures behind one type each.
+//!
+//! Leptos makes code for every type that it renders, follows or runs, and every closure is a type of
+//! its own. What goes through here shares one type, so that the code is there once: a third of the
+//! page's size.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use leptos::prelude::*;
+
+/// A part of the page that is made anew whenever a signal it reads changes.
+///
+/// The same as a closure in `view!`; but all of them share one type, so that the code that renders
+/// them is there once and not once for each.
+pub fn dynamic(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
+    erased(ViewFn::from(view))
+}
+
+fn erased(view: ViewFn) -> AnyView {
+    (move || view.run()).into_any()
+}
+
+/// A text that follows its signals; one type for all, as with [`dynamic`].
+pub fn text(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
+    Signal::derive(text)
+}
+
+/// A condition that follows its signals; one type for all.
+pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
+    Signal::derive(condition)
+}
+
+/// What to do on an event; one type for all handlers of events of one kind.
+pub fn handler<E: 'static>(handle: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
+    Box::new(handle)
+}
+
+/// Follows signals for as long as its owner lives; one type for all.
+pub fn effect(follow: impl FnMut() + 'static) {
+    erased_effect(Box::new(follow));
+}
+
+fn erased_effect(mut follow: Box<dyn FnMut()>) {
+    Effect::new(move |_| follow());
+}
+
+/// What is derived from signals and worth comparing: whoever follows it hears of real changes
+/// alone. One type for all of the same value.
+pub fn memo<T: PartialEq + Send + Sync + 'static>(
+    derive: impl Fn() -> T + Send + Sync + 'static,
+) -> Memo<T> {
+    let derive: Box<dyn Fn() -> T + Send + Sync> = Box::new(derive);
+    Memo::new(move |_| derive())
+}
+
+/// Runs a future to its end, whatever becomes of who started it.
+pub fn spawn(future: impl Future<Output = ()> + 'static) {
+    spawn_erased(Box::pin(future));
+}
+
+fn spawn_erased(future: Pin<Box<dyn Future<Output = ()>>>) {
+    wasm_bindgen_futures::spawn_local(future);
+}
