@@ -159,7 +159,11 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
             let answer = service_fn(|request| answer(&shared, request));
+            // When a connection that was used before is closed without an answer, Chromium sends
+            // the call again by itself, even a POST. The page would not meet the fault, and the
+            // record would show calls that are not the page's: so each has a connection of its own.
             let _ = http1::Builder::new()
+                .keep_alive(false)
                 .serve_connection(TokioIo::new(stream), answer)
                 .await;
         });
@@ -229,7 +233,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             reply::change_batch(forward().await?, |entries| entries.reverse()).await
         }
     };
-    shared.note(number, |call| call.status = Some(reply.status().as_u16()));
+    let not_before = reply::retry_after(&reply).map(|wait| shared.start.elapsed() + wait);
+    shared.note(number, |call| {
+        call.status = Some(reply.status().as_u16());
+        call.not_before = not_before;
+    });
     Ok(reply)
 }
 

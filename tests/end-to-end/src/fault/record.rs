@@ -15,12 +15,16 @@ pub struct Call {
     pub path: String,
     /// The task ids it asks about, single or batch.
     pub ids: Vec<String>,
+    /// The prompts of what it submits, single or batch.
+    pub prompts: Vec<String>,
     /// How many items it carries: 1 for a single call.
     pub items: usize,
     /// What the page was answered; none while under way, or if the connection was closed.
     pub status: Option<u16>,
     /// The ids of tasks that the service gave out in its answer, whether or not it was delivered.
     pub accepted: Vec<String>,
+    /// Until when its answer's Retry-After asks for no further call, on the clock of `at`.
+    pub not_before: Option<Duration>,
     /// The fault that it met.
     pub fault: Option<String>,
 }
@@ -38,20 +42,21 @@ impl Call {
             Some(requests) => requests.iter().collect(),
             None => vec![&body],
         };
-        let ids = items
-            .iter()
-            .filter_map(|item| item["id"].as_str())
-            .map(str::to_owned)
-            .collect();
+        let texts = |field: &str| {
+            let texts = items.iter().filter_map(|item| item[field].as_str());
+            texts.map(str::to_owned).collect()
+        };
         Self {
             number,
             at: start.elapsed(),
             method: method.to_owned(),
             path: path.to_owned(),
-            ids,
+            ids: texts("id"),
+            prompts: texts("prompt"),
             items: items.len(),
             status: None,
             accepted: Vec::new(),
+            not_before: None,
             fault: None,
         }
     }

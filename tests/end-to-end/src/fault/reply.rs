@@ -42,6 +42,16 @@ pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>) -> Reply {
     reply
 }
 
+/// How long a reply asks to wait, be it ours or the service's.
+pub(super) fn retry_after(reply: &Reply) -> Option<Duration> {
+    let value = reply.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    date.duration_since(SystemTime::now()).ok()
+}
+
 /// The service's own answers keep the service's own headers: a test must not pass because of ours.
 /// Only what the proxy says itself is open to every origin.
 fn with(status: u16, kind: &'static str, body: String) -> Reply {
