@@ -1,0 +1,159 @@
+//! The page is closed, the service ends, the network goes: and comes back.
+
+use crate::ledger::is_generate;
+use crate::studio::{PATIENCE, play};
+use atelier_end_to_end::fault::{Call, Fault, Rule};
+use std::time::Duration;
+
+/// Longer than any step of a test here.
+const LONG: Duration = Duration::from_secs(60);
+
+fn last_status(calls: &[Call]) -> Option<&Call> {
+    calls
+        .iter()
+        .rfind(|call| call.path.starts_with("/v2/status"))
+}
+
+/// Guards against a request that left without a record of it (lost), and against one that is sent
+/// again by itself because its answer never came (paid twice).
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_unconfirmed() {
+    let name = "a_page_closed_between_request_and_answer";
+    play(name, &["--speed", "2"], async |studio| {
+        let form = studio.open_model().await?;
+        studio.generate(&form, "known before").await?;
+        studio.accepted(1).await?;
+        for prompt in ["to resubmit", "to dismiss"] {
+            let form = studio.open_model().await?;
+            let wait = Fault::Delay { time: LONG };
+            studio
+                .proxy
+                .add(Rule::next(1, "/v2/generate", wait.clone()));
+            studio.press_generate(&form, prompt).await?;
+            studio
+                .sees("the request", |calls| {
+                    calls.iter().any(|call| call.prompts == [prompt])
+                })
+                .await?;
+            let browser = studio.browser;
+            let closed = browser.client.window().await?;
+            let other = browser.open_tab("about:blank").await?;
+            browser.switch_to(&closed).await?;
+            browser.close_tab().await?;
+            browser.switch_to(&other).await?;
+            browser.set_size(1280, 4000).await?;
+            studio.open_tasks().await?;
+            studio.see(&[(prompt, "Unconfirmed")]).await?;
+        }
+        let states = studio.states().await?;
+        let unconfirmed = states.values().filter(|state| *state == "Unconfirmed");
+        assert_eq!(unconfirmed.count(), 2, "{states:?}");
+        // Another visit is no reason to send anything either.
+        studio.open_tasks().await?;
+        studio.see(&[("known before", "Completed")]).await?;
+        assert_eq!(studio.sent("to resubmit"), 1);
+        assert_eq!(studio.sent("to dismiss"), 1);
+
+        studio.resubmit("to resubmit").await?;
+        studio.dismiss("to dismiss").await?;
+        studio.see(&[("to resubmit", "Completed")]).await?;
+        assert_eq!(studio.sent("to resubmit"), 2);
+        assert_eq!(studio.sent("to dismiss"), 1);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that is given up, or asked for anew, because its service was gone for a
+/// moment.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
+    let name = "a_service_restarted_in_the_midst_of_tasks";
+    play(name, &["--speed", "3"], async |studio| {
+        let form = studio.open_model().await?;
+        studio.generate(&form, "first").await?;
+        studio.generate(&form, "second").await?;
+        studio.open_tasks().await?;
+        studio.accepted(2).await?;
+        studio.service.restart().await?;
+        studio
+            .see(&[("first", "Completed"), ("second", "Completed")])
+            .await
+    })
+    .await;
+}
+
+/// Guards against polls that stop after so many failures, and against a task that ends as Failed
+/// because nobody could be asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_down_for_ten_seconds_is_waited_for() {
+    let name = "a_service_down_for_ten_seconds";
+    play(name, &["--speed", "2"], async |studio| {
+        let form = studio.open_model().await?;
+        studio.generate(&form, "before").await?;
+        studio.accepted(1).await?;
+        studio.service.stop().await?;
+        let down = tokio::time::Instant::now();
+        studio
+            .browser
+            .see_text("Status unknown for", PATIENCE)
+            .await?;
+        // Nobody can tell whether this one arrived: a person decides, the page does not.
+        studio.generate(&form, "meanwhile").await?;
+        studio.browser.see_text("Unconfirmed", PATIENCE).await?;
+        tokio::time::sleep_until(down + Duration::from_secs(10)).await;
+        studio.service.start_again().await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[("before", "Completed"), ("meanwhile", "Unconfirmed")])
+            .await?;
+        assert_eq!(studio.sent("meanwhile"), 1);
+        studio.resubmit("meanwhile").await?;
+        studio.see(&[("meanwhile", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against calls into a network that is not there, which would make what is submitted
+/// meanwhile Unconfirmed, and against waiting on when it is back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
+    let name = "what_is_submitted_offline";
+    play(name, &["--speed", "2"], async |studio| {
+        let form = studio.open_model().await?;
+        studio.generate(&form, "online").await?;
+        studio.accepted(1).await?;
+        studio.browser.set_offline(true).await?;
+        studio.browser.see_text("You are offline", PATIENCE).await?;
+        let before = studio.proxy.calls().len();
+        studio.generate(&form, "offline").await?;
+        studio
+            .browser
+            .see_text("Nothing has left this browser", PATIENCE)
+            .await?;
+        // A poll would be due by now.
+        tokio::time::sleep(Duration::from_secs(3)).await;
+        assert_eq!(studio.proxy.calls().len(), before, "called while offline");
+        assert_eq!(studio.sent("offline"), 0);
+
+        let back = studio.proxy.now();
+        studio.browser.set_offline(false).await?;
+        studio.accepted(2).await?;
+        studio
+            .sees("a poll at once", |calls| {
+                last_status(calls).is_some_and(|call| call.at > back)
+            })
+            .await?;
+        let calls = studio.proxy.calls();
+        let first = calls
+            .iter()
+            .find(|call| call.at > back && is_generate(call));
+        let first = first.ok_or("nothing was sent")?;
+        assert!(first.at - back < Duration::from_secs(3), "{first:?}");
+        studio.show_tasks().await?;
+        studio
+            .see(&[("online", "Completed"), ("offline", "Completed")])
+            .await
+    })
+    .await;
+}

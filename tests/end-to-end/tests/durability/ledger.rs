@@ -1,0 +1,147 @@
+//! What was asked for, what was sent, and what came of it.
+
+use atelier_end_to_end::fault::Call;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::Write;
+use std::ops::AddAssign;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// The tests that use a ledger. When the last of them is done, the counts are printed.
+const TESTS: usize = 13;
+
+static TOTAL: Mutex<(usize, Counts)> = Mutex::new((0, Counts::NONE));
+
+/// A call this short after a refusal had left when that came.
+const UNDER_WAY: Duration = Duration::from_millis(300);
+
+/// What the person did: by the prompt, which is another one for each task.
+#[derive(Default)]
+pub struct Ledger {
+    /// How often a person asked for it: Generate, and each Resubmit.
+    pub asked: BTreeMap<String, usize>,
+    /// Unconfirmed tasks that a person dismissed.
+    pub dismissed: BTreeSet<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Counts {
+    submitted: usize,
+    generate_requests: usize,
+    completed: usize,
+    lost: usize,
+    duplicated: usize,
+    early: usize,
+}
+
+impl Ledger {
+    pub fn ask(&mut self, prompt: &str) {
+        *self.asked.entry(prompt.to_owned()).or_default() += 1;
+    }
+
+    /// The prompts whose tasks have to be there.
+    pub fn expected(&self) -> impl Iterator<Item = &String> {
+        let kept = |prompt: &&String| !self.dismissed.contains(*prompt);
+        self.asked.keys().filter(kept)
+    }
+
+    /// Compares what was asked for with what the proxy saw and the states that the page shows.
+    pub fn balance(&self, calls: &[Call], states: &BTreeMap<String, String>) -> Counts {
+        let completed = |prompt: &&String| states.get(*prompt).is_some_and(|s| s == "Completed");
+        let generate = || calls.iter().filter(|call| is_generate(call));
+        // Refused with a time to come back, a request was not taken: it may be sent again. Any
+        // other may have reached the service.
+        let mut sent: BTreeMap<&String, usize> = BTreeMap::new();
+        for call in generate().filter(|call| call.not_before.is_none()) {
+            for prompt in &call.prompts {
+                *sent.entry(prompt).or_default() += 1;
+            }
+        }
+        let too_often = |(prompt, times): (&&String, &usize)| {
+            times.saturating_sub(self.asked.get(*prompt).copied().unwrap_or(0))
+        };
+        Counts {
+            submitted: self.asked.values().sum(),
+            generate_requests: generate().map(|call| call.items).sum(),
+            completed: self.expected().filter(completed).count(),
+            lost: self.expected().filter(|prompt| !completed(prompt)).count(),
+            duplicated: sent.iter().map(too_often).sum(),
+            early: early(calls, UNDER_WAY).len(),
+        }
+    }
+}
+
+impl Counts {
+    const NONE: Self = Self {
+        submitted: 0,
+        generate_requests: 0,
+        completed: 0,
+        lost: 0,
+        duplicated: 0,
+        early: 0,
+    };
+
+    pub fn is_clean(&self) -> bool {
+        (self.lost, self.duplicated, self.early) == (0, 0, 0)
+    }
+
+    /// Adds these counts to those of the other tests.
+    pub fn enter(self) {
+        let mut total = TOTAL.lock().unwrap_or_else(PoisonError::into_inner);
+        total.0 += 1;
+        total.1 += self;
+        if total.0 == TESTS {
+            // Not `println!`: its output is shown of failing tests only.
+            let _ = writeln!(std::io::stdout(), "\n{}", total.1);
+        }
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.submitted += other.submitted;
+        self.generate_requests += other.generate_requests;
+        self.completed += other.completed;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.early += other.early;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let Self {
+            submitted,
+            generate_requests,
+            completed,
+            lost,
+            duplicated,
+            early,
+        } = self;
+        write!(
+            f,
+            "submitted {submitted}, generate requests {generate_requests}, completed {completed}, \
+             lost {lost}, duplicated {duplicated}, calls before Retry-After {early}"
+        )
+    }
+}
+
+pub fn is_generate(call: &Call) -> bool {
+    call.path.starts_with("/v2/generate")
+}
+
+/// The calls that came while the service wanted none, later than `under_way` after it said so.
+pub fn early(calls: &[Call], under_way: Duration) -> Vec<Call> {
+    let is_early = |call: &&Call| {
+        calls.iter().any(|refused| {
+            refused.not_before.is_some_and(|until| {
+                call.is_v2()
+                    && call.number > refused.number
+                    && call.at > refused.at + under_way
+                    && call.at < until
+            })
+        })
+    };
+    calls.iter().filter(is_early).cloned().collect()
+}

@@ -1,0 +1,108 @@
+//! The service says when to come back.
+
+use crate::ledger::{early, is_generate};
+use crate::studio::{PATIENCE, Studio, play};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
+use atelier_end_to_end::find::by;
+use std::time::Duration;
+
+fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
+    Fault::Status {
+        status,
+        retry_after: Some(retry_after),
+    }
+}
+
+/// With one task there is never a second call under way when the refusal comes: so none at all may
+/// arrive before its time, not even when a person presses Try now.
+async fn none_is_early(studio: &Studio<'_>) -> Result<()> {
+    studio
+        .browser
+        .see_text("Rate-limited, next try in ", PATIENCE)
+        .await?;
+    studio.browser.press(&by("button", "Try now")).await?;
+    studio.show_tasks().await?;
+    studio.settled().await?;
+    let calls = studio.proxy.calls();
+    assert!(calls.iter().any(|call| call.not_before.is_some()));
+    let early = early(&calls, Duration::ZERO);
+    assert!(early.is_empty(), "before Retry-After: {early:#?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
+    let name = "a_refused_generate";
+    play(name, &["--speed", "0.2"], async |studio| {
+        for (prompt, status) in [("too many", 429), ("unavailable", 503)] {
+            let form = studio.open_model().await?;
+            let refusal = refusal(status, RetryAfter::Seconds(4));
+            studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+            studio.generate(&form, prompt).await?;
+            none_is_early(studio).await?;
+            studio.see(&[(prompt, "Completed")]).await?;
+            assert_eq!(studio.sent(prompt), 2);
+        }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_status_stops_all_calls_until_its_time() {
+    let name = "a_refused_status";
+    play(name, &["--speed", "1"], async |studio| {
+        for (prompt, after) in [
+            ("in seconds", RetryAfter::Seconds(4)),
+            ("by date", RetryAfter::Date(4)),
+        ] {
+            let form = studio.open_model().await?;
+            studio
+                .proxy
+                .add(Rule::next(1, "/v2/status*", refusal(429, after)));
+            studio.generate(&form, prompt).await?;
+            none_is_early(studio).await?;
+            studio.see(&[(prompt, "Completed")]).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a wait that is forgotten with the page to which it was told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_does_not_shorten_the_wait() {
+    let name = "a_reload_does_not_shorten_the_wait";
+    play(name, &["--speed", "0.2"], async |studio| {
+        let form = studio.open_model().await?;
+        let refusal = refusal(429, RetryAfter::Seconds(8));
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.generate(&form, "patient").await?;
+        studio
+            .browser
+            .see_text("Rate-limited, next try in ", PATIENCE)
+            .await?;
+        studio.open_model().await?;
+        none_is_early(studio).await?;
+        let calls = studio.proxy.calls();
+        assert_eq!(calls.iter().filter(|call| is_generate(call)).count(), 2);
+        Ok(())
+    })
+    .await;
+}
+
+/// The service's own limit, met by more tasks than it allows: slower, and nothing lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_services_own_limit_only_slows_down() {
+    let name = "the_services_own_limit";
+    let service = ["--speed", "0.2", "--rate", "1/s"];
+    play(name, &service, async |studio| {
+        let form = studio.open_model().await?;
+        for n in 1..=4 {
+            studio.generate(&form, &format!("hurried {n}")).await?;
+        }
+        Ok(())
+    })
+    .await;
+}

@@ -1,0 +1,10 @@
+//! Nothing that a person submits is lost or paid twice, and no service is called before it wants to
+//! be: whatever happens to the page, the network and the service in between.
+
+mod everything;
+mod failures;
+mod interruptions;
+mod ledger;
+mod limits;
+mod studio;
+mod tabs;

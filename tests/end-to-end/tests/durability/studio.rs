@@ -1,0 +1,273 @@
+//! A person at the page, a fault proxy, and the service behind it.
+
+use crate::ledger::{Ledger, is_generate};
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::{Call, FaultProxy};
+use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::{Result, http};
+use fantoccini::elements::Element;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Enough for anything that is under way, on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The page takes a second press within 800 ms for the same one.
+const BETWEEN_PRESSES: Duration = Duration::from_millis(850);
+
+const MODEL: &str = "/models/image/tessera";
+const MODEL_NAME: &str = "Tessera";
+
+/// States in which something more will happen by itself.
+const UNDER_WAY: [&str; 5] = ["Queued", "Submitting", "Starting", "Processing", "Unknown"];
+
+pub struct Studio<'a> {
+    pub browser: &'a Browser,
+    pub service: Service,
+    pub proxy: FaultProxy,
+    pub ledger: Ledger,
+    last_press: Option<Instant>,
+}
+
+/// The form of the model's page, found once: finding it each time would take longer than filling it.
+pub struct Form {
+    prompt: Element,
+    generate: Element,
+}
+
+/// Runs the steps at the model's page, lets everything come to its end, and balances the ledger.
+pub async fn play(
+    name: &str,
+    service: &[&str],
+    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
+) {
+    drive(name, async |browser| {
+        let mut studio = Studio::open(browser, service).await?;
+        steps(&mut studio).await?;
+        studio.close(name).await
+    })
+    .await;
+}
+
+impl<'a> Studio<'a> {
+    async fn open(browser: &'a Browser, service: &[&str]) -> Result<Self> {
+        let service = Service::with_site(service).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        // So high that the list of tasks, of which only what is near the screen exists, is there
+        // as a whole.
+        browser.set_size(1280, 4000).await?;
+        let studio = Self {
+            browser,
+            service,
+            proxy,
+            ledger: Ledger::default(),
+            last_press: None,
+        };
+        studio.open_model().await?;
+        Ok(studio)
+    }
+
+    /// Lets everything come to its end and balances the ledger.
+    async fn close(self, name: &str) -> Result<()> {
+        self.proxy.clear();
+        self.show_tasks().await?;
+        let settled = self.settled().await;
+        // What is stored counts, not what the page still knows.
+        self.open_tasks().await?;
+        let settled = settled.and(self.settled().await);
+        let states = self.states().await?;
+        let calls = self.proxy.calls();
+        let counts = self.ledger.balance(&calls, &states);
+        if !counts.is_clean() {
+            for call in calls.iter().filter(|call| call.is_v2()) {
+                eprintln!("{call:?}");
+            }
+            return Err(format!("{name}: {counts}; the page shows {states:?}").into());
+        }
+        settled?;
+        counts.enter();
+        Ok(())
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.proxy.address())
+    }
+
+    /// Loads the model's page afresh.
+    pub async fn open_model(&self) -> Result<Form> {
+        self.browser.open(&self.address(MODEL)).await?;
+        self.form().await
+    }
+
+    pub async fn form(&self) -> Result<Form> {
+        // The name comes with the list of models, and with it the guest's credentials.
+        self.browser.find(&by("heading", MODEL_NAME)).await?;
+        Ok(Form {
+            prompt: self.browser.find(&starting("textbox", "prompt")).await?,
+            generate: self.browser.find(&by("button", "Generate")).await?,
+        })
+    }
+
+    /// Loads the list of tasks afresh.
+    pub async fn open_tasks(&self) -> Result<()> {
+        self.browser.open(&self.address("/tasks")).await?;
+        self.browser.find(&by("heading", "Tasks")).await?;
+        Ok(())
+    }
+
+    /// Goes to the list of tasks without loading the page afresh: what is under way goes on.
+    pub async fn show_tasks(&self) -> Result<()> {
+        self.browser.press(&by("link", "Tasks")).await?;
+        self.browser.find(&by("heading", "Tasks")).await?;
+        Ok(())
+    }
+
+    /// Opens a further tab.
+    pub async fn open_tab(&self, path: &str) -> Result<fantoccini::wd::WindowHandle> {
+        self.browser.open_tab(&self.address(path)).await
+    }
+
+    pub async fn open_model_tab(&self) -> Result<fantoccini::wd::WindowHandle> {
+        self.open_tab(MODEL).await
+    }
+
+    /// Fills the form, presses Generate and waits until the page shows the task.
+    pub async fn generate(&mut self, form: &Form, prompt: &str) -> Result<()> {
+        self.press_generate(form, prompt).await?;
+        self.browser.find(&containing("article", prompt)).await?;
+        Ok(())
+    }
+
+    pub async fn press_generate(&mut self, form: &Form, prompt: &str) -> Result<()> {
+        form.prompt.clear().await?;
+        form.prompt.send_keys(prompt).await?;
+        if let Some(last) = self.last_press {
+            tokio::time::sleep_until(last + BETWEEN_PRESSES).await;
+        }
+        form.generate.click().await?;
+        self.last_press = Some(Instant::now());
+        self.ledger.ask(prompt);
+        Ok(())
+    }
+
+    /// Sends an Unconfirmed once more, at its own page.
+    pub async fn resubmit(&mut self, prompt: &str) -> Result<()> {
+        self.show_tasks().await?;
+        self.browser.press(&by("link", prompt)).await?;
+        self.browser.press(&by("button", "Resubmit")).await?;
+        self.ledger.ask(prompt);
+        self.browser.find_gone(&by("button", "Resubmit")).await?;
+        self.show_tasks().await
+    }
+
+    /// Leaves an Unconfirmed, at its own page.
+    pub async fn dismiss(&mut self, prompt: &str) -> Result<()> {
+        self.show_tasks().await?;
+        self.browser.press(&by("link", prompt)).await?;
+        self.browser.press(&by("button", "Dismiss")).await?;
+        self.ledger.dismissed.insert(prompt.to_owned());
+        self.browser.find(&by("heading", "Tasks")).await?;
+        self.browser.find_gone(&by("link", prompt)).await
+    }
+
+    /// Every task of the list, its state by its prompt, all at one moment.
+    pub async fn states(&self) -> Result<BTreeMap<String, String>> {
+        let list = self.browser.find(&by("list", "Tasks")).await?;
+        let script = "
+            const [list] = arguments;
+            return [...list.querySelectorAll('article')].map(task => [
+                task.ariaLabel, task.querySelector('[role=status]').textContent.trim()
+            ])";
+        let rows = self
+            .browser
+            .run(script, vec![self.browser.argument(&list)])
+            .await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let mut states = BTreeMap::new();
+        for row in rows.as_array().into_iter().flatten() {
+            let name = text(&row[0]);
+            let prompt = name.split_once(": ").map_or(&*name, |(_, prompt)| prompt);
+            if states.insert(prompt.to_owned(), text(&row[1])).is_some() {
+                return Err(format!("the list has “{prompt}” twice").into());
+            }
+        }
+        Ok(states)
+    }
+
+    /// Waits until the list shows these states.
+    pub async fn see(&self, wanted: &[(&str, &str)]) -> Result<()> {
+        until(format!("{wanted:?}"), PATIENCE, async || {
+            let states = self.states().await?;
+            let is_so = |(prompt, state): &(&str, &str)| {
+                states.get(*prompt).is_some_and(|seen| seen == state)
+            };
+            Ok(if wanted.iter().all(is_so) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("{states:?}"))
+            })
+        })
+        .await
+    }
+
+    /// Waits until nothing more will happen by itself.
+    pub async fn settled(&self) -> Result<()> {
+        until("all tasks to end", PATIENCE, async || {
+            let states = self.states().await?;
+            let is_under_way = |state: &String| UNDER_WAY.contains(&state.as_str());
+            let missing = |prompt: &String| !states.contains_key(prompt);
+            Ok(
+                if states.values().any(is_under_way) || self.ledger.expected().any(missing) {
+                    Seen::NotYet(format!("{states:?}"))
+                } else {
+                    Seen::Yes(())
+                },
+            )
+        })
+        .await
+    }
+
+    /// Waits until the proxy has seen what is wanted.
+    pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
+        until(what, PATIENCE, async || {
+            let calls = self.proxy.calls();
+            Ok(if seen(&calls) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("there were {} calls", calls.len()))
+            })
+        })
+        .await
+    }
+
+    /// How often the task was sent.
+    pub fn sent(&self, prompt: &str) -> usize {
+        let calls = self.proxy.calls();
+        let prompts = calls.iter().filter(|call| is_generate(call));
+        let prompts = prompts.flat_map(|call| &call.prompts);
+        prompts.filter(|sent| *sent == prompt).count()
+    }
+
+    /// Waits until the service works on this many tasks, by its own word.
+    pub async fn accepted(&self, count: usize) -> Result<()> {
+        self.sees(&format!("{count} accepted tasks"), |calls| {
+            calls.iter().map(|call| call.accepted.len()).sum::<usize>() >= count
+        })
+        .await
+    }
+}
+
+/// Whether the service's models are those that these tests count on.
+#[tokio::test]
+async fn the_model_of_these_tests_is_there() -> Result<()> {
+    let service = Service::start(&[]).await?;
+    let schema = MODEL.replace("/models/", "/api/schema/");
+    let (status, _) = http::get(&format!("{}{schema}", service.address())).await?;
+    assert_eq!(status, 200, "the local service has no {MODEL}");
+    Ok(())
+}
