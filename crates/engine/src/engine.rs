@@ -13,7 +13,7 @@ mod sends;
 mod tests;
 mod wishes;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use atelier_contract::ApiError;
 
@@ -67,6 +67,9 @@ struct Tracked {
     empty_answers: u32,
     /// A person asked for the addresses of a Ready task once more.
     refetch: bool,
+    /// Its batch was stopped while its own call was under way: should the service not take it, it
+    /// is taken back.
+    stopped: bool,
     /// Shared a call that was refused as a whole: it must not spoil another one.
     alone: bool,
     /// Submitted in this tab, since it was opened.
@@ -92,8 +95,8 @@ pub struct Engine {
     in_flight: HashMap<CallId, call::InFlight>,
     next_call: u64,
     next_order: u64,
-    /// Addresses whose service has no batch endpoints.
-    without_batch: HashSet<String>,
+    /// Addresses whose service had no batch endpoints, and when that was seen.
+    without_batch: HashMap<String, Millis>,
     hold: Option<Hold>,
     /// After a hold one submission alone goes ahead, until the service has answered one.
     probing: bool,
@@ -123,7 +126,7 @@ impl Engine {
             in_flight: HashMap::new(),
             next_call: 0,
             next_order: 0,
-            without_batch: HashSet::new(),
+            without_batch: HashMap::new(),
             hold: None,
             probing: false,
             unclear: 0,
@@ -281,6 +284,7 @@ impl Engine {
         }
         for duty in duties {
             match duty {
+                Duty::Enqueue if self.is_stopped(key) => self.happen(key, Event::Cancel, now),
                 Duty::Enqueue => self.enqueue(key),
                 Duty::Fetch => self.set_due(key, now),
                 Duty::Announce => self.pending.push(Pending::Finished(key.clone())),
@@ -298,6 +302,10 @@ impl Engine {
         {
             self.pending.push(Pending::Save(key.clone()));
         }
+    }
+
+    fn is_stopped(&self, key: &TaskKey) -> bool {
+        self.tasks.get(key).is_some_and(|tracked| tracked.stopped)
     }
 
     fn is_asked_about(&self, key: &TaskKey) -> bool {

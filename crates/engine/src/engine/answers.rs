@@ -41,7 +41,7 @@ impl Engine {
             Ok(answers) => answers,
             Err(ApiError::NotFound { .. }) if call.batched => {
                 // The service has no batch endpoints, so it took nothing: each is asked singly.
-                self.without_batch.insert(call.account.address.clone());
+                self.without_batch.insert(call.account.address.clone(), now);
                 return self.ask_again(&call, now);
             }
             Err(ApiError::Invalid { .. }) if call.batched => {

@@ -54,7 +54,7 @@ impl Engine {
     /// The tasks of the next call: the one that is due first, and others to be asked the same,
     /// those due within half an interval among them.
     fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
-        let mut most = self.most_items();
+        let mut most = self.most_items(now);
         let mut kind = None;
         let mut keys = Vec::new();
         let mut needless = Vec::new();

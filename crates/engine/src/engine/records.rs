@@ -49,17 +49,18 @@ impl Engine {
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in &keys {
             self.keep_waiting(key, now);
-            let is_lost = self.tasks.get(key).is_some_and(|tracked| {
-                tracked.task.state.phase() == Phase::Submitting
-                    && !self.in_flight.values().any(|call| call.is_sending(key))
-            });
-            if is_lost {
-                let error = ApiError::Network {
-                    detail: "the page was closed before the answer came".into(),
-                };
-                self.happen(key, Event::LostAnswer { error }, now);
-            }
+            self.give_up_answer(key, now);
             self.resume(key, now);
+        }
+    }
+
+    /// A task that is Submitting without a call of this tab: whoever sent it is gone.
+    fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
+        if !self.in_flight.values().any(|call| call.is_sending(key)) {
+            let error = ApiError::Network {
+                detail: "the page was closed before the answer came".into(),
+            };
+            self.happen(key, Event::LostAnswer { error }, now);
         }
     }
 
@@ -102,6 +103,7 @@ impl Engine {
             self.insert(task, false);
             if self.leading {
                 self.save(&key);
+                self.give_up_answer(&key, now);
                 self.resume(&key, now);
             }
             return;
@@ -198,6 +200,7 @@ impl Engine {
                 unknown_since: None,
                 empty_answers: 0,
                 refetch: false,
+                stopped: false,
                 alone: false,
                 own,
                 unsaved: false,
@@ -220,16 +223,27 @@ impl Engine {
             {
                 self.set_due(key, now);
             }
+            Phase::Ready if tracked.refetch && !self.is_asked_about(key) => {
+                self.set_due(key, now);
+            }
             _ => {}
         }
     }
 
     /// Puts a Queued task of the present account in its line.
     pub(super) fn enqueue(&mut self, key: &TaskKey) {
-        if let Some(tracked) = self.tasks.get(key)
-            && tracked.task.account == self.account
-        {
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return;
+        };
+        // It may come back to a batch that was paused while its call was under way.
+        let batch = tracked.task.batch.as_ref().map(|place| &place.batch);
+        let is_paused = batch.is_some_and(|batch| self.lines.paused.contains(batch));
+        let changes = std::mem::replace(&mut tracked.task.paused, is_paused) != is_paused;
+        if tracked.task.account == self.account {
             self.lines.enter(&tracked.task, tracked.order);
+        }
+        if changes {
+            self.save(key);
         }
     }
 }

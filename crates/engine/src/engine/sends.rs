@@ -11,6 +11,10 @@ use crate::{BatchKey, Millis, Phase, TaskKey};
 /// Submissions whose answers are awaited at one time.
 const MOST_IN_FLIGHT: usize = 2;
 
+/// How long a 404 of a batch endpoint is believed: it may have come from a proxy while the service
+/// was restarting, and a thousand single calls a round for the rest of the day would be its price.
+const WITHOUT_BATCH: Millis = 10 * 60_000;
+
 impl Engine {
     /// Whose turn it is to be sent, if anything could be but for limits of time.
     pub(super) fn turn(&self) -> Option<Turn> {
@@ -45,7 +49,11 @@ impl Engine {
         if !self.limiter(&address, now).take(now) {
             return false;
         }
-        let most = if self.probing { 1 } else { self.most_items() };
+        let most = if self.probing {
+            1
+        } else {
+            self.most_items(now)
+        };
         let tasks = &self.tasks;
         let is_alone = |key: &TaskKey| tasks.get(key).is_some_and(|tracked| tracked.alone);
         let keys = self.lines.take(&turn, most, |taken, next| {
@@ -57,8 +65,10 @@ impl Engine {
     }
 
     /// Items in a call of the present service.
-    pub(super) fn most_items(&self) -> usize {
-        if self.without_batch.contains(&self.account.address) {
+    pub(super) fn most_items(&self, now: Millis) -> usize {
+        let seen = self.without_batch.get(&self.account.address);
+        // `min`: the clock may have been set back.
+        if seen.is_some_and(|seen| now - now.min(*seen) < WITHOUT_BATCH) {
             1
         } else {
             MAX_BATCH_ITEMS

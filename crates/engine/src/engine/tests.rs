@@ -5,3 +5,4 @@ mod rounds;
 mod rules;
 mod tabs;
 mod world;
+mod returns;

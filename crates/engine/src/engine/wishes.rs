@@ -20,6 +20,7 @@ impl Engine {
             Action::Cancel => self.happen(key, Event::Cancel, now),
             Action::Resubmit => {
                 tracked.task.submitted = None;
+                tracked.stopped = false;
                 self.happen(key, Event::Resubmit, now);
             }
             Action::Dismiss => self.happen(key, Event::Dismiss, now),
@@ -130,6 +131,12 @@ impl Engine {
         self.advance(now);
         for key in self.unsent(batch) {
             self.happen(&key, Event::Cancel, now);
+        }
+        // Those under way cannot be called back; they must not be sent a second time, either.
+        for tracked in self.tasks.values_mut() {
+            let place = tracked.task.batch.as_ref();
+            tracked.stopped |= tracked.task.state.phase() == Phase::Submitting
+                && place.is_some_and(|place| place.batch == *batch);
         }
         self.lines.paused.remove(batch);
     }
