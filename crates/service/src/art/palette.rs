@@ -29,16 +29,20 @@ impl Palette {
     /// The hues that the prompt names lead; otherwise the dice choose.
     pub fn of(reading: &Reading, rng: &mut Rng) -> Self {
         let (mut main, mut side) = PAIRS[rng.below(PAIRS.len())];
+        let mut accent = None;
         match reading.hues.as_slice() {
             [] => {}
+            // One colour named is the colour: its neighbours go with it.
             [only] => {
                 // From gold one goes to red, not to a sickly green.
-                let turn = if (50.0..=125.0).contains(only) {
-                    [-40.0, -25.0, 170.0, 190.0][rng.below(4)]
+                let golden = (50.0..=125.0).contains(only);
+                let turn = if golden || rng.chance(0.5) {
+                    -30.0
                 } else {
-                    [45.0, -45.0, 150.0, 180.0][rng.below(4)]
+                    30.0
                 };
-                (main, side) = (*only, only + turn);
+                (main, side) = (only + turn * 0.4, only - turn * 0.6);
+                accent = Some(only + if rng.chance(0.5) { 180.0 } else { turn * 3.0 });
             }
             [first, .., last] => (main, side) = (*first, *last),
         }
@@ -49,17 +53,28 @@ impl Palette {
         let turn = shorter_turn(main, side);
         let color = |i: usize| {
             let t = i as f32 / 4.0;
+            // Nearly opposite hues stay apart: what lies between them belongs to neither.
+            let on_the_way = if turn.abs() > 100.0 {
+                [0.0, 0.05, 0.1, 0.93, 1.0][i]
+            } else {
+                t
+            };
             // Light and dark ends carry less colour, as in nature.
             let fullness = 1.0 - (t - 0.55).abs() * 0.75;
-            lch(
-                0.22 + 0.66 * t + lift,
-                chroma * fullness * 1.15,
-                main + turn * t,
-            )
+            let l = 0.22 + 0.66 * t + lift;
+            let hue = (main + turn * on_the_way).rem_euclid(360.0);
+            // Dark yellow is brown to the eye, not olive.
+            let yellow = (1.0 - (hue - 95.0).abs() / 35.0).max(0.0);
+            let hue = hue - yellow * (0.75 - l).max(0.0) * 70.0;
+            lch(l, chroma * fullness * 1.15, hue)
         };
         Self {
             colors: [0, 1, 2, 3, 4].map(color),
-            accent: lch(0.72 + lift, (chroma * 1.5).min(0.21), side + turn * 0.15),
+            accent: lch(
+                0.72 + lift,
+                (chroma * 1.5).min(0.21),
+                accent.unwrap_or(side + turn * 0.08),
+            ),
         }
     }
 

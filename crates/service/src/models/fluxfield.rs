@@ -123,7 +123,7 @@ fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
         let radius = (canvas.unit() * 0.01) as usize;
         canvas.bloom(0.3, radius, 0.4);
     }
-    Picture { canvas, grain: 1.8 }
+    Picture { canvas, grain: 1.0 }
 }
 
 /// A faint light in the middle of the ground.

@@ -68,7 +68,7 @@ impl Model for Silk {
     }
 
     fn sample(&self) -> Value {
-        json!({"prompt": "indigo and coral silk", "seed": 21})
+        json!({"prompt": "indigo and coral silk", "duration": 2, "seed": 21})
     }
 
     fn extension(&self) -> &'static str {

@@ -201,7 +201,7 @@ fn rings(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
             .round()
             .max(1.0)
             * petals;
-        let turn = if ring % 2 == 0 { 0.5 } else { 0.0 };
+        let turn = if ring.is_multiple_of(2) { 0.5 } else { 0.0 };
         for i in 0..panes as usize {
             let angle =
                 (i as f32 + turn) / panes * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
@@ -228,14 +228,25 @@ fn glaze(
 ) -> Vec<Pane> {
     let unit = w.min(h);
     let palette = Palette::of(reading, rng);
-    // The colours named, as deep as glass is; else those of the palette.
+    // The colours named, as deep as glass is, each with a lighter sister; else the palette's.
     let mut glasses: Vec<_> = reading
         .named
         .iter()
-        .map(|hue| lch(0.56, 0.185, *hue))
+        .flat_map(|hue| {
+            // Yellow is only yellow where it is light.
+            let lift = 0.2 * (1.0 - (hue - 95.0).abs() / 50.0).max(0.0);
+            [
+                lch(0.53 + lift, 0.185, *hue),
+                lch(0.7 + lift * 0.8, 0.13, *hue),
+            ]
+        })
         .collect();
-    glasses.extend(palette.colors[1..4].iter().map(|c| c.saturate(1.45)));
-    glasses.push(palette.accent.with_lightness(0.78));
+    if glasses.is_empty() {
+        glasses.extend(palette.colors[1..4].iter().map(|c| c.saturate(1.45)));
+        glasses.push(palette.accent.with_lightness(0.78));
+    } else {
+        glasses.push(lch(0.9, 0.045, 90.0));
+    }
     let named = reading.named.len();
     let ring_seed = rng.bits();
     points
@@ -250,8 +261,8 @@ fn glaze(
             let jitter = if rose { 0.0 } else { 0.16 };
             let pick = (field + rng.normal() * jitter).rem_euclid(1.0) * glasses.len() as f32;
             let mut index = (pick as usize).min(glasses.len() - 1);
-            if named > 0 && rng.chance(if rose { 0.0 } else { 0.35 }) {
-                index = rng.below(named);
+            if named > 0 && !rose && rng.chance(0.35) {
+                index = 2 * rng.below(named);
             }
             let glass = glasses[index];
             let l =

@@ -39,8 +39,9 @@ pub fn halftone(source: &Canvas, palette: &Palette, strength: f32, rng: &mut Rng
             let radius = dark.clamp(0.0, 1.0).sqrt() * 0.7 * pitch;
             let distance = (u - cu).hypot(v - cv) * pitch;
             let coverage = (radius - distance + 0.5).clamp(0.0, 1.0);
-            // Inks lie over each other like filters.
-            color = color.mix(color.times(ink.scale(1.05)), coverage);
+            // Half opaque: where inks overlap, the lower one still tells.
+            let over = ink.mix(color.times(ink), 0.35);
+            color = color.mix(over, coverage);
         }
         color
     })

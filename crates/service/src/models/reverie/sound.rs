@@ -166,8 +166,17 @@ impl Tape {
         }
     }
 
-    /// Fades in and out, and brings the loudest moment to just below full scale.
+    /// Takes out what lies below hearing, fades in and out, and brings the loudest moment to just
+    /// below full scale.
     pub fn master(&mut self) {
+        for channel in [&mut self.left, &mut self.right] {
+            let (mut before, mut out) = (0.0, 0.0);
+            for sample in channel.iter_mut() {
+                out = *sample - before + 0.997 * out;
+                before = *sample;
+                *sample = out;
+            }
+        }
         let length = self.left.len();
         let rate = self.rate as f32;
         let peak = self
