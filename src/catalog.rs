@@ -46,10 +46,14 @@ impl Catalog {
         let asked = StoredValue::new(None);
         effect(move || {
             let address = session.settings().address;
-            // Another address is another service: nothing of the old one holds.
-            if asked.get_value().as_ref() != Some(&address) {
+            let before = asked.get_value();
+            if before.as_ref() != Some(&address) {
                 asked.set_value(Some(address));
-                this.schemas.update_value(HashMap::clear);
+                // Another address is another service: nothing of the old one holds. At first
+                // nothing is old: a page that opens at a model has asked for its schema already.
+                if before.is_some() {
+                    this.schemas.update_value(HashMap::clear);
+                }
                 this.load_models();
             }
         });
