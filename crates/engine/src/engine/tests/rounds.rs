@@ -42,6 +42,30 @@ fn a_round_takes_a_call_for_ten_tasks() {
     }
 }
 
+/// Tasks that were submitted one by one come together: without that each would keep a call of its
+/// own.
+#[test]
+fn tasks_that_began_apart_share_calls() {
+    for count in [2, 9, 25, 40] {
+        let mut world = World::new(count as u64);
+        world.work = (60 * MINUTE, 60 * MINUTE);
+        for _ in 0..count {
+            world.submit(1, None);
+            world.run(370);
+        }
+        world.run(MINUTE);
+        world.sent.clear();
+        world.run(5 * MINUTE);
+        let asked: usize = world.sent.iter().map(|call| call.tasks.len()).sum();
+        let rounds = asked.div_ceil(count);
+        let calls = world.sent.len();
+        assert!(
+            calls <= rounds * count.div_ceil(10) * 11 / 10,
+            "{count} tasks: {calls} calls in {rounds} rounds"
+        );
+    }
+}
+
 #[test]
 fn every_completion_of_a_thousand_is_noticed_within_an_interval() {
     let mut world = World::new(7);
