@@ -19,7 +19,7 @@ use crate::erased::{effect, memo, spawn};
 use wasm_bindgen::JsValue;
 
 use crate::browser::storage::{Storage, StorageError, Store, Written};
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::{Channel, Lease};
 use crate::browser::{clock, http, lifecycle, notify, random, tabs};
 use crate::notices::Notices;
 use crate::session::Session;
@@ -50,6 +50,12 @@ struct Inner {
     timer: Option<Timeout>,
     tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
     leading: bool,
+    /// What lets this tab lead, where that can be lost.
+    lease: Option<Rc<Lease>>,
+    /// What the other tabs say while this one reads what the last leader left; heard when it leads.
+    /// Heard before, a task submitted in that moment would not be in what was read, and be taken
+    /// for one that was removed.
+    unheard: Option<Vec<String>>,
 }
 
 impl Runner {
@@ -69,6 +75,8 @@ impl Runner {
                 timer: None,
                 tasks: HashMap::new(),
                 leading: false,
+                lease: None,
+                unheard: None,
             }),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
@@ -114,28 +122,48 @@ impl Runner {
                 let storage = Rc::new(storage);
                 self.inner
                     .update_value(|inner| inner.storage = Some(storage));
-                let tasks = self.read_all().await;
-                self.with_engine(|engine| {
-                    for task in tasks {
-                        engine.adopt(task, clock::now());
-                    }
-                });
+                for task in self.read_all().await {
+                    self.learn(task);
+                }
             }
             Err(error) => self.is_unkept(&error),
         }
-        tabs::lead(move || spawn(self.lead()));
+        let lease = tabs::lead(move |leads| {
+            if leads {
+                spawn(self.lead());
+            } else {
+                self.follow();
+            }
+        });
+        self.inner.update_value(|inner| inner.lease = lease);
+    }
+
+    /// Another tab leads from now on.
+    fn follow(self) {
+        self.inner.update_value(|inner| {
+            inner.leading = false;
+            inner.engine.set_leading(false, clock::now());
+        });
     }
 
     /// This tab leads from now on: what the last leader left is read afresh, because it may have
     /// gone between a request and its answer.
     async fn lead(self) {
+        self.inner
+            .update_value(|inner| inner.unheard = Some(Vec::new()));
         let tasks = self.read_all().await;
-        self.inner.update_value(|inner| inner.leading = true);
+        let unheard = self.inner.try_update_value(|inner| {
+            inner.leading = true;
+            inner.unheard.take()
+        });
         self.with_engine(|engine| {
             let now = clock::now();
             engine.load(tasks, now);
             engine.set_leading(true, now);
         });
+        for text in unheard.flatten().into_iter().flatten() {
+            self.hear(&text);
+        }
     }
 
     async fn read_all(self) -> Vec<Task> {
@@ -302,6 +330,10 @@ impl Runner {
 
     /// Carries out what the engine decides now, and comes back when it wants to decide again.
     fn pump(&self) {
+        let lease = self.inner.try_with_value(|inner| inner.lease.clone());
+        if let Some(lease) = lease.flatten() {
+            lease.check();
+        }
         let now = clock::now();
         let decided = self.inner.try_update_value(|inner| {
             let commands = inner.engine.step(now, &mut random::unit);
@@ -366,8 +398,11 @@ impl Runner {
                 self.is_unkept(&error);
             }
         }
+        // Settings may have changed while the records were written: what was meant for one service
+        // must not go to another, nor with another's token.
+        let is_meant = untrack(|| self.session.account()) == call.account;
         let address = self.session.settings_untracked().address;
-        let credentials = untrack(|| self.session.credentials());
+        let credentials = untrack(|| self.session.credentials()).filter(|_| is_meant);
         let (Some(credentials), true) = (credentials, lifecycle::is_online()) else {
             self.with_engine(|engine| engine.not_sent(call.id, clock::now()));
             return;
@@ -461,7 +496,27 @@ impl Runner {
         });
     }
 
+    /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
+    /// and may have written something newer meanwhile, such as a task's id.
+    fn learn(&self, task: Task) {
+        let key = task.key.clone();
+        let known = self.inner.try_update_value(|inner| {
+            inner.engine.learn(task, clock::now());
+            inner.engine.task(&key).cloned()
+        });
+        if let Some(task) = known.flatten() {
+            self.show(&task);
+        }
+    }
+
     fn hear(&self, text: &str) {
+        let is_put_off = self.inner.try_update_value(|inner| {
+            let unheard = inner.unheard.as_mut();
+            unheard.map(|unheard| unheard.push(text.to_owned()))
+        });
+        if is_put_off.flatten().is_some() {
+            return;
+        }
         // A tab with another version may say what we do not know.
         let Some(note) = json::read(text).and_then(Note::from_value) else {
             return;
@@ -470,10 +525,11 @@ impl Runner {
             return;
         };
         match note {
-            Note::Task(task) if !leading => {
-                self.show(&task);
-                self.inner
-                    .update_value(|inner| inner.engine.adopt(*task, clock::now()));
+            Note::Task(task) if !leading => self.learn(*task),
+            // The last word of a tab that led before and is closed: it may have got the id that
+            // this one has found missing.
+            Note::Task(task) if self.task(&task.key).is_some() => {
+                self.with_engine(|engine| engine.learn(*task, clock::now()));
             }
             Note::Submitted(task) if leading => {
                 self.show(&task);
@@ -518,6 +574,8 @@ impl Runner {
         };
         let what = match task.state.phase() {
             Phase::Ready => "completed",
+            Phase::Unconfirmed => "needs a look: no answer came",
+            Phase::Gone => "is gone",
             _ => "failed",
         };
         notify::show(

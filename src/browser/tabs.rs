@@ -19,23 +19,26 @@ const NAME: &str = "atelier";
 const LEASE_MS: u64 = 6_000;
 const RENEW_MS: u32 = 2_000;
 
-/// Calls back once, when this tab becomes the one that leads; it then leads until it is closed.
+/// Calls back with `true` when this tab becomes the one that leads. Web Locks decide where the
+/// browser has them, and then it leads until it is closed.
 ///
-/// Web Locks decide where the browser has them. It lacks them on pages that are neither https nor
-/// localhost; there a lease in `localStorage` decides.
-pub fn lead(on_lead: impl FnOnce() + 'static) {
-    let on_lead = Rc::new(Cell::new(Some(on_lead)));
-    let take = {
-        let on_lead = on_lead.clone();
-        move || {
-            if let Some(on_lead) = on_lead.take() {
-                on_lead();
-            }
-        }
-    };
-    if !request_lock(take.clone()) {
-        request_lease(take);
+/// It lacks them on pages that are neither https nor localhost; there a lease in `localStorage`
+/// decides. A tab that stalls loses it, is told so with `false`, and may get it again.
+pub fn lead(on_change: impl Fn(bool) + 'static) -> Option<Rc<Lease>> {
+    let on_change: Rc<dyn Fn(bool)> = Rc::new(on_change);
+    let on_held = on_change.clone();
+    if request_lock(move || on_held(true)) {
+        return None;
     }
+    let lease = Rc::new(Lease {
+        me: random::key(),
+        is_leading: Cell::new(false),
+        on_change,
+    });
+    lease.renew();
+    let renewed = lease.clone();
+    Interval::new(RENEW_MS, move || renewed.renew()).forget();
+    Some(lease)
 }
 
 fn request_lock(on_held: impl Fn() + 'static) -> bool {
@@ -57,26 +60,58 @@ fn request_lock(on_held: impl Fn() + 'static) -> bool {
         .is_ok()
 }
 
-fn request_lease(on_held: impl Fn() + 'static) {
-    let me = random::key();
-    let key = format!("{NAME}.leader");
-    let leading = Cell::new(false);
-    let renew = move || {
+/// The right to lead for a while, in storage that all tabs share: `{holder} {until}`.
+pub struct Lease {
+    me: String,
+    is_leading: Cell<bool>,
+    on_change: Rc<dyn Fn(bool)>,
+}
+
+impl Lease {
+    /// Whether it may still lead; to be asked before each call. After a stall another tab may have
+    /// taken over: two tabs that lead would both send what is queued, and it would be paid twice.
+    pub fn check(&self) {
+        let (holder, until) = self.read();
+        let is_held = holder == self.me && until >= clock::now();
+        if self.is_kept() && !is_held && self.is_leading.replace(false) {
+            (self.on_change)(false);
+        }
+    }
+
+    fn renew(&self) {
+        self.check();
         let now = clock::now();
-        let lease = Place::Browser.read(&key).unwrap_or_default();
-        let (holder, until) = lease.split_once(' ').unwrap_or_default();
-        let is_free = until.parse::<u64>().map_or(true, |until| until < now);
-        if holder != me && !is_free {
+        let (holder, until) = self.read();
+        if holder != self.me && until >= now {
             return;
         }
-        let kept = Place::Browser.write(&key, &format!("{me} {}", now + LEASE_MS));
-        // The second look, a renewal later, settles who wrote last; without storage each tab is alone.
-        if (holder == me || !kept) && !leading.replace(true) {
-            on_held();
+        let kept = self.write(now);
+        // The second look, a renewal later, settles who wrote last; without storage each tab is
+        // alone.
+        let is_settled = holder == self.me && until >= now;
+        if (is_settled || !kept) && !self.is_leading.replace(true) {
+            (self.on_change)(true);
         }
-    };
-    renew();
-    Interval::new(RENEW_MS, renew).forget();
+    }
+
+    fn read(&self) -> (String, u64) {
+        let lease = Place::Browser.read(&Self::key()).unwrap_or_default();
+        let (holder, until) = lease.split_once(' ').unwrap_or_default();
+        (holder.to_owned(), until.parse().unwrap_or(0))
+    }
+
+    fn write(&self, now: u64) -> bool {
+        Place::Browser.write(&Self::key(), &format!("{} {}", self.me, now + LEASE_MS))
+    }
+
+    /// Storage that keeps nothing says nothing about other tabs.
+    fn is_kept(&self) -> bool {
+        Place::Browser.read(&Self::key()).is_some()
+    }
+
+    fn key() -> String {
+        format!("{NAME}.leader")
+    }
 }
 
 /// What the tabs tell each other. Messages reach the other tabs, never the sender.
