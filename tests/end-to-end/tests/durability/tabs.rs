@@ -2,7 +2,9 @@
 
 use crate::studio::{PATIENCE, Studio, play};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
 
 /// The calls that the present tab has made since it was loaded, by the browser's own record.
 async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
@@ -84,6 +86,102 @@ async fn another_tab_goes_on_when_the_leader_is_closed() {
                 ("left behind too", "Completed"),
             ])
             .await
+    })
+    .await;
+}
+
+/// Runs a script in each page that the present tab loads from now on, before the page's own.
+async fn run_first(studio: &Studio<'_>, script: &str) -> Result<()> {
+    let params = json!({ "source": script });
+    let browser = studio.browser;
+    browser
+        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
+        .await?;
+    Ok(())
+}
+
+/// Guards against a new tab that writes what it has just read: the leader may have written the id
+/// of a task in between, and after a crash a paid task would be Unconfirmed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_only_looks_writes_nothing() {
+    let name = "a_tab_that_only_looks_writes_nothing";
+    play(name, &["--speed", "2"], async |studio| {
+        let form = studio.form().await?;
+        studio.generate(&form, "looked at").await?;
+        studio.browser.open_tab("about:blank").await?;
+        studio.browser.set_size(1280, 4000).await?;
+        let script = "
+            window.writes = 0;
+            const put = IDBObjectStore.prototype.put;
+            IDBObjectStore.prototype.put = function (...record) {
+                window.writes += 1;
+                return put.apply(this, record);
+            };";
+        run_first(studio, script).await?;
+        studio.open_tasks().await?;
+        studio.see(&[("looked at", "Completed")]).await?;
+        let writes = studio.browser.run("return window.writes", vec![]).await?;
+        assert_eq!(writes, json!(0));
+        Ok(())
+    })
+    .await;
+}
+
+/// On plain http in a local network browsers have no locks, and a lease decides who leads. Guards
+/// against a tab that has lost it while it was stalled, and sends what the new leader has sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
+    let name = "a_stalled_leader_without_locks";
+    play(name, &["--speed", "0.2"], async |studio| {
+        let browser = studio.browser;
+        let without_locks = "delete Navigator.prototype.locks";
+        let leader = browser.client.window().await?;
+        run_first(studio, without_locks).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "of the leader").await?;
+        makes_calls(studio).await?;
+
+        let follower = browser.open_tab("about:blank").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, without_locks).await?;
+        studio.open_tasks().await?;
+
+        browser.switch_to(&leader).await?;
+        let form = studio.form().await?;
+        let refusal = Fault::Status {
+            status: 429,
+            retry_after: Some(RetryAfter::Seconds(5)),
+        };
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.generate(&form, "queued in both").await?;
+        browser
+            .see_text("Rate-limited, next try in ", PATIENCE)
+            .await?;
+        let stall = "
+            setTimeout(() => {
+                const end = Date.now() + 15000;
+                while (Date.now() < end);
+                window.hasStalled = true;
+            })";
+        browser.run(stall, vec![]).await?;
+        browser.switch_to(&follower).await?;
+        studio.see(&[("queued in both", "Completed")]).await?;
+        assert!(calls_of_tab(studio).await? > 0, "the follower did not lead");
+
+        browser.switch_to(&leader).await?;
+        until("the stall to end", PATIENCE, async || {
+            let ended = browser.run("return !!window.hasStalled", vec![]).await?;
+            Ok(if ended == json!(true) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet("it goes on".into())
+            })
+        })
+        .await?;
+        studio.show_tasks().await?;
+        studio.see(&[("queued in both", "Completed")]).await?;
+        assert_eq!(studio.sent("queued in both"), 2, "refused, and once more");
+        Ok(())
     })
     .await;
 }
