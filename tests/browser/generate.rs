@@ -15,6 +15,7 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     let page = Page::open("/models/image/tessera").await;
     page.fill("textbox", "prompt", "rose window, indigo").await;
     page.fill("spinbutton", "seed", "9007199254740993").await;
+    page.the("link", "Documentation").await;
     page.click("button", "Generate").await;
     // A second press at once is the same press: it is paid once.
     page.click("button", "Generate").await;

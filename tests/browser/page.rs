@@ -1,6 +1,7 @@
 //! The app in a fresh element of the test's page, as after opening or reloading it.
 
 use std::any::Any;
+use std::cell::RefCell;
 
 use atelier::App;
 use atelier::browser::storage::Storage;
@@ -14,10 +15,26 @@ use web_sys::{
 use crate::find::{self, until};
 use crate::wire;
 
-/// Unmounted when dropped.
+/// Closed when dropped.
 pub struct Page {
     root: HtmlElement,
-    mounted: Option<Box<dyn Any>>,
+}
+
+thread_local! {
+    /// The page that is open, and closed ones whose last calls may still be under way. A tab that is
+    /// closed takes its calls with it; here they would come back to an app that is gone. A test that
+    /// fails leaves its page here, too.
+    static MOUNTED: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Unmounts what was closed, once it waits for nothing.
+async fn unmount_closed() {
+    if MOUNTED.with_borrow(Vec::is_empty) {
+        return;
+    }
+    settled(wire::run(UNTIL_LEADING)).await;
+    settled(wire::run(UNTIL_ANSWERED)).await;
+    drop(MOUNTED.take());
 }
 
 impl Page {
@@ -34,7 +51,9 @@ impl Page {
 
     /// Opens a component by itself.
     pub async fn mount(path: &str, view: impl FnOnce() -> AnyView + 'static) -> Self {
+        unmount_closed().await;
         release_lead().await;
+        dress();
         let history = window().history().expect("a history");
         history
             .push_state_with_url(&"".into(), "", Some(path))
@@ -43,21 +62,20 @@ impl Page {
         root.set_attribute("data-test-page", "")
             .expect("an attribute");
         let root: HtmlElement = root.unchecked_into();
-        document()
-            .body()
-            .expect("a body")
-            .append_child(&root)
-            .expect("a place");
-        let mounted = leptos::mount::mount_to(root.clone(), view);
-        Self {
-            root,
-            mounted: Some(Box::new(mounted)),
-        }
+        // Above the test's own report, which grows: only what is near the screen is built.
+        let body = document().body().expect("a body");
+        body.prepend_with_node_1(&root).expect("a place");
+        window().scroll_to_with_x_and_y(0.0, 0.0);
+        let mounted = Box::new(leptos::mount::mount_to(root.clone(), view));
+        MOUNTED.with_borrow_mut(|all| all.push(mounted));
+        settled(wire::run(UNTIL_LEADING)).await;
+        Self { root }
     }
 
     /// Nothing left of earlier tests, even of those that failed half-way, but the service's address
     /// in the settings.
     pub async fn forget_all() {
+        unmount_closed().await;
         for left in find::select(
             &document().document_element().expect("a root"),
             "[data-test-page]",
@@ -97,6 +115,15 @@ impl Page {
         find::one(&self.root, role, name).is_some()
     }
 
+    /// Waits until something stands in the control of this role and name.
+    pub async fn shows(&self, role: &str, name: &str, value: &str) {
+        let control = self.the(role, name).await;
+        until(&format!("“{value}” in {name}"), || {
+            (find::value_of(&control) == value).then_some(())
+        })
+        .await;
+    }
+
     /// Waits until the page says something.
     pub async fn says(&self, text: &str) {
         until(&format!("the words “{text}”"), || {
@@ -129,7 +156,6 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        self.mounted.take();
         self.root.remove();
     }
 }
@@ -190,12 +216,49 @@ async fn release_lead() {
     settled(taken).await;
 }
 
+/// The app's own looks: without them nothing is where a person sees it.
+fn dress() {
+    const ID: &str = "test-styles";
+    if document().get_element_by_id(ID).is_some() {
+        return;
+    }
+    let style = document().create_element("style").expect("an element");
+    style.set_id(ID);
+    style.set_text_content(Some(concat!(
+        include_str!("../../style/tokens.css"),
+        include_str!("../../style/base.css"),
+        include_str!("../../style/parts.css"),
+        include_str!("../../style/views.css"),
+    )));
+    let root = document().document_element().expect("a root");
+    root.append_child(&style).expect("a place");
+}
+
 async fn settled(promise: JsValue) {
     let promise: js_sys::Promise = promise.unchecked_into();
     wasm_bindgen_futures::JsFuture::from(promise)
         .await
         .expect("a promise kept");
 }
+
+/// An app asks to lead once it has read what is kept.
+const UNTIL_LEADING: &str = "
+    const leads = async () => (await navigator.locks.query()).held
+        .some(lock => lock.name === 'atelier.leader');
+    return (async () => {
+        for (let n = 0; n < 250 && !await leads(); n++)
+            await new Promise(done => setTimeout(done, 20));
+        // What it reads once more after that.
+        await new Promise(done => setTimeout(done, 20));
+    })()
+";
+
+const UNTIL_ANSWERED: &str = "
+    return (async () => {
+        for (let n = 0; n < 250 && window.atelierUnderWay; n++)
+            await new Promise(done => setTimeout(done, 20));
+    })()
+";
 
 const EMPTY_DATABASE: &str = "
     return new Promise((done, failed) => {

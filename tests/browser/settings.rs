@@ -5,7 +5,7 @@ use leptos::prelude::document;
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use crate::find::{self, until, value_of};
+use crate::find::{self, until};
 use crate::page::{Page, local_storage, session_storage, url};
 use crate::wire;
 
@@ -39,8 +39,8 @@ async fn a_token_is_kept_for_this_tab_unless_it_is_to_be_remembered() {
     drop(page);
 
     let page = Page::reopen("/settings").await;
-    assert_eq!(value_of(&page.the("textbox", "User ID").await), "somebody");
-    assert_eq!(value_of(&page.the("textbox", "Access token").await), TOKEN);
+    page.shows("textbox", "User ID", "somebody").await;
+    page.shows("textbox", "Access token", TOKEN).await;
     save(&page, true).await;
     assert!(everything(&local_storage()).contains(TOKEN));
     assert!(!everything(&session_storage()).contains(TOKEN));
@@ -60,6 +60,7 @@ async fn a_token_is_in_no_url_and_in_no_record() {
     let page = Page::reopen("/models/image/tessera").await;
     wire::spoil(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
     page.fill("textbox", "prompt", "rose window").await;
+    page.the("link", "Documentation").await;
     page.click("button", "Generate").await;
     page.says("Failed").await;
     let body: Value = serde_json::from_str(&wire::last_body("/v2/generate")).expect("JSON");
@@ -129,10 +130,8 @@ async fn another_address_is_another_service() {
     .await;
     page.click("button", "Save").await;
     page.says("Saved.").await;
-    assert_eq!(
-        value_of(&page.the("textbox", "Service address").await),
-        wire::SERVICE
-    );
+    page.shows("textbox", "Service address", wire::SERVICE)
+        .await;
     page.click("link", "Models").await;
     page.the("link", "Strata").await;
 }

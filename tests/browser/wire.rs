@@ -68,13 +68,22 @@ pub fn last_body(path: &str) -> String {
     .unwrap_or_default()
 }
 
+/// How often the page has sent something to a path.
+pub fn times_sent(path: &str) -> usize {
+    run(&format!(
+        "return window.atelierSent.filter(([url]) => url.endsWith({path:?})).length"
+    ))
+    .as_f64()
+    .unwrap_or_default() as usize
+}
+
 /// The next lists of models have so many entries. The local service cannot have them, so the answer
 /// is made in the page; everything after the answer is real.
 pub fn list_many_models(count: usize) {
     let models: Vec<Value> = (0..count)
         .map(|n| {
             json!({
-                "name": format!("Model {n}"),
+                "name": if n + 1 == count { "Needle in the hay".to_owned() } else { format!("Model {n}") },
                 "category": format!("category-{}", n % 7),
                 "subcategory": format!("model-{n}"),
                 "description": "One of very many models.",
@@ -89,13 +98,20 @@ pub fn list_many_models(count: usize) {
 const FETCH: &str = "
     window.atelierSent = [];
     window.atelierModels = null;
+    window.atelierUnderWay ??= 0;
     window.atelierFetch ??= window.fetch.bind(window);
     window.fetch = async (request, options) => {
         if (window.atelierModels && request.url.endsWith('/api/models'))
             return Response.json(window.atelierModels);
-        if (request.method === 'POST')
-            window.atelierSent.push([request.url, await request.clone().text()]);
-        return window.atelierFetch(request, options);
+        window.atelierUnderWay++;
+        try {
+            if (request.method === 'POST')
+                window.atelierSent.push([request.url, await request.clone().text()]);
+            return await window.atelierFetch(request, options);
+        } finally {
+            // The body is read after that.
+            setTimeout(() => window.atelierUnderWay--, 50);
+        }
     };
 ";
 
