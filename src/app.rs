@@ -2,6 +2,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::catalog::Catalog;
+use crate::erased::dynamic;
 use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
@@ -9,7 +10,6 @@ use crate::session::Session;
 use crate::view::missing::MissingPage;
 use crate::view::model::ModelPage;
 use crate::view::models::ModelsPage;
-use crate::erased::dynamic;
 use crate::view::settings::SettingsPage;
 use crate::view::shell::Shell;
 use crate::view::tasks::{TaskPage, TasksPage};

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::erased::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
 use leptos::prelude::*;
-use crate::erased::{effect, spawn};
 
 use crate::browser::http;
 use crate::session::Session;

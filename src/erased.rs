@@ -23,12 +23,23 @@ fn erased(view: ViewFn) -> AnyView {
 
 /// A text that follows its signals; one type for all, as with [`dynamic`].
 pub fn text(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
-    Signal::derive(text)
+    erased_signal(Box::new(text))
 }
 
 /// A condition that follows its signals; one type for all.
 pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
-    Signal::derive(condition)
+    erased_signal(Box::new(condition))
+}
+
+/// A signal of what a closure gives; one type for all of the same value.
+pub fn derived<T: Send + Sync + 'static>(
+    derive: impl Fn() -> T + Send + Sync + 'static,
+) -> Signal<T> {
+    erased_signal(Box::new(derive))
+}
+
+fn erased_signal<T: Send + Sync + 'static>(derive: Box<dyn Fn() -> T + Send + Sync>) -> Signal<T> {
+    Signal::derive(derive)
 }
 
 /// What to do on an event; one type for all handlers of events of one kind.

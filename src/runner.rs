@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::erased::{effect, memo, spawn};
 use atelier_contract::{Input, json};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{
@@ -15,7 +16,6 @@ use atelier_engine::{
 use futures::future::FutureExt;
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
-use crate::erased::{effect, memo, spawn};
 use wasm_bindgen::JsValue;
 
 use crate::browser::storage::{Storage, StorageError, Store, Written};

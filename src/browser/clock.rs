@@ -10,3 +10,9 @@ pub fn now() -> Millis {
 pub fn offset() -> i32 {
     -(js_sys::Date::new_0().get_timezone_offset() as i32)
 }
+
+/// An HTTP date in milliseconds since the Unix epoch.
+pub fn http_date(text: &str) -> Option<Millis> {
+    let at = js_sys::Date::parse(text);
+    (at >= 0.0).then_some(at as Millis)
+}

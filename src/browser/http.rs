@@ -1,8 +1,8 @@
 //! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
 //! [`ApiError`].
 
-use atelier_contract::{ApiError, Credentials, json, parse_http_date, parse_retry_after};
-use futures::future::{Either, select};
+use atelier_contract::{ApiError, Credentials, json, parse_retry_after};
+use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Reflect, Uint8Array};
@@ -109,7 +109,16 @@ impl Reply {
     }
 }
 
-async fn exchange(
+/// Boxed, so that its code is there once and not in each of its callers.
+fn exchange(
+    builder: RequestBuilder,
+    body: Option<String>,
+    patience_ms: u32,
+) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
+    exchange_once(builder, body, patience_ms).boxed_local()
+}
+
+async fn exchange_once(
     builder: RequestBuilder,
     body: Option<String>,
     patience_ms: u32,
@@ -140,13 +149,13 @@ async fn read(response: Response) -> Result<Reply, ApiError> {
     // The service's own clock where we may read it, so that a wrong local one does not matter.
     let now = headers
         .get("Date")
-        .and_then(|date| parse_http_date(&date))
+        .and_then(|date| clock::http_date(&date))
         .unwrap_or_else(clock::now);
     Ok(Reply {
         status: response.status(),
         retry_after_ms: headers
             .get("Retry-After")
-            .and_then(|header| parse_retry_after(&header, now)),
+            .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
         bytes: read_bounded(&response).await?,
     })
 }

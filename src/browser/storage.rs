@@ -48,7 +48,7 @@ pub struct Storage {
     database: Database,
 }
 
-/// Why nothing can be kept, in the browser's words.
+/// Why nothing can be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageError(pub String);
 
@@ -56,8 +56,9 @@ pub struct StorageError(pub String);
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl From<Error> for StorageError {
-    fn from(error: Error) -> Self {
-        Self(error.to_string())
+    /// The browsers' own words differ and tell a person nothing; what matters is that it refused.
+    fn from(_: Error) -> Self {
+        Self("it refused".into())
     }
 }
 
@@ -109,9 +110,12 @@ impl Storage {
         stores: impl Iterator<Item = Store>,
         act: &dyn Fn(&dyn Fn(Store) -> Result<idb::ObjectStore, Error>) -> Result<(), Error>,
     ) -> Written {
-        let mut names: Vec<&str> = stores.map(Store::name).collect();
-        names.sort_unstable();
-        names.dedup();
+        let mut names: Vec<&str> = Vec::new();
+        for name in stores.map(Store::name) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         let begun = (|| {
             if names.is_empty() {
                 return Ok(None);

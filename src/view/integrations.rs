@@ -1,8 +1,8 @@
+use crate::erased::{handler, spawn};
 use atelier_contract::{ModelId, path};
 use atelier_engine::file_name;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
-use crate::erased::{handler, spawn};
 
 use super::parts::glyph::Glyph;
 use crate::browser::{download, http};

@@ -9,9 +9,9 @@ use atelier_contract::ModelId;
 use leptos::prelude::*;
 
 use super::integrations::Integrations;
-use crate::erased::dynamic;
 use super::parts::failure::Failure;
 use crate::catalog::{Catalog, Load};
+use crate::erased::dynamic;
 
 /// Another model is another page: nothing of the form before is left over.
 #[component]
@@ -42,9 +42,9 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                                 <Failure
                                     what="The input form"
                                     error
-                                    retry=move || {
+                                    retry=Box::new(move || {
                                         catalog.load_schema(&model);
-                                    }
+                                    })
                                 />
                             </div>
                         }

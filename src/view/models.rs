@@ -9,13 +9,13 @@ use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::erased::{dynamic, effect, handler, memo, text, when};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
 use crate::catalog::{Catalog, Load};
+use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
 use crate::navigation::Navigation;
 use crate::session::Session;
 
@@ -47,7 +47,7 @@ pub fn ModelsPage() -> impl IntoView {
                 Load::Failed(error) => {
                     view! {
                         <h1>"Models"</h1>
-                        <Failure what="The models" error retry=move || catalog.load_models() />
+                        <Failure what="The models" error retry=Box::new(move || catalog.load_models()) />
                     }
                         .into_any()
                 }
@@ -187,7 +187,7 @@ type Groups = Vec<(String, Vec<Model>)>;
 fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    let shelves = Signal::derive(move || {
+    let shelves = derived(move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         Shelves {

@@ -2,10 +2,10 @@ use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest,
 use leptos::prelude::*;
 
 use crate::browser::{http, notify};
+use crate::erased::{derived, dynamic, handler, memo, spawn, text, when};
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::{Session, Settings};
-use crate::erased::{dynamic, handler, memo, spawn, text, when};
 
 /// `/settings`: where the service is and who asks.
 #[component]
@@ -97,7 +97,7 @@ pub fn SettingsPage() -> impl IntoView {
                         spellcheck="false"
                         placeholder="the address that served this page"
                         aria-describedby="address-hint address-problem"
-                        aria-invalid=Signal::derive(move || {
+                        aria-invalid=derived(move || {
                             address_problem.read().is_some().then(|| "true".to_owned())
                         })
                         prop:value=address

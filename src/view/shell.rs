@@ -3,10 +3,10 @@ use leptos::prelude::*;
 
 use atelier_engine::route::Route;
 
-use crate::erased::{effect, handler, memo, text, when};
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
+use crate::erased::{derived, effect, handler, memo, text, when};
 use crate::navigation::Navigation;
 use crate::notices::{Notice, Notices};
 use crate::runner::Runner;
@@ -34,7 +34,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         };
         let current = move || is_here().then_some("page".to_owned());
         view! {
-            <a href=href aria-current=Signal::derive(current)>
+            <a href=href aria-current=derived(current)>
                 <Glyph icon=icon />
                 {label}
                 {extra}
@@ -99,14 +99,12 @@ fn ThemeSwitch() -> impl IntoView {
             .unwrap_or(0);
         Theme::ALL[(at + 1) % Theme::ALL.len()]
     };
-    let icon = Signal::derive(move || match theme.get() {
+    let icon = derived(move || match theme.get() {
         Theme::System => LuMonitor,
         Theme::Light => LuSun,
         Theme::Dark => LuMoon,
     });
-    let label = text(move || {
-        format!("Theme: {}. Switch to {}", theme.get().word(), next().word())
-    });
+    let label = text(move || format!("Theme: {}. Switch to {}", theme.get().word(), next().word()));
     let switch = move |_| {
         theme.set(next());
         theme.get_untracked().keep();

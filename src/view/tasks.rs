@@ -9,8 +9,8 @@ use leptos::prelude::*;
 
 pub use list::TasksPage;
 
-use crate::erased::{dynamic, memo};
 use super::task::TaskArticle;
+use crate::erased::{dynamic, memo};
 use crate::runner::Runner;
 
 /// `/tasks/:key`: one task at an address of its own.

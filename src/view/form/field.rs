@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::erased::{handler, memo, text, when};
+use crate::erased::{derived, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -113,7 +113,7 @@ impl Field {
     /// `aria-invalid`: only where something is wrong.
     pub fn invalid(&self) -> Signal<Option<String>> {
         let problem = self.problem;
-        Signal::derive(move || problem.read().is_some().then(|| "true".to_owned()))
+        derived(move || problem.read().is_some().then(|| "true".to_owned()))
     }
 
     /// What a text control shows, as a signal.
@@ -179,7 +179,6 @@ pub fn FieldFrame(
         let field = field.clone();
         when(move || field.entry().is_none() || field.parameter.default.is_none())
     };
-    let reset_label = format!("Back to the default of {name}");
     let reset = {
         let field = field.clone();
         move |_| {
@@ -199,8 +198,10 @@ pub fn FieldFrame(
                 <button
                     class="reset"
                     type="button"
-                    aria-label=reset_label.clone()
-                    title=reset_label
+                    // Without the parameter's name: that names the control alone.
+                    aria-label="Back to the default"
+                    title="Back to the default"
+                    aria-describedby=field.label_id()
                     hidden=untouched
                     on:click=handler(reset)
                 >

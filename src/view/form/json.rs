@@ -1,5 +1,5 @@
-use leptos::prelude::*;
 use crate::erased::handler;
+use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
 

@@ -3,9 +3,9 @@ use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
+use crate::erased::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::session::Session;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 

@@ -39,13 +39,20 @@ pub fn NumberField(
     let slider = slider.then(|| view! { <Slider field=field.clone() /> });
     let dice = dice.then(|| {
         let field = field.clone();
-        let label = format!("Random {}", field.parameter.name);
+        let described = field.label_id();
         let roll = move |_| {
             let drawn = seed::seed(&field.parameter, random::bits());
             field.set(Entry::Value(Value::Number(drawn)));
         };
         view! {
-            <button class="button" type="button" aria-label=label.clone() title=label on:click=handler(roll)>
+            <button
+                class="button"
+                type="button"
+                aria-label="Roll the dice"
+                title="Roll the dice"
+                aria-describedby=described
+                on:click=handler(roll)
+            >
                 <Glyph icon=LuDices />
             </button>
         }

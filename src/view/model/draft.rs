@@ -1,8 +1,8 @@
+use crate::erased::effect;
 use atelier_contract::{Draft, ModelId, Schema, json};
 use atelier_engine::TaskKey;
 use atelier_engine::rerun;
 use leptos::prelude::*;
-use crate::erased::effect;
 
 use crate::browser::local::Place;
 use crate::runner::Runner;

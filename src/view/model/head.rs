@@ -4,8 +4,8 @@ use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
 use crate::catalog::Catalog;
+use crate::erased::{derived, dynamic, text};
 use crate::session::Session;
-use crate::erased::{dynamic, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -15,7 +15,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
     let session = expect_context::<Session>();
     let known = {
         let model = model.clone();
-        Signal::derive(move || catalog.model(&model))
+        derived(move || catalog.model(&model))
     };
     let name = {
         let model = model.clone();

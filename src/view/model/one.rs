@@ -8,11 +8,11 @@ use leptos::prelude::*;
 use super::draft::{kept_draft, rerun_of};
 use crate::browser::clock;
 use crate::catalog::Catalog;
+use crate::erased::{dynamic, handler, memo, when};
 use crate::navigation::Navigation;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::form::{Fields, ProblemSummary};
-use crate::erased::{dynamic, handler, memo, when};
 use crate::view::parts::glyph::Glyph;
 
 /// A second press within this many milliseconds is the same press: a double click is paid once.

@@ -3,8 +3,8 @@ use atelier_engine::TaskKey;
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
-use crate::runner::Runner;
 use crate::erased::{memo, when};
+use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;

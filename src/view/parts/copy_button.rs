@@ -2,9 +2,9 @@ use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
 
-use crate::erased::{handler, self, spawn};
 use super::glyph::Glyph;
 use crate::browser::clipboard;
+use crate::erased::{self, derived, handler, spawn};
 use crate::notices::Notices;
 
 /// Copies a text and says so.
@@ -32,7 +32,7 @@ pub fn CopyButton(
     };
     view! {
         <button class="button quiet" type="button" on:click=handler(copy)>
-            <Glyph icon=Signal::derive(move || if copied.get() { LuCheck } else { LuCopy }) />
+            <Glyph icon=derived(move || if copied.get() { LuCheck } else { LuCopy }) />
             <span aria-live="polite">{erased::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
         </button>
     }

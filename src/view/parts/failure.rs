@@ -13,7 +13,7 @@ pub fn Failure(
     /// What could not be had, e.g. `The models`.
     what: &'static str,
     error: ApiError,
-    retry: impl Fn() + 'static,
+    retry: Box<dyn Fn()>,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let address = session.settings_untracked().address;

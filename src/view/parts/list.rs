@@ -1,5 +1,7 @@
 use leptos::prelude::*;
 
+use crate::erased::derived;
+
 /// One item of a list: what tells it from the others, and what it shows.
 #[derive(Clone)]
 pub struct Item {
@@ -20,7 +22,7 @@ impl Item {
 ///
 /// `For` with one type of item for all lists, so that the code that compares them is there once.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
-    erased(Signal::derive(items))
+    erased(derived(items))
 }
 
 fn erased(items: Signal<Vec<Item>>) -> AnyView {

@@ -2,8 +2,8 @@ use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;
 
-use crate::erased::{dynamic, handler};
 use super::glyph::Glyph;
+use crate::erased::{dynamic, handler};
 use crate::session::Session;
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.

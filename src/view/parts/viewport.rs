@@ -1,9 +1,9 @@
 use std::rc::Rc;
 
+use crate::erased::effect;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;
-use crate::erased::effect;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 

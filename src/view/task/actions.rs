@@ -2,9 +2,9 @@ use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;
 
+use crate::erased::{derived, dynamic, handler, memo, when};
 use crate::navigation::Navigation;
 use crate::runner::Runner;
-use crate::erased::{dynamic, handler, memo, when};
 
 /// What can be done with a task in its present state.
 #[component]
@@ -19,7 +19,7 @@ pub fn Actions(task: Task) -> impl IntoView {
         atelier_contract::path::model_segments(&task.model),
         task.key.0
     );
-    let allowed = Signal::derive(move || Action::allowed(&signal.read()));
+    let allowed = derived(move || Action::allowed(&signal.read()));
     let navigation = expect_context::<Navigation>();
     let act = move |action: Action| {
         let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());

@@ -11,8 +11,8 @@ use leptos::prelude::*;
 pub use state::{StateLine, StatePill};
 pub use words::name;
 
-use crate::runner::Runner;
 use crate::erased::{dynamic, memo, text};
+use crate::runner::Runner;
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]

@@ -1,8 +1,8 @@
+use crate::erased::{handler, spawn};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, file_name};
 use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
-use crate::erased::{handler, spawn};
 
 use crate::browser::{download, http};
 use crate::notices::Notices;

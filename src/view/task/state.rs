@@ -2,8 +2,8 @@ use atelier_engine::{Task, TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
 use super::words;
-use crate::runner::Runner;
 use crate::erased::{memo, text, when};
+use crate::runner::Runner;
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.

@@ -6,8 +6,8 @@ use icondata_lu::LuSearch;
 use leptos::prelude::*;
 
 use crate::browser::clock;
-use crate::navigation::Navigation;
 use crate::erased::{dynamic, handler, memo, text, when};
+use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
 
 /// The states as people group them: the word in the URL, the word on the page, the phases.
@@ -15,7 +15,12 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     (
         "active",
         "Under way",
-        &[Phase::Queued, Phase::Submitting, Phase::Running, Phase::Fetching],
+        &[
+            Phase::Queued,
+            Phase::Submitting,
+            Phase::Running,
+            Phase::Fetching,
+        ],
     ),
     ("completed", "Completed", &[Phase::Ready]),
     ("failed", "Failed", &[Phase::Failed, Phase::Gone]),
@@ -99,7 +104,11 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
             .filter(|(phase, _)| at.is_none_or(|at| STATES[at].2.contains(phase)))
             .map(|(_, count)| count)
             .sum();
-        if count == 0 { String::new() } else { format!(" {count}") }
+        if count == 0 {
+            String::new()
+        } else {
+            format!(" {count}")
+        }
     });
     view! {
         <label class="chip">
@@ -123,8 +132,12 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
     let chosen = memo(move || navigation.query("model").unwrap_or_default());
     let options = dynamic(move || {
         let chosen = chosen.get();
-        let mut models: Vec<String> =
-            found.read().models.iter().map(|(model, _)| model.to_string()).collect();
+        let mut models: Vec<String> = found
+            .read()
+            .models
+            .iter()
+            .map(|(model, _)| model.to_string())
+            .collect();
         if !chosen.is_empty() && !models.contains(&chosen) {
             models.push(chosen.clone());
         }

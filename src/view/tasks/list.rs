@@ -9,10 +9,10 @@ use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
 use super::row::TaskRow;
+use crate::erased::{derived, dynamic, handler, memo, text, when};
 use crate::navigation::Navigation;
 use crate::runner::Runner;
 use crate::view::parts::confirm::ConfirmButton;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
@@ -36,7 +36,11 @@ pub fn TasksPage() -> impl IntoView {
         let found = found.read();
         records.with_value(|records| {
             let key = |at: &usize| records.get(*at).map(|record| record.key.clone());
-            found.positions.iter().filter_map(key).collect::<Vec<TaskKey>>()
+            found
+                .positions
+                .iter()
+                .filter_map(key)
+                .collect::<Vec<TaskKey>>()
         })
     });
     let finished = memo(move || {
@@ -44,9 +48,11 @@ pub fn TasksPage() -> impl IntoView {
         let finished = tasks.into_iter().filter(|task| task.state.is_terminal());
         finished.map(|task| task.key).collect::<Vec<TaskKey>>()
     });
-    let question = text(move || match finished.read().len() {
+    let question = text(move || {
+        match finished.read().len() {
         1 => "Forget 1 finished task? Its outputs stay at the service for as long as that keeps them.".into(),
         n => format!("Forget {n} finished tasks? Their outputs stay at the service for as long as that keeps them."),
+    }
     });
     let clear = move || {
         for key in finished.get_untracked() {
@@ -134,7 +140,7 @@ fn Rows(keys: Memo<Vec<TaskKey>>) -> impl IntoView {
         columns: 1,
         row_height: ROW_HEIGHT * seen.read().rem.max(1.0),
     };
-    let shown = Signal::derive(move || {
+    let shown = derived(move || {
         let seen = seen.get();
         let from = seen.from.max(0.0);
         grid().window(from, seen.to - from, 0)

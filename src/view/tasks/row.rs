@@ -4,8 +4,8 @@ use atelier_engine::{TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
 use crate::browser::clock;
-use crate::runner::Runner;
 use crate::erased::{dynamic, memo, text, when};
+use crate::runner::Runner;
 use crate::view::parts::media::MediaView;
 use crate::view::task::{StateLine, name};
 

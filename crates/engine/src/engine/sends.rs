@@ -144,6 +144,7 @@ impl Engine {
             kind,
             path,
             body,
+            account: self.account.clone(),
             tasks,
             write_first,
         }));
