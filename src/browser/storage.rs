@@ -55,6 +55,9 @@ pub struct StorageError(pub String);
 /// A write that has begun; await it to know that it is done.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
+/// The stores of one transaction.
+type StoreOf<'a> = dyn Fn(Store) -> Result<idb::ObjectStore, Error> + 'a;
+
 impl From<Error> for StorageError {
     /// The browsers' own words differ and tell a person nothing; what matters is that it refused.
     fn from(_: Error) -> Self {
@@ -108,7 +111,7 @@ impl Storage {
     fn write(
         &self,
         stores: impl Iterator<Item = Store>,
-        act: &dyn Fn(&dyn Fn(Store) -> Result<idb::ObjectStore, Error>) -> Result<(), Error>,
+        act: &dyn Fn(&StoreOf<'_>) -> Result<(), Error>,
     ) -> Written {
         let mut names: Vec<&str> = Vec::new();
         for name in stores.map(Store::name) {

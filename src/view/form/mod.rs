@@ -66,10 +66,10 @@ pub fn Fields(
 pub fn ProblemSummary(schema: Arc<Schema>, problems: Signal<Vec<Problem>>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     effect(move || {
-        if !problems.read().is_empty() {
-            if let Some(element) = element.get() {
-                let _ = element.focus();
-            }
+        if !problems.read().is_empty()
+            && let Some(element) = element.get()
+        {
+            let _ = element.focus();
         }
     });
     let line = move |problem: Problem| {
