@@ -73,8 +73,8 @@ async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
         let form = studio.open_model().await?;
         studio.generate(&form, "first").await?;
         studio.generate(&form, "second").await?;
-        studio.open_tasks().await?;
         studio.accepted(2).await?;
+        studio.show_tasks().await?;
         studio.service.restart().await?;
         studio
             .see(&[("first", "Completed"), ("second", "Completed")])
