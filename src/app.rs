@@ -32,19 +32,21 @@ impl Contexts {
         let navigation = Navigation::start();
         let catalog = Catalog::new(session);
         let runner = Runner::start(session, notices);
-        provide_context(session);
-        provide_context(notices);
-        provide_context(navigation);
-        provide_context(catalog);
-        provide_context(runner);
-        Self {
+        let this = Self {
             session,
             catalog,
             navigation,
             runner,
             notices,
-        }
+        };
+        provide_context(this);
+        this
     }
+}
+
+/// What [`Contexts::provide`] made.
+pub fn contexts() -> Contexts {
+    expect_context::<Contexts>()
 }
 
 #[component]

@@ -1,3 +1,4 @@
+use crate::app::contexts;
 use crate::erased::{handler, spawn};
 use atelier_contract::{ModelId, path};
 use atelier_engine::file_name;
@@ -6,8 +7,6 @@ use leptos::prelude::*;
 
 use super::parts::glyph::Glyph;
 use crate::browser::{download, http};
-use crate::notices::Notices;
-use crate::session::Session;
 
 /// The Python files that the service makes for a model, and how to install them.
 #[component]
@@ -65,8 +64,8 @@ pub fn Integrations(model: ModelId) -> impl IntoView {
 /// Fetches a text file of the service and saves it under a good name.
 #[component]
 fn DownloadFile(label: &'static str, path: String, name: String) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let notices = expect_context::<Notices>();
+    let session = contexts().session;
+    let notices = contexts().notices;
     let busy = RwSignal::new(false);
     let save = move |_| {
         let url = session.settings_untracked().address.url(&path);

@@ -5,18 +5,19 @@ mod head;
 mod one;
 mod result;
 
+use crate::app::contexts;
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 
 use super::integrations::Integrations;
 use super::parts::failure::Failure;
-use crate::catalog::{Catalog, Load};
+use crate::catalog::Load;
 use crate::erased::dynamic;
 
 /// Another model is another page: nothing of the form before is left over.
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
-    let catalog = expect_context::<Catalog>();
+    let catalog = contexts().catalog;
     let (form_model, retried) = (model.clone(), model.clone());
     view! {
         <div class="page model-page">

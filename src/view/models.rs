@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::app::contexts;
 use atelier_contract::{Model, ModelList, path};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::search::{Query, Searchable};
@@ -14,10 +15,8 @@ use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
-use crate::catalog::{Catalog, Load};
+use crate::catalog::Load;
 use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
-use crate::navigation::Navigation;
-use crate::session::Session;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -31,7 +30,7 @@ const URL_DELAY: Duration = Duration::from_millis(300);
 /// `/`: every model of the service.
 #[component]
 pub fn ModelsPage() -> impl IntoView {
-    let catalog = expect_context::<Catalog>();
+    let catalog = contexts().catalog;
     view! {
         <div class="page">
             {dynamic(move || match catalog.models() {
@@ -39,7 +38,7 @@ pub fn ModelsPage() -> impl IntoView {
                     view! {
                         <h1>"Models"</h1>
                         <div class="skeletons" role="status" aria-label="Loading models">
-                            {(0..6).map(|_| view! { <div class="skeleton"></div> }).collect_view()}
+                            {(0..6).map(|_| view! { <div class="skeleton"></div> }.into_any()).collect_view()}
                         </div>
                     }
                         .into_any()
@@ -59,7 +58,7 @@ pub fn ModelsPage() -> impl IntoView {
 
 #[component]
 fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let url_text = memo(move || navigation.query("q").unwrap_or_default());
     let category = memo(move || navigation.query("category"));
     let typed = RwSignal::new(url_text.get_untracked());
@@ -136,7 +135,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     <p class="muted">
                         {unreadable} " entries of the service's list could not be read."
                     </p>
-                }
+                }.into_any()
             })}
         <ModelShelves found />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
@@ -152,7 +151,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
 
 #[component]
 fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> impl IntoView {
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let option = move |value: Option<String>| {
         let label = value.clone().unwrap_or_else(|| "All".into());
         let checked = {
@@ -276,7 +275,7 @@ impl Shown {
             .into_any(),
             What::Cards(columns, models) => view! {
                 <ul class="shelf" style:top=top style:--columns=columns.to_string()>
-                    {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }).collect_view()}
+                    {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
                 </ul>
             }
             .into_any(),
@@ -289,12 +288,12 @@ fn ModelCard(model: Model) -> impl IntoView {
     let href = format!("/models/{}", path::model_segments(&model.id));
     let name = model.display_name().to_owned();
     let hue = hue(&model.id.to_string());
-    let address = expect_context::<Session>().settings_untracked().address;
+    let address = contexts().session.settings_untracked().address;
     let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
     // A preview that is a picture shows here; without one the model's own colour does.
     let is_picture = OutputKind::of(&model.preview, "") == OutputKind::Image;
     let art = is_picture.then(|| {
-        view! { <MediaView url=model.preview.clone() kind=OutputKind::Image label="" thumbnail=true /> }
+        view! { <MediaView url=model.preview.clone() kind=OutputKind::Image label="" thumbnail=true /> }.into_any()
     });
     let documentation = link(&model.documentation).map(|url| {
         let label = format!("Documentation of {name}");

@@ -1,18 +1,17 @@
+use crate::app::contexts;
 use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
 
 use crate::browser::{http, notify};
 use crate::erased::{derived, dynamic, handler, memo, spawn, text, when};
-use crate::notices::Notices;
-use crate::runner::Runner;
 use crate::session::{Session, Settings};
 
 /// `/settings`: where the service is and who asks.
 #[component]
 pub fn SettingsPage() -> impl IntoView {
-    let session = expect_context::<Session>();
-    let notices = expect_context::<Notices>();
-    let runner = expect_context::<Runner>();
+    let session = contexts().session;
+    let notices = contexts().notices;
+    let runner = contexts().runner;
     let now = session.settings_untracked();
     let address = RwSignal::new(now.address.to_string());
     let uid = RwSignal::new(now.uid.clone());

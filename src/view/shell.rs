@@ -1,21 +1,20 @@
+use crate::app::contexts;
 use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
 use leptos::prelude::*;
 
 use atelier_engine::route::Route;
 
-use super::parts::glyph::Glyph;
+use super::parts::glyph::{Glyph, changing_glyph};
 use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
 use crate::erased::{derived, effect, handler, memo, text, when};
-use crate::navigation::Navigation;
 use crate::notices::{Notice, Notices};
-use crate::runner::Runner;
 use crate::theme::Theme;
 
 /// What stands around every page.
 #[component]
 pub fn Shell(page: AnyView) -> impl IntoView {
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let main = NodeRef::<leptos::html::Main>::new();
     // A new page begins at its top, with the focus there: else a keyboard stays in the old one.
     let mut first = true;
@@ -80,7 +79,7 @@ fn Mark() -> impl IntoView {
 /// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
 #[component]
 fn TaskCount() -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let active = memo(move || runner.active_count());
     view! {
         <span class="count" aria-hidden="true" hidden=when(move || active.get() == 0)>
@@ -99,7 +98,7 @@ fn ThemeSwitch() -> impl IntoView {
             .unwrap_or(0);
         Theme::ALL[(at + 1) % Theme::ALL.len()]
     };
-    let icon = derived(move || match theme.get() {
+    let icon = changing_glyph(move || match theme.get() {
         Theme::System => LuMonitor,
         Theme::Light => LuSun,
         Theme::Dark => LuMoon,
@@ -111,7 +110,7 @@ fn ThemeSwitch() -> impl IntoView {
     };
     view! {
         <button class="icon-button" type="button" aria-label=label title=label on:click=handler(switch)>
-            <Glyph icon />
+            {icon}
         </button>
     }
 }
@@ -119,7 +118,7 @@ fn ThemeSwitch() -> impl IntoView {
 /// Why no call is made just now, and until when.
 #[component]
 fn LimitNotice() -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let now = ticker(1_000);
     let sentence = memo(move || runner.hindrance(now.get()));
     view! {
@@ -140,7 +139,7 @@ fn LimitNotice() -> impl IntoView {
 
 #[component]
 fn NoticeList() -> impl IntoView {
-    let notices = expect_context::<Notices>();
+    let notices = contexts().notices;
     view! {
         <div class="notices" role="log" aria-label="Notices">
             {list(move || {

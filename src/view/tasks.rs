@@ -4,6 +4,7 @@ mod filters;
 mod list;
 mod row;
 
+use crate::app::contexts;
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
 
@@ -11,12 +12,11 @@ pub use list::TasksPage;
 
 use super::task::TaskArticle;
 use crate::erased::{dynamic, memo};
-use crate::runner::Runner;
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]
 pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let known = {
         let key = task_key.clone();
         memo(move || runner.keys().contains(&key))

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 
 use crate::json::Record;
@@ -8,7 +6,8 @@ use crate::json::Record;
 /// touched; one that holds an empty text was cleared. The two differ: see [`crate::check`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Draft {
-    pub entries: BTreeMap<String, Entry>,
+    /// In the order of the names. A form has few: a list beats a tree, which weighs in the page.
+    entries: Vec<(String, Entry)>,
 }
 
 /// What stands in one control.
@@ -41,21 +40,44 @@ impl Draft {
     }
 
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        self.entries.get(name)
+        let (_, entry) = self.entries.get(self.place(name).ok()?)?;
+        Some(entry)
     }
 
     pub fn set(&mut self, name: impl Into<String>, entry: Entry) {
-        self.entries.insert(name.into(), entry);
+        let name = name.into();
+        match self.place(&name) {
+            Ok(at) => self.entries[at].1 = entry,
+            Err(at) => self.entries.insert(at, (name, entry)),
+        }
     }
 
     /// Back to untouched.
     pub fn reset(&mut self, name: &str) {
-        self.entries.remove(name);
+        if let Ok(at) = self.place(name) {
+            self.entries.remove(at);
+        }
+    }
+
+    /// Nothing was touched.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The parameters that were touched, by name, with what stands in them.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.entries
+            .iter()
+            .map(|(name, entry)| (name.as_str(), entry))
+    }
+
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.entries
+            .binary_search_by(|(known, _)| known.as_str().cmp(name))
     }
 
     /// A draft that holds exactly these values, e.g. to run an earlier input again.
     pub fn from_values<'a>(values: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Self {
-        // One by one: collecting into a tree brings a sort of its own into the page.
         let mut draft = Self::default();
         for (name, value) in values {
             draft.set(name.clone(), Entry::Value(value.clone()));

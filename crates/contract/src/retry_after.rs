@@ -14,7 +14,10 @@ pub fn parse(header: &str, now_ms: u64, date: impl Fn(&str) -> Option<u64>) -> O
     }
     // Some readers of dates make a year of any number: an HTTP date names its zone.
     let names_zone = header.ends_with("GMT");
-    names_zone.then(|| date(header)).flatten().map(|at| at.saturating_sub(now_ms))
+    names_zone
+        .then(|| date(header))
+        .flatten()
+        .map(|at| at.saturating_sub(now_ms))
 }
 
 #[cfg(test)]

@@ -54,9 +54,14 @@ impl Schema {
     pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
         let required = self.parameters.required.iter().map(|p| (p, true));
         let optional = self.parameters.optional.iter().map(|p| (p, false));
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = Vec::new();
         required.chain(optional).filter(move |(p, _)| {
-            !RESERVED_NAMES.contains(&p.name.as_str()) && seen.insert(p.name.as_str())
+            let name = p.name.as_str();
+            let is_new = !RESERVED_NAMES.contains(&name) && !seen.contains(&name);
+            if is_new {
+                seen.push(name);
+            }
+            is_new
         })
     }
 

@@ -83,10 +83,10 @@ impl Schema {
                 Err(problem) => problems.push(problem),
             }
         }
-        for name in draft.entries.keys() {
-            if !RESERVED_NAMES.contains(&name.as_str()) && self.parameter(name).is_none() {
+        for (name, _) in draft.iter() {
+            if !RESERVED_NAMES.contains(&name) && self.parameter(name).is_none() {
                 problems.push(Problem {
-                    parameter: name.clone(),
+                    parameter: name.to_owned(),
                     message: format!("{name} is no parameter of this model"),
                 });
             }

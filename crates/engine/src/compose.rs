@@ -16,15 +16,15 @@ pub const MOST_ROWS: usize = 10_000;
 /// The columns that a table of these rows needs: parameters in use and required ones, in the
 /// order of the form, then names that the schema does not know.
 pub fn columns(rows: &[Draft], schema: &Schema) -> Vec<String> {
-    let in_use = |name: &str| rows.iter().any(|row| row.entries.contains_key(name));
+    let in_use = |name: &str| rows.iter().any(|row| row.get(name).is_some());
     let mut columns: Vec<String> = schema
         .parameters()
         .filter(|(parameter, required)| *required || in_use(&parameter.name))
         .map(|(parameter, _)| parameter.name.clone())
         .collect();
-    for name in rows.iter().flat_map(|row| row.entries.keys()) {
-        if !columns.contains(name) {
-            columns.push(name.clone());
+    for name in rows.iter().flat_map(|row| row.iter().map(|(name, _)| name)) {
+        if !columns.iter().any(|column| column == name) {
+            columns.push(name.to_owned());
         }
     }
     columns

@@ -23,12 +23,16 @@ pub enum Route {
 impl Route {
     /// Reads a path without query; a slash at its end makes no difference.
     pub fn parse(path: &str) -> Self {
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let segments: Vec<&str> = path
+            .split('/')
+            .filter(|segment| !segment.is_empty())
+            .collect();
         match segments[..] {
             [] => Self::Models,
-            ["models", category, subcategory] => {
-                Self::Model(ModelId::new(path::decode(category), path::decode(subcategory)))
-            }
+            ["models", category, subcategory] => Self::Model(ModelId::new(
+                path::decode(category),
+                path::decode(subcategory),
+            )),
             ["tasks"] => Self::Tasks,
             ["tasks", key] => Self::Task(TaskKey(path::decode(key))),
             ["settings"] => Self::Settings,
@@ -88,7 +92,10 @@ mod tests {
             ("/settings/", Route::Settings),
             ("/tasks", Route::Tasks),
             ("/tasks/ab", Route::Task(TaskKey("ab".into()))),
-            ("/models/image/a%2Fb", Route::Model(ModelId::new("image", "a/b"))),
+            (
+                "/models/image/a%2Fb",
+                Route::Model(ModelId::new("image", "a/b")),
+            ),
             ("/models/image", Route::Missing),
             ("/nowhere", Route::Missing),
         ] {

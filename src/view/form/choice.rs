@@ -42,6 +42,7 @@ pub fn Choice(field: Field) -> impl IntoView {
                     {control::text(value)}
                 </option>
             }
+            .into_any()
         })
         .collect_view();
     let on_change = move |event| match event_target_value(&event).parse::<usize>() {
@@ -67,7 +68,7 @@ pub fn Choice(field: Field) -> impl IntoView {
                             <option value="" prop:selected=when(move || selected.get().is_none())>
                                 {unset}
                             </option>
-                        }
+                        }.into_any()
                     })}
                 {options}
             </select>

@@ -159,6 +159,7 @@ pub fn FieldFrame(
                 "*"
             </span>
         }
+        .into_any()
     });
     let label = if group {
         view! {
@@ -212,7 +213,7 @@ pub fn FieldFrame(
             {children()}
             <p class="hint" id=hint_id>
                 {description}
-                {(!bounds.is_empty()).then(|| view! { <span class="bounds">{bounds}</span> })}
+                {(!bounds.is_empty()).then(|| view! { <span class="bounds">{bounds}</span> }.into_any())}
             </p>
             <p class="problem" id=problem_id>
                 {text(move || field.problem.get().unwrap_or_default())}

@@ -1,11 +1,10 @@
+use crate::app::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
 use crate::erased::{dynamic, handler, memo, text, when};
-use crate::runner::Runner;
-use crate::session::Session;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -13,8 +12,8 @@ use crate::view::parts::media::MediaView;
 /// to choose from.
 #[component]
 pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let runner = expect_context::<Runner>();
+    let session = contexts().session;
+    let runner = contexts().runner;
     let kind = match media {
         Media::Image => OutputKind::Image,
         Media::Video => OutputKind::Video,
@@ -71,7 +70,7 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                             <div class="media-preview">
                                 <MediaView url kind label="Preview" />
                             </div>
-                        }
+                        }.into_any()
                     })
                     .into_any()
             })}

@@ -36,7 +36,7 @@ pub fn NumberField(
         }
     };
     let bound = |number: &Option<serde_json::Number>| number.as_ref().map(ToString::to_string);
-    let slider = slider.then(|| view! { <Slider field=field.clone() /> });
+    let slider = slider.then(|| view! { <Slider field=field.clone() /> }.into_any());
     let dice = dice.then(|| {
         let field = field.clone();
         let described = field.label_id();

@@ -33,6 +33,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
                     <span>{text}</span>
                 </label>
             }
+            .into_any()
         })
         .collect_view();
     view! {

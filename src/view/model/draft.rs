@@ -21,7 +21,7 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
         let draft = draft.read();
         // The first run only begins to follow.
         if !std::mem::take(&mut first) {
-            if draft.entries.is_empty() {
+            if draft.is_empty() {
                 Place::Browser.remove(&key);
             } else {
                 Place::Browser.write(&key, &draft.to_value().to_string());

@@ -1,18 +1,17 @@
+use crate::app::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::catalog::Catalog;
 use crate::erased::{derived, dynamic, text};
-use crate::session::Session;
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
 #[component]
 pub fn ModelHead(model: ModelId) -> impl IntoView {
-    let catalog = expect_context::<Catalog>();
-    let session = expect_context::<Session>();
+    let catalog = contexts().catalog;
+    let session = contexts().session;
     let known = {
         let model = model.clone();
         derived(move || catalog.model(&model))
@@ -38,6 +37,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
                     {label}
                 </a>
             }
+            .into_any()
         })
     };
     let links = dynamic(move || {
@@ -48,6 +48,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
                     {link(&model.documentation, "Documentation", LuBookOpen)}
                     {link(&model.preview, "Preview", LuExternalLink)}
                 }
+                .into_any()
             })
             .into_any()
     });

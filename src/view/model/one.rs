@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use crate::app::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
 use icondata_lu::LuSparkles;
@@ -7,11 +8,7 @@ use leptos::prelude::*;
 
 use super::draft::{kept_draft, rerun_of};
 use crate::browser::clock;
-use crate::catalog::Catalog;
 use crate::erased::{dynamic, handler, memo, when};
-use crate::navigation::Navigation;
-use crate::runner::Runner;
-use crate::session::Session;
 use crate::view::form::{Fields, ProblemSummary};
 use crate::view::parts::glyph::Glyph;
 
@@ -21,9 +18,9 @@ const SAME_PRESS_MS: u64 = 800;
 /// The form for one generation.
 #[component]
 pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
-    let session = expect_context::<Session>();
-    let runner = expect_context::<Runner>();
-    let catalog = expect_context::<Catalog>();
+    let session = contexts().session;
+    let runner = contexts().runner;
+    let catalog = contexts().catalog;
     let draft = kept_draft(&model);
     let problems = RwSignal::new(Vec::<Problem>::new());
     let attempted = RwSignal::new(false);
@@ -31,7 +28,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
     let changes = RwSignal::new(Vec::<String>::new());
 
     // Running an earlier task again: its input, as far as today's schema has it.
-    let from = untrack(|| expect_context::<Navigation>().query("from"));
+    let from = untrack(|| contexts().navigation.query("from"));
     let known = memo(move || !runner.keys().is_empty());
     Effect::new({
         let schema = schema.clone();
@@ -116,7 +113,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                                     "; what you typed here stays."
                                 </p>
                             </div>
-                        }
+                        }.into_any()
                     })
                     .into_any()
             })}
@@ -129,7 +126,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                 <button
                     class="button quiet"
                     type="button"
-                    hidden=when(move || draft.read().entries.is_empty())
+                    hidden=when(move || draft.read().is_empty())
                     on:click=handler(reset)
                 >
                     "Clear form"
@@ -150,7 +147,7 @@ fn Changes(changes: RwSignal<Vec<String>>) -> impl IntoView {
                     changes
                         .get()
                         .into_iter()
-                        .map(|change| view! { <li>{change}</li> })
+                        .map(|change| view! { <li>{change}</li> }.into_any())
                         .collect_view()
                         .into_any()
                 })}

@@ -1,10 +1,10 @@
+use crate::app::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::TaskKey;
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
 use crate::erased::{memo, when};
-use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;
@@ -15,7 +15,7 @@ const MOST: usize = 6;
 /// This model's latest tasks, newest first.
 #[component]
 pub fn ResultRegion(model: ModelId) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let tasks = {
         let model = model.clone();
         memo(move || {

@@ -1,11 +1,11 @@
+use crate::app::contexts;
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
 
-use super::glyph::Glyph;
+use super::glyph::changing_glyph;
 use crate::browser::clipboard;
-use crate::erased::{self, derived, handler, spawn};
-use crate::notices::Notices;
+use crate::erased::{self, handler, spawn};
 
 /// Copies a text and says so.
 #[component]
@@ -14,7 +14,7 @@ pub fn CopyButton(
     /// Made at the click, so that a long text is not kept.
     text: impl Fn() -> String + 'static,
 ) -> impl IntoView {
-    let notices = expect_context::<Notices>();
+    let notices = contexts().notices;
     let copied = RwSignal::new(false);
     let copy = move |_| {
         let text = text();
@@ -32,7 +32,7 @@ pub fn CopyButton(
     };
     view! {
         <button class="button quiet" type="button" on:click=handler(copy)>
-            <Glyph icon=derived(move || if copied.get() { LuCheck } else { LuCopy }) />
+            {changing_glyph(move || if copied.get() { LuCheck } else { LuCopy })}
             <span aria-live="polite">{erased::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
         </button>
     }

@@ -1,3 +1,4 @@
+use crate::app::contexts;
 use atelier_contract::ApiError;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
@@ -5,7 +6,6 @@ use leptos::prelude::*;
 use crate::erased::handler;
 
 use super::glyph::Glyph;
-use crate::session::Session;
 
 /// A fetch that failed: what happened, what to do, and a button to try again.
 #[component]
@@ -15,7 +15,7 @@ pub fn Failure(
     error: ApiError,
     retry: Box<dyn Fn()>,
 ) -> impl IntoView {
-    let session = expect_context::<Session>();
+    let session = contexts().session;
     let address = session.settings_untracked().address;
     let place = if address.is_same_origin() {
         "the address that served this page".to_owned()
@@ -38,7 +38,7 @@ pub fn Failure(
             <div>
                 <p class="failure-what">{what} " could not be loaded from " {place} "."</p>
                 <p>{error.sentence()}</p>
-                {advice.map(|advice| view! { <p class="muted">{advice}</p> })}
+                {advice.map(|advice| view! { <p class="muted">{advice}</p> }.into_any())}
                 <div class="row">
                     <button class="button" on:click=handler(move |_| retry())>
                         <Glyph icon=LuRotateCcw />

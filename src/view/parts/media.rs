@@ -1,10 +1,10 @@
+use crate::app::contexts;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
 use crate::erased::{dynamic, handler};
-use crate::session::Session;
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
 /// What cannot be shown is said; what is no safe address is text.
@@ -22,7 +22,7 @@ pub fn MediaView(
     #[prop(optional, into)]
     on_gone: Option<Callback<()>>,
 ) -> impl IntoView {
-    let address = expect_context::<Session>().settings_untracked().address;
+    let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
         return view! { <code class="unsafe-output">{url}</code> }.into_any();
     };

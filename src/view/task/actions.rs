@@ -1,15 +1,14 @@
+use crate::app::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;
 
 use crate::erased::{derived, dynamic, handler, memo, when};
-use crate::navigation::Navigation;
-use crate::runner::Runner;
 
 /// What can be done with a task in its present state.
 #[component]
 pub fn Actions(task: Task) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let Some(signal) = runner.task(&task.key) else {
         return ().into_any();
     };
@@ -20,7 +19,7 @@ pub fn Actions(task: Task) -> impl IntoView {
         task.key.0
     );
     let allowed = derived(move || Action::allowed(&signal.read()));
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let act = move |action: Action| {
         let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
         if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
@@ -54,7 +53,7 @@ pub fn Actions(task: Task) -> impl IntoView {
                             <button class="button quiet" type="button" on:click=handler(move |_| act(action))>
                                 {action.label()}
                             </button>
-                        }
+                        }.into_any()
                     })
                     .collect_view()
                     .into_any()

@@ -5,6 +5,7 @@ mod outputs;
 mod state;
 mod words;
 
+use crate::app::contexts;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
@@ -12,7 +13,6 @@ pub use state::{StateLine, StatePill};
 pub use words::name;
 
 use crate::erased::{dynamic, memo, text};
-use crate::runner::Runner;
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -22,7 +22,7 @@ pub fn TaskArticle(
     #[prop(optional)]
     on_model_page: bool,
 ) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
@@ -45,6 +45,7 @@ pub fn TaskArticle(
                 <a href=model_href>{first.model_name.clone()}</a>
             </p>
         }
+        .into_any()
     });
     view! {
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>

@@ -1,3 +1,4 @@
+use crate::app::contexts;
 use crate::erased::{handler, spawn};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, file_name};
@@ -5,8 +6,6 @@ use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
 use crate::browser::{download, http};
-use crate::notices::Notices;
-use crate::session::Session;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
@@ -21,7 +20,7 @@ pub fn Outputs(task: Task, outputs: Vec<String>) -> impl IntoView {
     let list = outputs
         .into_iter()
         .enumerate()
-        .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total /> })
+        .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total /> }.into_any())
         .collect_view();
     view! {
         <ul class="outputs" data-count=total.min(4).to_string()>
@@ -33,8 +32,8 @@ pub fn Outputs(task: Task, outputs: Vec<String>) -> impl IntoView {
 
 #[component]
 fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
-    let address = expect_context::<Session>().settings_untracked().address;
-    let notices = expect_context::<Notices>();
+    let address = contexts().session.settings_untracked().address;
+    let notices = contexts().notices;
     let kind = OutputKind::of(&url, &task.model.category);
     let what = match kind {
         OutputKind::Image => "Image",
@@ -64,6 +63,7 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
                 "Open"
             </a>
         }
+        .into_any()
     });
     let save = safe.map(|safe| {
         let (title, model) = (task.input.title().to_owned(), task.model.clone());

@@ -1,9 +1,9 @@
+use crate::app::contexts;
 use atelier_engine::{Task, TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
 use super::words;
 use crate::erased::{memo, text, when};
-use crate::runner::Runner;
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -45,7 +45,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
 /// What is going on while one waits.
 #[component]
 pub fn Waiting(task_key: TaskKey) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
@@ -92,5 +92,6 @@ pub fn Explained(state: TaskState) -> impl IntoView {
                 <p class="muted">{explanation.meaning}</p>
             </div>
         }
+        .into_any()
     })
 }

@@ -1,3 +1,4 @@
+use crate::app::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::history::{Filter, Found};
 use atelier_engine::search::Query;
@@ -56,7 +57,7 @@ fn model_of(text: &str) -> Option<ModelId> {
 /// Text, state, model and dates; all of it lives in the URL.
 #[component]
 pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let search = move |event| {
         let text = event_target_value(&event);
         navigation.set_query("q", Some(text.trim()).filter(|text| !text.is_empty()));
@@ -128,7 +129,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
 
 #[component]
 fn ModelChoice(found: Memo<Found>) -> impl IntoView {
-    let navigation = expect_context::<Navigation>();
+    let navigation = contexts().navigation;
     let chosen = memo(move || navigation.query("model").unwrap_or_default());
     let options = dynamic(move || {
         let chosen = chosen.get();
@@ -151,6 +152,7 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
                         {label}
                     </option>
                 }
+                .into_any()
             })
             .collect_view()
             .into_any()

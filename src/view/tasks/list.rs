@@ -1,5 +1,6 @@
 use std::collections::HashMap;
 
+use crate::app::contexts;
 use atelier_engine::history::Record;
 use atelier_engine::window::Grid;
 use atelier_engine::{Action, TaskKey};
@@ -10,7 +11,6 @@ use leptos::prelude::*;
 use super::filters::{Filters, filter};
 use super::row::TaskRow;
 use crate::erased::{derived, dynamic, handler, memo, text, when};
-use crate::navigation::Navigation;
 use crate::runner::Runner;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -23,8 +23,8 @@ const ROW_HEIGHT: f64 = 5.5;
 /// `/tasks`: everything submitted, newest first.
 #[component]
 pub fn TasksPage() -> impl IntoView {
-    let runner = expect_context::<Runner>();
-    let navigation = expect_context::<Navigation>();
+    let runner = contexts().runner;
+    let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
     let records = StoredValue::new(Vec::<Record>::new());
     let found = memo(move || {

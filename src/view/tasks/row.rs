@@ -1,3 +1,4 @@
+use crate::app::contexts;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, TaskState, duration};
@@ -5,14 +6,13 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 use crate::erased::{dynamic, memo, text, when};
-use crate::runner::Runner;
 use crate::view::parts::media::MediaView;
 use crate::view::task::{StateLine, name};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
 pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
-    let runner = expect_context::<Runner>();
+    let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
@@ -52,7 +52,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                         .get()
                         .map(|url| {
                             let kind = OutputKind::of(&url, &category);
-                            view! { <MediaView url kind label="" thumbnail=true /> }
+                            view! { <MediaView url kind label="" thumbnail=true /> }.into_any()
                         })
                         .into_any()
                 })}

@@ -192,7 +192,7 @@ impl Imported {
     }
 
     fn add(&mut self, number: usize, draft: Draft) {
-        if draft.entries.is_empty() {
+        if draft.is_empty() {
             self.note(number, "The row has no value for any parameter.".into());
             return;
         }

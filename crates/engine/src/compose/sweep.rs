@@ -135,7 +135,11 @@ mod tests {
 
     fn texts(rows: &[Draft]) -> Vec<String> {
         rows.iter()
-            .map(|row| row.entries.values().map(Entry::to_text).collect::<String>())
+            .map(|row| {
+                row.iter()
+                    .map(|(_, entry)| entry.to_text())
+                    .collect::<String>()
+            })
             .collect()
     }
 

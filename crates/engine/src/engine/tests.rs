@@ -1,8 +1,8 @@
 mod batches;
 mod credentials;
 mod properties;
+mod returns;
 mod rounds;
 mod rules;
 mod tabs;
 mod world;
-mod returns;
