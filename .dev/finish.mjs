@@ -5,8 +5,10 @@
 // trunk calls it as a hook and says in the environment where the files are.
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const folder = process.env.TRUNK_STAGING_DIR;
@@ -48,18 +50,49 @@ function withPolicy(html) {
   return html.replace(charset, "").replace(head, (tag) => tag + charset + meta);
 }
 
-// Scripts and style sheets without what only their readers need. trunk's own minifier does not read
-// wasm-bindgen's script. Without esbuild (`trunk build` by hand) they stay as they are.
+// Scripts and style sheets without what only their readers need, and the wasm without what no script
+// calls. trunk's own tools do neither: its minifier does not read wasm-bindgen's script, and wasm-opt
+// alone must keep every export. Without our tools (`trunk build` by hand) files stay as they are.
 async function minify(folder) {
-  const esbuild = await import(new URL("../.tools/npm/node_modules/esbuild/lib/main.js", import.meta.url)).catch(() => null);
+  const tools = new URL("../.tools/npm/node_modules/", import.meta.url);
+  const esbuild = await import(new URL("esbuild/lib/main.js", tools)).catch(() => null);
   if (!esbuild) return;
   for (const name of readdirSync(folder)) {
-    const loader = { ".js": "js", ".css": "css" }[extname(name)];
-    if (!loader) continue;
     const path = join(folder, name);
-    const { code } = esbuild.transformSync(readFileSync(path, "utf8"), { loader, minify: true });
-    writeFileSync(path, code);
+    if (extname(name) === ".js") {
+      const script = withoutUnusedClasses(readFileSync(path, "utf8"));
+      const wasm = path.replace(/\.js$/, "_bg.wasm");
+      if (existsSync(wasm)) shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
+      writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
+    } else if (extname(name) === ".css") {
+      writeFileSync(path, esbuild.transformSync(readFileSync(path, "utf8"), { loader: "css", minify: true }).code);
+    }
   }
+}
+
+// wasm-bindgen exports a class for every exported type of every crate below us, for other scripts to
+// use. There are none: the page's only script is this one.
+function withoutUnusedClasses(script) {
+  return script
+    .replace(/^export class \w+ \{\n[\s\S]*?^\}\n/gm, "")
+    .replace(/^if \(Symbol\.dispose\) .*\n/gm, "")
+    .replace(/^const \w+Finalization = [\s\S]*?;\n/gm, "");
+}
+
+// Keeps the exports that the script names, then optimises for size.
+function shrink(wasm, script, bin) {
+  const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
+  const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
+  const kept = exports.filter(({ name }) => named.has(name));
+  const graph = `${wasm}.graph.json`;
+  writeFileSync(graph, JSON.stringify(kept.map(({ name }) => ({ name, export: name, root: true }))));
+  const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
+  const options = features.map((feature) => `--enable-${feature}`);
+  const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, wasm, "-o", wasm, ...more], { stdio: ["ignore", "ignore", "inherit"] });
+  run("wasm-metadce", `--graph-file=${graph}`);
+  // Inlining what is called once makes less code, but code that compresses worse.
+  run("wasm-opt", "-Oz", "--one-caller-inline-max-function-size=20");
+  unlinkSync(graph);
 }
 
 function compress(folder) {
