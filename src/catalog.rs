@@ -7,7 +7,7 @@ use crate::erased::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
 use leptos::prelude::*;
 
-use crate::browser::http;
+use crate::browser::{http, lifecycle};
 use crate::session::Session;
 
 /// Something that is fetched.
@@ -54,6 +54,13 @@ impl Catalog {
                 if before.is_some() {
                     this.schemas.update_value(HashMap::clear);
                 }
+                this.load_models();
+            }
+        });
+        // A page that opened while the service was away finds it again by itself.
+        lifecycle::on_change(move || {
+            let models = this.models.try_get_value();
+            if models.is_some_and(|models| matches!(&*models.read_untracked(), Load::Failed(_))) {
                 this.load_models();
             }
         });

@@ -16,7 +16,7 @@ use super::parts::list::{Item, list};
 use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
 use crate::catalog::Load;
-use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
+use crate::erased::{dynamic, effect, handler, memo, text, when};
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -186,7 +186,7 @@ type Groups = Vec<(String, Vec<Model>)>;
 fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    let shelves = derived(move || {
+    let shelves = move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         Shelves {
@@ -199,10 +199,10 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
             heading_height: HEADING_HEIGHT * rem,
             row_height: (CARD_HEIGHT + GAP) * rem,
         }
-    });
+    };
     let pieces = move || {
         let seen = seen.get();
-        let shelves = shelves.get();
+        let shelves = shelves();
         let columns = shelves.columns.max(1);
         found.with(|groups| {
             shelves
@@ -219,7 +219,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
         <div
             class="shelves"
             node_ref=element
-            style:height=text(move || px(shelves.get().height()))
+            style:height=text(move || px(shelves().height()))
         >
             {list(pieces)}
         </div>

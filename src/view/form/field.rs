@@ -28,7 +28,7 @@ impl Field {
         parameter: Parameter,
         required: bool,
         draft: RwSignal<Draft>,
-        attempted: Signal<bool>,
+        attempted: RwSignal<bool>,
     ) -> Self {
         let parameter = Arc::new(parameter);
         let visited = RwSignal::new(false);

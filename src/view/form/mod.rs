@@ -26,7 +26,7 @@ use crate::erased::{dynamic, effect, handler, text, when};
 pub fn Fields(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
-    attempted: Signal<bool>,
+    attempted: RwSignal<bool>,
 ) -> impl IntoView {
     let fields: Vec<(Field, Control)> = schema
         .parameters()
@@ -63,7 +63,7 @@ pub fn Fields(
 
 /// Every problem of the input in one place; takes the focus when it appears.
 #[component]
-pub fn ProblemSummary(schema: Arc<Schema>, problems: Signal<Vec<Problem>>) -> impl IntoView {
+pub fn ProblemSummary(schema: Arc<Schema>, problems: RwSignal<Vec<Problem>>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     effect(move || {
         if !problems.read().is_empty()

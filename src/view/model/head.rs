@@ -4,7 +4,7 @@ use atelier_engine::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::erased::{derived, dynamic, text};
+use crate::erased::{dynamic, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -12,17 +12,12 @@ use crate::view::parts::glyph::Glyph;
 pub fn ModelHead(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;
     let session = contexts().session;
-    let known = {
-        let model = model.clone();
-        derived(move || catalog.model(&model))
-    };
-    let name = {
-        let model = model.clone();
-        text(move || match &*known.read() {
-            Some(known) => known.display_name().to_owned(),
-            None => model.subcategory.clone(),
-        })
-    };
+    let id = StoredValue::new(model.clone());
+    let known = move || id.with_value(|id| catalog.model(id));
+    let name = text(move || match known() {
+        Some(known) => known.display_name().to_owned(),
+        None => id.with_value(|id| id.subcategory.clone()),
+    });
     let link = move |url: &str, label: &'static str, icon| {
         let address = session.settings_untracked().address;
         SafeUrl::link(url, address.as_str()).map(|url| {
@@ -41,8 +36,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
         })
     };
     let links = dynamic(move || {
-        known
-            .get()
+        known()
             .map(|model| {
                 view! {
                     {link(&model.documentation, "Documentation", LuBookOpen)}
@@ -67,7 +61,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
                 <h1>{name}</h1>
                 <div class="row tight">{links}</div>
             </div>
-            <p class="lede">{text(move || known.get().map(|model| model.description).unwrap_or_default())}</p>
+            <p class="lede">{text(move || known().map(|model| model.description).unwrap_or_default())}</p>
         </div>
     }
 }

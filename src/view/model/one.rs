@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::draft::{kept_draft, rerun_of};
 use crate::browser::clock;
+use crate::catalog::Load;
 use crate::erased::{dynamic, handler, memo, when};
 use crate::view::form::{Fields, ProblemSummary};
 use crate::view::parts::glyph::Glyph;
@@ -74,7 +75,15 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                 Err(found) => problems.set(found),
                 Ok(_) if untrack(|| session.credentials()).is_none() => {
                     problems.set(Vec::new());
-                    refused.set(Some("User ID and Access token are not set yet.".into()));
+                    // A service that takes guests says so beside its list of models.
+                    let is_asking = untrack(|| matches!(catalog.models(), Load::Loading));
+                    refused.set(Some(if is_asking {
+                        "The service has not said yet whether it takes guests without User ID and \
+                         Access token; press Generate again in a moment."
+                            .into()
+                    } else {
+                        "User ID and Access token are not set yet.".into()
+                    }));
                 }
                 Ok(input) => {
                     last_press.set_value(now);
@@ -98,7 +107,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
     view! {
         <form class="panel form" aria-label="Input" novalidate on:submit=handler(submit)>
             <Changes changes />
-            <ProblemSummary schema=schema.clone() problems=problems.into() />
+            <ProblemSummary schema=schema.clone() problems />
             {dynamic(move || {
                 refused
                     .get()
@@ -108,7 +117,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                                 <p>
                                     <strong>"Not sent yet. "</strong>
                                     {text}
-                                    " Set them in "
+                                    " They are set in "
                                     <a href="/settings">"Settings"</a>
                                     "; what you typed here stays."
                                 </p>
@@ -117,7 +126,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
                     })
                     .into_any()
             })}
-            <Fields schema draft attempted=attempted.into() />
+            <Fields schema draft attempted />
             <div class="form-foot">
                 <button class="button primary" type="submit">
                     <Glyph icon=LuSparkles />

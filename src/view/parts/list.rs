@@ -1,6 +1,6 @@
-use leptos::prelude::*;
+use std::sync::Arc;
 
-use crate::erased::derived;
+use leptos::prelude::*;
 
 /// One item of a list: what tells it from the others, and what it shows.
 #[derive(Clone)]
@@ -22,10 +22,10 @@ impl Item {
 ///
 /// `For` with one type of item for all lists, so that the code that compares them is there once.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
-    erased(derived(items))
+    erased(Arc::new(items))
 }
 
-fn erased(items: Signal<Vec<Item>>) -> AnyView {
-    view! { <For each=move || items.get() key=|item| item.key.clone() children=|item| item.view.run() /> }
+fn erased(items: Arc<dyn Fn() -> Vec<Item> + Send + Sync>) -> AnyView {
+    view! { <For each=move || items() key=|item| item.key.clone() children=|item| item.view.run() /> }
         .into_any()
 }

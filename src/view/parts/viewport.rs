@@ -19,7 +19,7 @@ pub struct Viewport {
 }
 
 /// Follows scrolling and resizing, at most once a frame, for as long as its owner lives.
-pub fn viewport(element: NodeRef<Div>) -> Signal<Viewport> {
+pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
     let seen = RwSignal::new(Viewport::default());
     let measure = Rc::new(move || {
         let Some(element) = element.try_get_untracked().flatten() else {
@@ -71,7 +71,7 @@ pub fn viewport(element: NodeRef<Div>) -> Signal<Viewport> {
             }
         });
     });
-    seen.into()
+    seen
 }
 
 fn rem() -> f64 {

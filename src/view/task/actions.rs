@@ -3,7 +3,7 @@ use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;
 
-use crate::erased::{derived, dynamic, handler, memo, when};
+use crate::erased::{dynamic, handler, memo, when};
 
 /// What can be done with a task in its present state.
 #[component]
@@ -18,7 +18,7 @@ pub fn Actions(task: Task) -> impl IntoView {
         atelier_contract::path::model_segments(&task.model),
         task.key.0
     );
-    let allowed = derived(move || Action::allowed(&signal.read()));
+    let allowed = move || Action::allowed(&signal.read());
     let navigation = contexts().navigation;
     let act = move |action: Action| {
         let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
@@ -45,8 +45,7 @@ pub fn Actions(task: Task) -> impl IntoView {
                 "Retry"
             </button>
             {dynamic(move || {
-                allowed
-                    .get()
+                allowed()
                     .into_iter()
                     .map(|action| {
                         view! {

@@ -8,7 +8,7 @@ use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
 #[component]
-pub fn StatePill(#[prop(into)] state: Signal<TaskState>) -> impl IntoView {
+pub fn StatePill(state: Memo<TaskState>) -> impl IntoView {
     view! {
         <span class="pill" data-phase=text(move || state.read().phase().word().to_owned())>
             {text(move || state.read().label().to_owned())}

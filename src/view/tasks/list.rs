@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
 use super::row::TaskRow;
-use crate::erased::{derived, dynamic, handler, memo, text, when};
+use crate::erased::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -140,13 +140,13 @@ fn Rows(keys: Memo<Vec<TaskKey>>) -> impl IntoView {
         columns: 1,
         row_height: ROW_HEIGHT * seen.read().rem.max(1.0),
     };
-    let shown = derived(move || {
+    let shown = move || {
         let seen = seen.get();
         let from = seen.from.max(0.0);
         grid().window(from, seen.to - from, 0)
-    });
+    };
     let rows = move || {
-        let window = shown.get();
+        let window = shown();
         let keys = keys.read();
         let total = keys.len();
         let height = grid().row_height;
