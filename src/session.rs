@@ -25,8 +25,6 @@ pub struct Settings {
     pub send_defaults: bool,
     /// Notify on completion while the page is hidden.
     pub notify: bool,
-    /// Keep copies of outputs in this browser.
-    pub keep_outputs: bool,
 }
 
 impl Settings {
@@ -42,7 +40,6 @@ impl Settings {
             remember: switch("remember"),
             send_defaults: switch("send_defaults"),
             notify: switch("notify"),
-            keep_outputs: switch("keep_outputs"),
         })
     }
 
@@ -53,7 +50,6 @@ impl Settings {
         record.put("remember", self.remember.into());
         record.put("send_defaults", self.send_defaults.into());
         record.put("notify", self.notify.into());
-        record.put("keep_outputs", self.keep_outputs.into());
         record.into_value()
     }
 }

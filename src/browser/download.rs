@@ -1,6 +1,6 @@
 //! Hands files to the person: a download never opens a tab.
 
-use js_sys::{Array, Uint8Array};
+use js_sys::Array;
 use leptos::prelude::document;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
@@ -8,12 +8,6 @@ use web_sys::{Blob, BlobPropertyBag, HtmlAnchorElement, Url};
 /// Saves text as a file.
 pub fn text(name: &str, mime: &str, text: &str) -> bool {
     let parts = Array::of1(&JsValue::from_str(text));
-    blob_of(&parts, mime).is_some_and(|file| blob(name, &file))
-}
-
-/// Saves bytes as a file.
-pub fn bytes(name: &str, mime: &str, bytes: &[u8]) -> bool {
-    let parts = Array::of1(&Uint8Array::from(bytes));
     blob_of(&parts, mime).is_some_and(|file| blob(name, &file))
 }
 

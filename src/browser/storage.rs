@@ -177,19 +177,3 @@ fn upgrade(database: &Database, old_version: u32) {
         let _ = database.create_object_store(store.name(), ObjectStoreParams::new());
     }
 }
-
-/// How much this origin stores and may store, in bytes, as far as the browser says.
-pub async fn estimate() -> Option<(f64, f64)> {
-    let estimate = leptos::prelude::window()
-        .navigator()
-        .storage()
-        .estimate()
-        .ok()?;
-    let estimate = wasm_bindgen_futures::JsFuture::from(estimate).await.ok()?;
-    let number = |key: &str| {
-        js_sys::Reflect::get(&estimate, &key.into())
-            .ok()
-            .and_then(|value| value.as_f64())
-    };
-    Some((number("usage")?, number("quota")?))
-}

@@ -2,8 +2,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::app::contexts;
-use atelier_contract::{Model, ModelList, path};
+use atelier_contract::{Model, ModelList};
 use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
 use atelier_engine::shelves::{Piece, Shelves};
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
@@ -285,7 +286,7 @@ impl Shown {
 
 #[component]
 fn ModelCard(model: Model) -> impl IntoView {
-    let href = format!("/models/{}", path::model_segments(&model.id));
+    let href = Route::Model(model.id.clone()).path();
     let name = model.display_name().to_owned();
     let hue = hue(&model.id.to_string());
     let address = contexts().session.settings_untracked().address;

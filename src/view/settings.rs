@@ -34,7 +34,6 @@ pub fn SettingsPage() -> impl IntoView {
             remember: remember.get_untracked(),
             send_defaults: send_defaults.get_untracked(),
             notify: wants_notices.get_untracked(),
-            ..session.settings_untracked()
         };
         Some((settings, token.read_untracked().trim().to_owned()))
     };

@@ -14,8 +14,8 @@ pub fn Actions(task: Task) -> impl IntoView {
     };
     let key = StoredValue::new(task.key.clone());
     let again = format!(
-        "/models/{}?from={}",
-        atelier_contract::path::model_segments(&task.model),
+        "{}?from={}",
+        Route::Model(task.model.clone()).path(),
         task.key.0
     );
     let allowed = move || Action::allowed(&signal.read());

@@ -6,6 +6,7 @@ mod state;
 mod words;
 
 use crate::app::contexts;
+use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
@@ -35,10 +36,7 @@ pub fn TaskArticle(
     let title = first.input.title().to_owned();
     let untitled = title.is_empty();
     let label = name(&first);
-    let model_href = format!(
-        "/models/{}",
-        atelier_contract::path::model_segments(&first.model)
-    );
+    let model_href = Route::Model(first.model.clone()).path();
     let heading = (!on_model_page).then(|| {
         view! {
             <p class="task-model">
