@@ -32,6 +32,9 @@ for (const file of files) {
   total += bytes;
   console.log(`${String(bytes).padStart(9)}  ${file}`);
 }
+for (const path of readdirSync(folder).filter((path) => path.endsWith("_later.wasm.br"))) {
+  console.log(`(${String(statSync(join(folder, path)).size).padStart(7)}  ${path.replace(/\.br$/, "")}, which comes after it)`);
+}
 console.log(`${String(total).padStart(9)}  first view, brotli; the limit is ${limit}`);
 if (![...files].some((file) => file.endsWith(".wasm"))) {
   console.error("no .wasm among them: the count is wrong");

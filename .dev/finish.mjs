@@ -6,10 +6,11 @@
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
-import { extname, join } from "node:path";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { keepExports, split } from "./split.mjs";
 
 const folder = process.env.TRUNK_STAGING_DIR;
 if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
@@ -60,9 +61,9 @@ async function minify(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     if (extname(name) === ".js") {
-      const script = withoutUnusedClasses(readFileSync(path, "utf8"));
+      let script = withoutUnusedClasses(readFileSync(path, "utf8"));
       const wasm = path.replace(/\.js$/, "_bg.wasm");
-      if (existsSync(wasm)) shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
+      if (existsSync(wasm)) script = shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
       writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
     } else if (extname(name) === ".css") {
       writeFileSync(path, esbuild.transformSync(readFileSync(path, "utf8"), { loader: "css", minify: true }).code);
@@ -79,20 +80,32 @@ function withoutUnusedClasses(script) {
     .replace(/^const \w+Finalization = [\s\S]*?;\n/gm, "");
 }
 
-// Keeps the exports that the script names, then optimises for size.
+// Keeps the exports that the script names, optimises for size, and splits off what comes later.
+// Returns the script, which then fetches that when asked to.
 function shrink(wasm, script, bin) {
-  const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
-  const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
-  const kept = exports.filter(({ name }) => named.has(name));
-  const graph = `${wasm}.graph.json`;
-  writeFileSync(graph, JSON.stringify(kept.map(({ name }) => ({ name, export: name, root: true }))));
   const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
   const options = features.map((feature) => `--enable-${feature}`);
-  const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, wasm, "-o", wasm, ...more], { stdio: ["ignore", "ignore", "inherit"] });
-  run("wasm-metadce", `--graph-file=${graph}`);
+  const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, ...more], { stdio: ["ignore", "ignore", "inherit"] });
   // Inlining what is called once makes less code, but code that compresses worse.
-  run("wasm-opt", "-Oz", "--one-caller-inline-max-function-size=20");
-  unlinkSync(graph);
+  const optimise = (file, ...more) => run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20", ...more);
+  const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
+  const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
+  keepExports(wasm, exports.map(({ name }) => name).filter((name) => named.has(name)), run);
+  const laterWasm = wasm.replace(/_bg\.wasm$/, "_later.wasm");
+  const isSplit = split(wasm, laterWasm, run);
+  optimise(wasm);
+  if (!isSplit) return script;
+  optimise(laterWasm);
+  const once = "async function __wbg_init_once", imports = "const imports = __wbg_get_imports();";
+  const [before, after] = script.split(once);
+  if (!after?.includes(imports)) fail("wasm-bindgen's script is not as expected");
+  return `${before}${once}${after.replace(imports, `${imports} imports.later = passedOn;`)}
+let later, coming;
+const passedOn = new Proxy({}, { get: (_, name) => (...given) => later[name](...given) });
+globalThis.loadLater = () => coming ??= fetch(new URL("${basename(laterWasm)}", import.meta.url))
+  .then((answer) => __wbg_load(answer, { ...__wbg_get_imports(), main: wasm }))
+  .then(({ instance }) => { later = instance.exports }, (error) => { coming = undefined; throw error; });
+`;
 }
 
 function compress(folder) {

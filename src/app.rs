@@ -3,6 +3,7 @@ use leptos::prelude::*;
 
 use crate::catalog::Catalog;
 use crate::erased::dynamic;
+use crate::later::Later;
 use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
@@ -23,6 +24,7 @@ pub struct Contexts {
     pub navigation: Navigation,
     pub runner: Runner,
     pub notices: Notices,
+    pub later: Later,
 }
 
 impl Contexts {
@@ -38,6 +40,7 @@ impl Contexts {
             navigation,
             runner,
             notices,
+            later: Later::start(),
         };
         provide_context(this);
         this

@@ -6,6 +6,7 @@ mod app;
 pub mod browser;
 pub mod catalog;
 pub mod erased;
+pub mod later;
 pub mod navigation;
 pub mod notices;
 pub mod runner;

@@ -9,8 +9,9 @@ use super::parts::glyph::Glyph;
 use crate::browser::{download, http};
 
 /// The Python files that the service makes for a model, and how to install them.
-#[component]
-pub fn Integrations(model: ModelId) -> impl IntoView {
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
+pub fn integrations(model: ModelId) -> AnyView {
     let function = file_name::python_function(&model);
     let node = file_name::python_node(&model);
     view! {
@@ -59,6 +60,7 @@ pub fn Integrations(model: ModelId) -> impl IntoView {
             </div>
         </section>
     }
+    .into_any()
 }
 
 /// Fetches a text file of the service and saves it under a good name.

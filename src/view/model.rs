@@ -9,8 +9,9 @@ use crate::app::contexts;
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 
-use super::integrations::Integrations;
+use super::integrations::integrations;
 use super::parts::failure::Failure;
+use super::parts::later::later;
 use crate::catalog::Load;
 use crate::erased::dynamic;
 
@@ -57,7 +58,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                 })}
                 <result::ResultRegion model=model.clone() />
             </div>
-            <Integrations model />
+            {later("Integrations", move || integrations(model.clone()))}
         </div>
     }
 }
