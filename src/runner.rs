@@ -7,24 +7,23 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::erased::{effect, memo, spawn};
-use atelier_contract::{Input, json};
-use atelier_engine::output::OutputKind;
-use atelier_engine::{
-    Action, Call, Command, Engine, Hindrance, Millis, Phase, Task, TaskKey, TaskState,
-};
-use futures::future::FutureExt;
+use atelier_contract::Input;
+use atelier_engine::{Action, Call, Command, Engine, Hindrance, Millis, Task, TaskKey};
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
-use wasm_bindgen::JsValue;
 
-use crate::browser::storage::{Storage, StorageError, Store, Written};
+use crate::browser::storage::Storage;
 use crate::browser::tabs::{Channel, Lease};
-use crate::browser::{clock, http, lifecycle, notify, random, tabs};
+use crate::browser::{clock, http, lifecycle, random, tabs};
+use crate::erased::{effect, spawn};
 use crate::notices::Notices;
 use crate::session::Session;
 
+mod news;
 mod note;
+mod records;
+mod shown;
+mod talk;
 
 use note::Note;
 
@@ -166,32 +165,6 @@ impl Runner {
         }
     }
 
-    async fn read_all(self) -> Vec<Task> {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
-            return Vec::new();
-        };
-        match storage.all_texts(Store::Tasks).await {
-            Ok(texts) => {
-                let total = texts.len();
-                let tasks: Vec<Task> = texts
-                    .iter()
-                    .filter_map(|text| Task::from_value(json::read(text)?))
-                    .collect();
-                if tasks.len() < total {
-                    self.notices.problem(format!(
-                        "{} stored tasks could not be read. They are left as they are.",
-                        total - tasks.len()
-                    ));
-                }
-                tasks
-            }
-            Err(error) => {
-                self.is_unkept(&error);
-                Vec::new()
-            }
-        }
-    }
-
     /// Sends a validated input; the task it becomes.
     pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
         let task = Task::new(
@@ -248,74 +221,11 @@ impl Runner {
         self.tell(&Note::Tick);
     }
 
-    /// Every task's key, newest first; tracked.
-    pub fn keys(&self) -> Arc<Vec<TaskKey>> {
-        self.keys.get()
-    }
-
-    /// One task; the signal itself is not tracked.
-    pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
-        self.inner.with_value(|inner| inner.tasks.get(key).cloned())
-    }
-
-    /// Every task as it is now, newest first; tracked by phase, not by every poll.
-    pub fn tasks(&self) -> Vec<Task> {
-        self.revision.track();
-        let keys = self.keys.get();
-        self.inner.with_value(|inner| {
-            keys.iter()
-                .filter_map(|key| Some(inner.tasks.get(key)?.get_untracked()))
-                .collect()
-        })
-    }
-
-    /// Follows tasks that come, go or enter another phase.
-    pub fn track_phases(&self) {
-        self.revision.track();
-    }
-
-    /// How many tasks are under way; tracked.
-    pub fn active_count(&self) -> usize {
-        self.revision.track();
-        let keys = self.keys.get();
-        self.inner.with_value(|inner| {
-            keys.iter()
-                .filter_map(|key| inner.tasks.get(key))
-                .filter(|task| task.with_untracked(Task::is_active))
-                .count()
-        })
-    }
-
-    /// The newest outputs of a kind, without repeats; tracked.
-    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        for task in self.tasks() {
-            let TaskState::Ready { outputs, .. } = &task.state else {
-                continue;
-            };
-            for url in outputs {
-                if OutputKind::of(url, &task.model.category) == kind && !found.contains(url) {
-                    found.push(url.clone());
-                }
-            }
-            if found.len() >= most {
-                found.truncate(most);
-                break;
-            }
-        }
-        found
-    }
-
     /// Why no calls are made at present, in words; tracked.
     pub fn hindrance(&self, now: Millis) -> Option<String> {
         self.hindrance
             .get()
             .map(|hindrance| hindrance.sentence(now))
-    }
-
-    /// Why tasks are kept in memory only; tracked.
-    pub fn unkept(&self) -> Option<String> {
-        self.unkept.get()
     }
 
     fn with_engine(&self, act: impl FnOnce(&mut Engine)) {
@@ -411,177 +321,5 @@ impl Runner {
         self.with_engine(|engine| {
             engine.answered(call.id, answer, clock::now(), &mut random::unit);
         });
-    }
-
-    fn show(&self, task: &Task) {
-        let known = self.task(&task.key);
-        match known {
-            Some(signal) => {
-                let moved = signal.with_untracked(|old| old.state.phase() != task.state.phase());
-                signal.set(task.clone());
-                if moved {
-                    self.revision.update(|revision| *revision += 1);
-                }
-            }
-            None => {
-                self.inner.update_value(|inner| {
-                    inner
-                        .tasks
-                        .insert(task.key.clone(), ArcRwSignal::new(task.clone()));
-                });
-                self.keys.update(|keys| {
-                    let created = |key: &TaskKey| {
-                        self.task(key)
-                            .map_or(0, |task| task.with_untracked(|task| task.created))
-                    };
-                    let at = keys.partition_point(|key| created(key) > task.created);
-                    Arc::make_mut(keys).insert(at, task.key.clone());
-                });
-                self.revision.update(|revision| *revision += 1);
-            }
-        }
-    }
-
-    fn hide(&self, key: &TaskKey) {
-        self.keys
-            .update(|keys| Arc::make_mut(keys).retain(|known| known != key));
-        self.inner.update_value(|inner| {
-            inner.tasks.remove(key);
-        });
-        self.revision.update(|revision| *revision += 1);
-    }
-
-    /// The write begins at the call: what is written later cannot overtake it.
-    fn write(&self, tasks: &[Task]) -> Written {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
-            return async { Ok(()) }.boxed_local();
-        };
-        let records: Vec<_> = tasks
-            .iter()
-            .map(|task| {
-                let text = task.to_value().to_string();
-                (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
-            })
-            .collect();
-        storage.put(&records)
-    }
-
-    fn forget(&self, key: &TaskKey) {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
-            return;
-        };
-        let this = *self;
-        let deleted = storage.delete(&[(Store::Tasks, key.0.clone())]);
-        spawn(async move {
-            if let Err(error) = deleted.await {
-                this.is_unkept(&error);
-            }
-        });
-    }
-
-    fn is_unkept(&self, error: &StorageError) {
-        self.unkept.set(Some(format!(
-            "This browser does not let Atelier keep anything ({}). Tasks go on, but closing this tab \
-             loses sight of them.",
-            error.0
-        )));
-    }
-
-    fn tell(&self, note: &Note) {
-        let text = note.to_value().to_string();
-        self.inner.try_with_value(|inner| {
-            if let Some(channel) = &inner.channel {
-                channel.post(&text);
-            }
-        });
-    }
-
-    /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
-    /// and may have written something newer meanwhile, such as a task's id.
-    fn learn(&self, task: Task) {
-        let key = task.key.clone();
-        let known = self.inner.try_update_value(|inner| {
-            inner.engine.learn(task, clock::now());
-            inner.engine.task(&key).cloned()
-        });
-        if let Some(task) = known.flatten() {
-            self.show(&task);
-        }
-    }
-
-    fn hear(&self, text: &str) {
-        let is_put_off = self.inner.try_update_value(|inner| {
-            let unheard = inner.unheard.as_mut();
-            unheard.map(|unheard| unheard.push(text.to_owned()))
-        });
-        if is_put_off.flatten().is_some() {
-            return;
-        }
-        // A tab with another version may say what we do not know.
-        let Some(note) = json::read(text).and_then(Note::from_value) else {
-            return;
-        };
-        let Some(leading) = self.inner.try_with_value(|inner| inner.leading) else {
-            return;
-        };
-        match note {
-            Note::Task(task) if !leading => self.learn(*task),
-            // The last word of a tab that led before and is closed: it may have got the id that
-            // this one has found missing.
-            Note::Task(task) if self.task(&task.key).is_some() => {
-                self.with_engine(|engine| engine.learn(*task, clock::now()));
-            }
-            Note::Submitted(task) if leading => {
-                self.show(&task);
-                self.with_engine(|engine| engine.adopt(*task, clock::now()));
-            }
-            Note::Removed(key) if !leading => {
-                self.hide(&key);
-                self.inner.update_value(|inner| inner.engine.forget(&key));
-            }
-            Note::Act(key, action) if leading => {
-                self.with_engine(|engine| engine.act(&key, action, clock::now()));
-            }
-            Note::Tick if leading => self.pump(),
-            Note::TokenWanted => {
-                let token = self.session.token_untracked();
-                if !token.is_empty() {
-                    self.tell(&Note::Token(token));
-                }
-            }
-            Note::Token(token) => self.session.borrow_token(&token),
-            _ => {}
-        }
-    }
-
-    /// The number of tasks under way, in the tab's title.
-    fn keep_title(&self) {
-        let this = *self;
-        let active = memo(move || this.active_count());
-        effect(move || match active.get() {
-            0 => notify::set_title("Atelier"),
-            n => notify::set_title(&format!("({n}) Atelier")),
-        });
-    }
-
-    /// Tells a person who looks elsewhere that a task has ended.
-    fn announce(&self, key: &TaskKey) {
-        if lifecycle::is_visible() || !self.session.settings_untracked().notify {
-            return;
-        }
-        let Some(task) = self.task(key).map(|task| task.get_untracked()) else {
-            return;
-        };
-        let what = match task.state.phase() {
-            Phase::Ready => "completed",
-            Phase::Unconfirmed => "needs a look: no answer came",
-            Phase::Gone => "is gone",
-            _ => "failed",
-        };
-        notify::show(
-            &format!("{} {what}", task.model_name),
-            task.input.title(),
-            &key.0,
-        );
     }
 }
