@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::Input;
-use atelier_engine::{Action, Call, Command, Engine, Hindrance, Millis, Task, TaskKey};
+use atelier_engine::{
+    Action, BatchAction, BatchKey, Call, Command, Engine, Hindrance, Millis, Task, TaskKey,
+};
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
 
@@ -196,7 +198,8 @@ impl Runner {
         Some(key)
     }
 
-    fn submit_tasks(&self, tasks: Vec<Task>) {
+    /// Sends new tasks, in this order.
+    pub fn submit_tasks(&self, tasks: Vec<Task>) {
         let leading = self.inner.with_value(|inner| inner.leading);
         self.with_engine(|engine| engine.submit(tasks.clone(), clock::now()));
         if !leading {
@@ -212,6 +215,15 @@ impl Runner {
             self.with_engine(|engine| engine.act(key, action, clock::now()));
         } else {
             self.tell(&Note::Act(key.clone(), action));
+        }
+    }
+
+    /// The same for a whole batch.
+    pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
+        if self.inner.with_value(|inner| inner.leading) {
+            self.with_engine(|engine| engine.act_on_batch(batch, action, clock::now()));
+        } else {
+            self.tell(&Note::ActOnBatch(batch.clone(), action));
         }
     }
 

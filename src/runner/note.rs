@@ -2,7 +2,7 @@
 //! not change.
 
 use atelier_contract::json::{self, Record};
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, Task, TaskKey};
 use serde_json::Value;
 
 pub enum Note {
@@ -13,6 +13,8 @@ pub enum Note {
     Submitted(Box<Task>),
     /// Something a person did in a follower.
     Act(TaskKey, Action),
+    /// The same for a whole batch.
+    ActOnBatch(BatchKey, BatchAction),
     /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
     Tick,
     /// A new tab asks for the token, so that it need not be typed for each tab.
@@ -39,6 +41,10 @@ impl Note {
                 let [key, action] = json::list(value, json::text)?.try_into().ok()?;
                 Self::Act(TaskKey(key), Action::from_word(&action)?)
             }
+            "ActOnBatch" => {
+                let [batch, action] = json::list(value, json::text)?.try_into().ok()?;
+                Self::ActOnBatch(BatchKey(batch), BatchAction::from_word(&action)?)
+            }
             "Token" => Self::Token(json::text(value)?),
             _ => return None,
         })
@@ -52,6 +58,10 @@ impl Note {
             Self::Act(key, action) => {
                 let act = vec![key.0.as_str().into(), action.word().into()];
                 ("Act", Value::Array(act))
+            }
+            Self::ActOnBatch(batch, action) => {
+                let act = vec![batch.0.as_str().into(), action.word().into()];
+                ("ActOnBatch", Value::Array(act))
             }
             Self::Tick => return "Tick".into(),
             Self::TokenWanted => return "TokenWanted".into(),
@@ -76,6 +86,7 @@ mod tests {
             json!({"Token": "secret"}),
             json!({"Removed": "k"}),
             json!({"Act": ["k", "stop_watching"]}),
+            json!({"ActOnBatch": ["b", "pause"]}),
         ] {
             assert_eq!(Note::from_value(note.clone()).unwrap().to_value(), note);
         }

@@ -50,6 +50,7 @@ impl Runner {
             Note::Act(key, action) if leading => {
                 self.with_engine(|engine| engine.act(&key, action, clock::now()));
             }
+            Note::ActOnBatch(batch, action) if leading => self.act_on_batch(&batch, action),
             Note::Tick if leading => self.pump(),
             Note::TokenWanted => {
                 let token = self.session.token_untracked();

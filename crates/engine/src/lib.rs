@@ -12,7 +12,7 @@ mod time;
 pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance};
 pub use reduce::{Duty, Event, apply};
 pub use state::{Phase, TaskState};
-pub use task::{Account, Action, BatchKey, BatchPlace, Task, TaskKey, Trouble};
+pub use task::{Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble};
 pub use time::Millis;
 
 pub mod batch;

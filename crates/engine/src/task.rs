@@ -190,3 +190,30 @@ impl Action {
         }
     }
 }
+
+/// What a person may ask for a whole batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BatchAction {
+    /// Send nothing more of it until it is resumed.
+    Pause,
+    Resume,
+    /// Take back what was not sent yet.
+    Stop,
+}
+
+impl BatchAction {
+    const ALL: [Self; 3] = [Self::Pause, Self::Resume, Self::Stop];
+
+    /// Its name between tabs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Stop => "stop",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+}

@@ -40,7 +40,7 @@ impl Batch {
 }
 
 impl GridLabels {
-    fn from_value(value: Value) -> Option<Self> {
+    pub(crate) fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
         let index = |value| usize::try_from(json::number(value)?).ok();
         Some(Self {
@@ -50,7 +50,7 @@ impl GridLabels {
         })
     }
 
-    fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let cells = self.cells.iter().map(|cell| (*cell).into()).collect();
         let mut record = Record::new();
         record.put("rows", self.rows.to_value());

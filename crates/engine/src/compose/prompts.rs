@@ -1,23 +1,22 @@
 //! One prompt per line.
 
-use atelier_contract::{Draft, Entry};
+/// What ends a line, whoever wrote it.
+const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// The prompts of a text: its lines, trimmed, without the empty ones.
 pub fn prompts(text: &str) -> impl Iterator<Item = &str> {
-    text.split(['\n', '\r', '\u{2028}', '\u{2029}'])
-        .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}'))
+    text.split(BREAKS)
+        .map(trimmed)
         .filter(|line| !line.is_empty())
 }
 
-/// A row per prompt: the form's other entries, with the prompt in its parameter.
-pub fn rows(base: &Draft, parameter: &str, text: &str) -> Vec<Draft> {
-    prompts(text)
-        .map(|prompt| {
-            let mut row = base.clone();
-            row.set(parameter, Entry::Text(prompt.to_owned()));
-            row
-        })
-        .collect()
+/// A prompt as one line, as [`prompts`] would read it.
+pub fn line(prompt: &str) -> String {
+    trimmed(&prompt.replace(BREAKS, " ")).to_owned()
+}
+
+fn trimmed(line: &str) -> &str {
+    line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 
 #[cfg(test)]
@@ -28,15 +27,8 @@ mod tests {
     #[test]
     fn lines_are_trimmed_and_empty_ones_passed_over() {
         let text = "\u{feff}a cat, sitting\r\n\r\n  a dog\t\n\n";
-        let mut base = Draft::default();
-        base.set("seed", Entry::Text("7".into()));
-        let rows = rows(&base, "prompt", text);
-        let prompts: Vec<String> = rows
-            .iter()
-            .map(|row| row.get("prompt").unwrap().to_text())
-            .collect();
+        let prompts: Vec<&str> = prompts(text).collect();
         assert_eq!(prompts, ["a cat, sitting", "a dog"]);
-        assert!(rows.iter().all(|row| row.get("seed").is_some()));
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use super::hold::Reason;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
-use crate::{Account, Action, BatchKey, Millis, Phase, TaskKey};
+use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, TaskKey};
 
 impl Engine {
     /// Does what a person asks for, if the task's state allows it.
@@ -107,6 +107,15 @@ impl Engine {
         let waiting: Vec<TaskKey> = self.due.iter().map(|(_, key)| key.clone()).collect();
         for key in waiting {
             self.set_due(&key, now);
+        }
+    }
+
+    /// Does what a person asks for a whole batch.
+    pub fn act_on_batch(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) {
+        match action {
+            BatchAction::Pause => self.pause_batch(batch),
+            BatchAction::Resume => self.resume_batch(batch),
+            BatchAction::Stop => self.stop_batch(batch, now),
         }
     }
 

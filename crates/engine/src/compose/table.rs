@@ -1,0 +1,495 @@
+//! The table in which a batch is composed: a row per item, each checked as it changes.
+
+use atelier_contract::json::{self, Record};
+use atelier_contract::{Draft, Entry, Input, Problem, Schema};
+use serde_json::Value;
+
+use super::prompts::{line, prompts};
+use super::sweep::{self, Axis, Combine, GridLabels};
+use super::{MOST_ROWS, columns};
+
+/// One item to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Tells it from the others, whatever moves.
+    pub id: u64,
+    pub draft: Draft,
+    /// Why it can't be sent; empty if it can.
+    pub problems: Vec<Problem>,
+}
+
+/// Rows, and what a person made of the columns.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Table {
+    rows: Vec<Row>,
+    /// Columns that are shown though no row has anything in them.
+    added: Vec<String>,
+    /// The sweep that the rows are, as long as they are exactly that.
+    grid: Option<GridLabels>,
+    next_id: u64,
+}
+
+impl Table {
+    /// Reads what [`Table::to_value`] wrote and checks it against today's schema.
+    pub fn from_value(value: Value, schema: &Schema) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        let mut table = Self::default();
+        table
+            .append(json::list(record.take("rows")?, Draft::from_value)?, schema)
+            .ok()?;
+        table.added = json::list(record.take("added")?, json::text)?;
+        table.grid = record.optional("grid", GridLabels::from_value)?;
+        Some(table)
+    }
+
+    pub fn to_value(&self) -> Value {
+        let rows = self.rows.iter().map(|row| row.draft.to_value()).collect();
+        let added = self.added.iter().map(|name| name.as_str().into()).collect();
+        let mut record = Record::new();
+        record.put("rows", Value::Array(rows));
+        record.put("added", Value::Array(added));
+        record.put_some("grid", self.grid.as_ref().map(GridLabels::to_value));
+        record.into_value()
+    }
+
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The row of this id and where it stands.
+    pub fn row(&self, id: u64) -> Option<(usize, &Row)> {
+        let at = self.place(id)?;
+        Some((at, &self.rows[at]))
+    }
+
+    /// Rows that can be sent.
+    pub fn good(&self) -> usize {
+        self.rows
+            .iter()
+            .filter(|row| row.problems.is_empty())
+            .count()
+    }
+
+    /// Rows that can't, each with where it stands.
+    pub fn bad(&self) -> impl Iterator<Item = (usize, &Row)> {
+        let rows = self.rows.iter().enumerate();
+        rows.filter(|(_, row)| !row.problems.is_empty())
+    }
+
+    /// The parameters that have a column.
+    pub fn columns(&self, schema: &Schema) -> Vec<String> {
+        let mut shown = columns(self.rows.iter().map(|row| &row.draft), schema);
+        for name in &self.added {
+            if !shown.contains(name) {
+                shown.push(name.clone());
+            }
+        }
+        shown
+    }
+
+    pub fn add_column(&mut self, name: &str) {
+        if !self.added.iter().any(|added| added == name) {
+            self.added.push(name.to_owned());
+        }
+    }
+
+    /// Takes a parameter out of every row.
+    pub fn drop_column(&mut self, name: &str, schema: &Schema) {
+        self.added.retain(|added| added != name);
+        self.unless_swept(name);
+        for row in &mut self.rows {
+            row.draft.reset(name);
+            row.problems = problems(&row.draft, schema);
+        }
+    }
+
+    /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
+    pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
+        let count = self.rows.len() + drafts.len();
+        if count > MOST_ROWS {
+            return Err(format!(
+                "These would be {count} rows; a batch has at most {MOST_ROWS}."
+            ));
+        }
+        self.grid = None;
+        for draft in drafts {
+            let row = self.new_row(draft, schema);
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    /// A parameter of all rows as lines of a text; rows that have nothing there have no line.
+    pub fn lines(&self, parameter: &str) -> Vec<String> {
+        self.lined(parameter).map(|(_, line)| line).collect()
+    }
+
+    fn lined(&self, parameter: &str) -> impl Iterator<Item = (usize, String)> {
+        let line_of = move |row: &Row| Some(line(&row.draft.get(parameter)?.to_text()));
+        let lines = self.rows.iter().map(line_of).enumerate();
+        lines.filter_map(|(at, line)| Some((at, line.filter(|line| !line.is_empty())?)))
+    }
+
+    /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone; one whose line
+    /// changes keeps its other parameters; a new one has those of `base`. Refused, with a
+    /// sentence, if they are too many.
+    pub fn set_lines(
+        &mut self,
+        parameter: &str,
+        text: &str,
+        base: &Draft,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let new: Vec<&str> = prompts(text).collect();
+        let old: Vec<(usize, String)> = self.lined(parameter).collect();
+        let same = |(old, new): &(&(usize, String), &&str)| old.1 == **new;
+        let before = old.iter().zip(&new).take_while(same).count();
+        let rest = (old.iter().skip(before).rev()).zip(new.iter().skip(before).rev());
+        let after = rest.take_while(same).count();
+        let old_part = &old[before..old.len() - after];
+        let new_part = &new[before..new.len() - after];
+        if old_part.is_empty() && new_part.is_empty() {
+            return Ok(());
+        }
+        let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
+        if count > MOST_ROWS {
+            return Err(format!(
+                "These would be {count} rows; a batch has at most {MOST_ROWS}."
+            ));
+        }
+        self.unless_swept(parameter);
+        for ((at, _), line) in old_part.iter().zip(new_part) {
+            let row = &mut self.rows[*at];
+            row.draft.set(parameter, Entry::Text((*line).to_owned()));
+            row.problems = problems(&row.draft, schema);
+        }
+        let shared = old_part.len().min(new_part.len());
+        if old_part.len() != new_part.len() {
+            self.grid = None;
+        }
+        for (at, _) in old_part[shared..].iter().rev() {
+            self.rows.remove(*at);
+        }
+        let last = old[..before + shared].last().map(|(at, _)| at + 1);
+        let place = last
+            .or(old.first().map(|(at, _)| *at))
+            .unwrap_or(self.rows.len());
+        let rows: Vec<Row> = new_part[shared..]
+            .iter()
+            .map(|line| {
+                let mut draft = base.clone();
+                draft.set(parameter, Entry::Text((*line).to_owned()));
+                self.new_row(draft, schema)
+            })
+            .collect();
+        self.rows.splice(place..place, rows);
+        Ok(())
+    }
+
+    /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Alone in the
+    /// table they are remembered as a grid.
+    pub fn append_sweep(
+        &mut self,
+        base: &Draft,
+        axes: &[Axis],
+        combine: Combine,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let rows = sweep::rows(base, axes, combine)?;
+        let cells: Vec<usize> = (0..rows.len()).collect();
+        let is_alone = self.rows.is_empty();
+        self.append(rows, schema)?;
+        if is_alone {
+            self.grid = GridLabels::new(axes, combine, &cells);
+        }
+        Ok(())
+    }
+
+    /// Changes one cell; `None` leaves the parameter untouched.
+    pub fn set(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
+        let Some(at) = self.place(id) else {
+            return;
+        };
+        self.unless_swept(name);
+        let row = &mut self.rows[at];
+        match entry {
+            Some(entry) => row.draft.set(name, entry),
+            None => row.draft.reset(name),
+        }
+        row.problems = problems(&row.draft, schema);
+    }
+
+    pub fn remove(&mut self, id: u64) {
+        self.grid = None;
+        self.rows.retain(|row| row.id != id);
+    }
+
+    /// Puts the same row once more below itself.
+    pub fn duplicate(&mut self, id: u64, schema: &Schema) {
+        if let Some(at) = self.place(id)
+            && self.rows.len() < MOST_ROWS
+        {
+            self.grid = None;
+            let row = self.new_row(self.rows[at].draft.clone(), schema);
+            self.rows.insert(at + 1, row);
+        }
+    }
+
+    /// Empties the table; ids are not used again.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.added.clear();
+        self.grid = None;
+    }
+
+    /// Takes out the rows that can be sent, in order, with the grid that they fill; rows that
+    /// can't stay.
+    pub fn take_good(
+        &mut self,
+        schema: &Schema,
+        send_defaults: bool,
+    ) -> (Vec<Input>, Option<GridLabels>) {
+        let mut inputs = Vec::new();
+        let mut sent = Vec::new();
+        let mut rest = Vec::new();
+        for (at, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
+            match schema.validate(&row.draft, send_defaults) {
+                Ok(input) => {
+                    inputs.push(input);
+                    sent.push(at);
+                }
+                Err(problems) => rest.push(Row { problems, ..row }),
+            }
+        }
+        self.rows = rest;
+        let grid = self.grid.take().map(|grid| GridLabels {
+            cells: sent,
+            ..grid
+        });
+        (inputs, grid)
+    }
+
+    fn new_row(&mut self, draft: Draft, schema: &Schema) -> Row {
+        self.next_id += 1;
+        Row {
+            id: self.next_id,
+            problems: problems(&draft, schema),
+            draft,
+        }
+    }
+
+    /// A grid whose labels are no longer true is none.
+    fn unless_swept(&mut self, name: &str) {
+        let is_axis =
+            |grid: &GridLabels| grid.rows.parameter == name || grid.columns.parameter == name;
+        if self.grid.as_ref().is_some_and(is_axis) {
+            self.grid = None;
+        }
+    }
+
+    fn place(&self, id: u64) -> Option<usize> {
+        self.rows.iter().position(|row| row.id == id)
+    }
+}
+
+fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {
+    schema.validate(draft, false).err().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn schema() -> Schema {
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [
+                    {"name": "steps", "type": "integer", "minimum": 1, "maximum": 9},
+                    {"name": "size", "type": "enum", "allowedValues": ["s", "l"]}
+                ]
+            }
+        }))
+        .unwrap()
+    }
+
+    fn prompt(text: &str) -> Draft {
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text(text.into()));
+        draft
+    }
+
+    fn axis(parameter: &str, values: &[&str]) -> Axis {
+        Axis {
+            parameter: parameter.into(),
+            values: values
+                .iter()
+                .map(|value| Entry::Text((*value).into()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_row_is_checked_as_it_changes() {
+        let schema = schema();
+        let mut table = Table::default();
+        table
+            .append(vec![prompt("a"), Draft::default()], &schema)
+            .unwrap();
+        assert_eq!((table.good(), table.bad().count()), (1, 1));
+        let id = table.rows()[1].id;
+        table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
+        assert_eq!(table.good(), 2);
+        table.set(id, "steps", Some(Entry::Text("12".into())), &schema);
+        assert_eq!(table.bad().map(|(at, _)| at).collect::<Vec<_>>(), [1]);
+        assert_eq!(table.columns(&schema), ["prompt", "steps"]);
+        table.drop_column("steps", &schema);
+        assert_eq!(
+            (table.good(), table.columns(&schema)),
+            (2, vec!["prompt".to_owned()])
+        );
+        table.add_column("size");
+        assert_eq!(table.columns(&schema), ["prompt", "size"]);
+    }
+
+    #[test]
+    fn only_good_rows_are_taken_and_bad_ones_stay() {
+        let schema = schema();
+        let mut table = Table::default();
+        table
+            .append(vec![prompt("a"), Draft::default(), prompt("c")], &schema)
+            .unwrap();
+        let (inputs, grid) = table.take_good(&schema, false);
+        assert_eq!(
+            inputs.iter().map(Input::title).collect::<Vec<_>>(),
+            ["a", "c"]
+        );
+        assert_eq!((grid, table.rows().len(), table.good()), (None, 1, 0));
+    }
+
+    #[test]
+    fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
+        let schema = schema();
+        let axes = [axis("steps", &["1", "2", "30"]), axis("size", &["s", "l"])];
+        let mut table = Table::default();
+        table
+            .append_sweep(&prompt("a"), &axes, Combine::Product, &schema)
+            .unwrap();
+        let id = table.rows()[0].id;
+        // Another parameter may change: the labels stay true.
+        table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
+        let mut sent = table.clone();
+        let (inputs, grid) = sent.take_good(&schema, false);
+        assert_eq!(inputs.len(), 4);
+        assert_eq!(grid.unwrap().cells, [0, 1, 2, 3]);
+        assert_eq!(sent.rows().len(), 2);
+        for touch in [
+            &|table: &mut Table| table.set(id, "steps", None, &schema) as (),
+            &|table: &mut Table| table.remove(id),
+            &|table: &mut Table| table.duplicate(id, &schema),
+            &|table: &mut Table| table.append(vec![prompt("c")], &schema).unwrap(),
+            &|table: &mut Table| table.drop_column("size", &schema),
+        ] as [&dyn Fn(&mut Table); 5]
+        {
+            let mut touched = table.clone();
+            touch(&mut touched);
+            assert_eq!(touched.take_good(&schema, false).1, None);
+        }
+    }
+
+    #[test]
+    fn too_many_rows_are_refused_and_nothing_changes() {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![prompt("a")], &schema).unwrap();
+        let before = table.clone();
+        assert!(table.append(vec![prompt("b"); MOST_ROWS], &schema).is_err());
+        assert_eq!(table, before);
+    }
+
+    #[test]
+    fn a_changed_line_keeps_the_rows_other_parameters() {
+        let schema = schema();
+        let mut table = Table::default();
+        table
+            .set_lines("prompt", "a\nb\n", &Draft::default(), &schema)
+            .unwrap();
+        let id = table.rows()[1].id;
+        table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
+        let mut base = Draft::default();
+        base.set("size", Entry::Text("s".into()));
+        table
+            .set_lines("prompt", "new\na\n\n b", &base, &schema)
+            .unwrap();
+        assert_eq!(table.lines("prompt"), ["new", "a", "b"]);
+        assert!(table.rows()[0].draft.get("size").is_some());
+        table
+            .set_lines("prompt", "new\na\nb2", &base, &schema)
+            .unwrap();
+        assert_eq!(table.lines("prompt"), ["new", "a", "b2"]);
+        assert_eq!(table.rows()[2].draft.get("steps").unwrap().to_text(), "3");
+        assert_eq!(table.rows()[2].id, id);
+    }
+
+    #[test]
+    fn rows_without_a_line_are_left_alone() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut other = Draft::default();
+        other.set("steps", Entry::Text("3".into()));
+        table
+            .append(vec![other, prompt("two\nlines")], &schema)
+            .unwrap();
+        assert_eq!(table.lines("prompt"), ["two lines"]);
+        table
+            .set_lines("prompt", "two lines\nx", &Draft::default(), &schema)
+            .unwrap();
+        assert_eq!(table.rows().len(), 3);
+        assert_eq!(
+            table.rows()[1].draft.get("prompt").unwrap().to_text(),
+            "two\nlines"
+        );
+        table
+            .set_lines("prompt", "", &Draft::default(), &schema)
+            .unwrap();
+        assert_eq!(table.rows().len(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn the_lines_are_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
+            let schema = schema();
+            let mut table = Table::default();
+            table.append(vec![Draft::default(); bare], &schema).unwrap();
+            for text in [first, second] {
+                table.set_lines("prompt", &text, &Draft::default(), &schema).unwrap();
+                prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
+                prop_assert_eq!(table.rows().len(), bare + prompts(&text).count());
+                let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
+                prop_assert_eq!(ids.len(), table.rows().len());
+            }
+        }
+
+        #[test]
+        fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool) {
+            let schema = schema();
+            let mut table = Table::default();
+            if sweep {
+                let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
+                table.append_sweep(&prompt("x"), &axes, Combine::Product, &schema).unwrap();
+            } else {
+                table.append(texts.iter().map(|text| prompt(text)).collect(), &schema).unwrap();
+            }
+            table.add_column("size");
+            let value = json::read(&table.to_value().to_string()).unwrap();
+            prop_assert_eq!(Table::from_value(value, &schema).unwrap(), table);
+        }
+    }
+}
