@@ -12,16 +12,26 @@ import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { keepExports, split } from "./split.mjs";
 
+// What styles only the part of the program that comes later (.dev/split.mjs).
+const LATER_STYLES = /^(batch|integrations)-/;
+
 const folder = process.env.TRUNK_STAGING_DIR;
 if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
 
-await minify(folder);
 const index = join(folder, "index.html");
-const html = withPolicy(readFileSync(index, "utf8"));
+const page = readFileSync(index, "utf8");
+const laterStyles = styles(page).filter(({ name }) => LATER_STYLES.test(name));
+const isSplit = await minify(folder, laterStyles.map(({ name }) => name));
+const html = withPolicy(isSplit ? laterStyles.reduce((page, { tag }) => page.replace(tag, ""), page) : page);
 writeFileSync(index, html);
 writeFileSync(join(folder, "404.html"), html);
 // `./dev serve` has no use for compressed files and would wait for them.
 if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
+
+function styles(html) {
+  const links = html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi);
+  return [...links].map(([tag]) => ({ tag, name: basename(/\bhref="?([^"\s>]+)/i.exec(tag)[1]) }));
+}
 
 function withPolicy(html) {
   const scripts = /<script\b([^>]*)>([\s\S]*?)<\/script>/gi;
@@ -54,21 +64,27 @@ function withPolicy(html) {
 // Scripts and style sheets without what only their readers need, and the wasm without what no script
 // calls. trunk's own tools do neither: its minifier does not read wasm-bindgen's script, and wasm-opt
 // alone must keep every export. Without our tools (`trunk build` by hand) files stay as they are.
-async function minify(folder) {
+async function minify(folder, laterStyles) {
   const tools = new URL("../.tools/npm/node_modules/", import.meta.url);
   const esbuild = await import(new URL("esbuild/lib/main.js", tools)).catch(() => null);
-  if (!esbuild) return;
+  if (!esbuild) return false;
+  let isSplit = false;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     if (extname(name) === ".js") {
       let script = withoutUnusedClasses(readFileSync(path, "utf8"));
       const wasm = path.replace(/\.js$/, "_bg.wasm");
-      if (existsSync(wasm)) script = shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
+      if (existsSync(wasm)) {
+        shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
+        isSplit = existsSync(laterOf(wasm));
+        if (isSplit) script = withLater(script, [basename(laterOf(wasm)), ...laterStyles]);
+      }
       writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
     } else if (extname(name) === ".css") {
       writeFileSync(path, esbuild.transformSync(readFileSync(path, "utf8"), { loader: "css", minify: true }).code);
     }
   }
+  return isSplit;
 }
 
 // wasm-bindgen exports a class for every exported type of every crate below us, for other scripts to
@@ -80,31 +96,44 @@ function withoutUnusedClasses(script) {
     .replace(/^const \w+Finalization = [\s\S]*?;\n/gm, "");
 }
 
-// Keeps the exports that the script names, optimises for size, and splits off what comes later.
-// Returns the script, which then fetches that when asked to.
+function laterOf(wasm) {
+  return wasm.replace(/_bg\.wasm$/, "_later.wasm");
+}
+
+// Keeps the exports that the script names, splits off what comes later, and optimises for size.
 function shrink(wasm, script, bin) {
   const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
   const options = features.map((feature) => `--enable-${feature}`);
   const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, ...more], { stdio: ["ignore", "ignore", "inherit"] });
-  // Inlining what is called once makes less code, but code that compresses worse.
-  const optimise = (file, ...more) => run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20", ...more);
   const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
   const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
   keepExports(wasm, exports.map(({ name }) => name).filter((name) => named.has(name)), run);
-  const laterWasm = wasm.replace(/_bg\.wasm$/, "_later.wasm");
-  const isSplit = split(wasm, laterWasm, run);
-  optimise(wasm);
-  if (!isSplit) return script;
-  optimise(laterWasm);
+  split(wasm, laterOf(wasm), run);
+  for (const file of [wasm, laterOf(wasm)].filter(existsSync)) {
+    // Inlining what is called once makes less code, but code that compresses worse.
+    run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
+  }
+}
+
+// wasm-bindgen's script, which also fetches what comes later when it is asked to: the wasm, and the
+// style sheets, without which it must not be shown.
+function withLater(script, [wasm, ...styles]) {
   const once = "async function __wbg_init_once", imports = "const imports = __wbg_get_imports();";
   const [before, after] = script.split(once);
   if (!after?.includes(imports)) fail("wasm-bindgen's script is not as expected");
   return `${before}${once}${after.replace(imports, `${imports} imports.later = passedOn;`)}
 let later, coming;
 const passedOn = new Proxy({}, { get: (_, name) => (...given) => later[name](...given) });
-globalThis.loadLater = () => coming ??= fetch(new URL("${basename(laterWasm)}", import.meta.url))
-  .then((answer) => __wbg_load(answer, { ...__wbg_get_imports(), main: wasm }))
-  .then(({ instance }) => { later = instance.exports }, (error) => { coming = undefined; throw error; });
+const here = (file) => new URL(file, import.meta.url);
+const style = (file) => new Promise((done, failed) => {
+  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: here(file), onload: done, onerror: failed }));
+});
+// A page that begins elsewhere than at the first view needs it at once.
+let early = location.pathname === "/" ? null : fetch(here("${wasm}")).catch(() => null);
+const answered = async () => { const answer = await early; early = null; return answer ?? fetch(here("${wasm}")); };
+const code = () => answered().then((answer) => __wbg_load(answer, { ...__wbg_get_imports(), main: wasm }));
+globalThis.loadLater = () => coming ??= Promise.all([code(), ...${JSON.stringify(styles)}.map(style)]).then(
+  ([{ instance }]) => { later = instance.exports }, (error) => { coming = undefined; throw error });
 `;
 }
 

@@ -1,7 +1,7 @@
 // Splits the page's wasm in two: what the first view needs, and what can come right after it.
 //
-// Which functions come later is told by their names: everything that mentions one of `later`'s
-// modules, and what nothing but those calls. In the first module they become imports; the script
+// The first view is the list of models. Which functions come later is told by their names:
+// everything that mentions one of `later`'s modules, and what nothing but those calls. In the first module they become imports; the script
 // passes calls of them on. The second module borrows memory, table, globals and all other functions
 // from the first, so that to the program the two are one.
 
@@ -10,7 +10,7 @@ import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "n
 
 // Modules whose code no first view needs. They may run only after `loadLater()` is done, which
 // src/later.rs sees to.
-const later = /\b(atelier::view::(batch|integrations)|atelier_engine::(batch|compose|manifest|snippet|highlight)|zip|crc32fast)::/;
+const later = /\b(atelier::(archive|batches|view::(batch|form|integrations|model|pages|settings|task|tasks))|atelier_engine::(archive|batch|compose|control|highlight|history|manifest|rerun|seed|snippet))::/;
 
 // Splits WASM (which has its names) into itself and the file LATER. `run(tool, …arguments)` runs one
 // of binaryen's tools. Gives whether there was anything to split.

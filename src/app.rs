@@ -9,11 +9,10 @@ use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::missing::MissingPage;
-use crate::view::model::ModelPage;
 use crate::view::models::ModelsPage;
-use crate::view::settings::SettingsPage;
+use crate::view::pages;
+use crate::view::parts::later::later;
 use crate::view::shell::Shell;
-use crate::view::tasks::{TaskPage, TasksPage};
 
 /// What every view may ask for. Made once, at the root, so that nothing a view drops takes a task
 /// with it.
@@ -57,11 +56,8 @@ pub fn App() -> impl IntoView {
     let navigation = Contexts::provide().navigation;
     let page = dynamic(move || match navigation.route() {
         Route::Models => view! { <ModelsPage /> }.into_any(),
-        Route::Model(model) => view! { <ModelPage model /> }.into_any(),
-        Route::Tasks => view! { <TasksPage /> }.into_any(),
-        Route::Task(key) => view! { <TaskPage task_key=key /> }.into_any(),
-        Route::Settings => view! { <SettingsPage /> }.into_any(),
         Route::Missing => view! { <MissingPage /> }.into_any(),
+        route => later(move || pages::page(route.clone())),
     });
     view! { <Shell page /> }
 }

@@ -3,6 +3,8 @@
 //! `atelier-contract`.
 
 mod app;
+pub mod archive;
+pub mod batches;
 pub mod browser;
 pub mod catalog;
 pub mod erased;

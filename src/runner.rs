@@ -41,6 +41,7 @@ pub struct Runner {
     /// Why tasks are kept in memory only, where they are.
     unkept: RwSignal<Option<String>>,
     hindrance: RwSignal<Option<Hindrance>>,
+    is_open: RwSignal<bool>,
 }
 
 struct Inner {
@@ -83,6 +84,7 @@ impl Runner {
             revision: RwSignal::new(0),
             unkept: RwSignal::new(None),
             hindrance: RwSignal::new(None),
+            is_open: RwSignal::new(false),
         };
         effect(move || {
             let account = session.account();
@@ -129,6 +131,7 @@ impl Runner {
             }
             Err(error) => self.is_unkept(&error),
         }
+        self.is_open.set(true);
         let lease = tabs::lead(move |leads| {
             if leads {
                 spawn(self.lead());
@@ -225,6 +228,16 @@ impl Runner {
         } else {
             self.tell(&Note::ActOnBatch(batch.clone(), action));
         }
+    }
+
+    /// Where records are kept, once it is open; `None` for good where the browser refuses.
+    pub fn storage(&self) -> Option<Rc<Storage>> {
+        self.inner.with_value(|inner| inner.storage.clone())
+    }
+
+    /// What earlier visits left has been read, or can't be; tracked.
+    pub fn is_open(&self) -> bool {
+        self.is_open.get()
     }
 
     /// Polls at once, as far as the limits allow.

@@ -30,6 +30,19 @@ impl Runner {
         })
     }
 
+    /// Looks at every task as it is now, in no particular order; not tracked.
+    pub fn with_tasks<T>(&self, look: impl FnOnce(&[&Task]) -> T) -> T {
+        self.inner.with_value(|inner| {
+            let tasks: Vec<_> = inner
+                .tasks
+                .values()
+                .map(|task| task.read_untracked())
+                .collect();
+            let tasks: Vec<&Task> = tasks.iter().map(|task| &**task).collect();
+            look(&tasks)
+        })
+    }
+
     /// Follows tasks that come, go or enter another phase.
     pub fn track_phases(&self) {
         self.revision.track();
@@ -71,7 +84,9 @@ impl Runner {
         let known = self.task(&task.key);
         match known {
             Some(signal) => {
-                let moved = signal.with_untracked(|old| old.state.phase() != task.state.phase());
+                let moved = signal.with_untracked(|old| {
+                    old.state.phase() != task.state.phase() || old.paused != task.paused
+                });
                 signal.set(task.clone());
                 if moved {
                     self.revision.update(|revision| *revision += 1);

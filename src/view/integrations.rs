@@ -9,8 +9,6 @@ use super::parts::glyph::Glyph;
 use crate::browser::{download, http};
 
 /// The Python files that the service makes for a model, and how to install them.
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 pub fn integrations(model: ModelId) -> AnyView {
     let function = file_name::python_function(&model);
     let node = file_name::python_node(&model);

@@ -1,11 +1,13 @@
 //! What a person sees. Views hold as little logic as they can: they show signals and pass on what
 //! people do.
 
+pub mod batch;
 pub mod form;
 pub mod integrations;
 pub mod missing;
 pub mod model;
 pub mod models;
+pub mod pages;
 pub mod parts;
 pub mod settings;
 pub mod shell;

@@ -2,6 +2,7 @@
 
 mod draft;
 mod head;
+mod mode;
 mod one;
 mod result;
 
@@ -9,9 +10,9 @@ use crate::app::contexts;
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 
+use super::batch::batch;
 use super::integrations::integrations;
 use super::parts::failure::Failure;
-use super::parts::later::later;
 use crate::catalog::Load;
 use crate::erased::dynamic;
 
@@ -19,11 +20,15 @@ use crate::erased::dynamic;
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;
+    let one = draft::kept_draft(&model);
+    let is_batch = mode::is_batch();
     let (form_model, retried) = (model.clone(), model.clone());
+    let result_model = model.clone();
     view! {
         <div class="page model-page">
             <head::ModelHead model=model.clone() />
-            <div class="workbench">
+            {mode::modes(is_batch)}
+            <div class="workbench" class:many=is_batch>
                 {dynamic(move || match catalog.schema(&form_model) {
                     Load::Loading => {
                         view! {
@@ -52,13 +57,20 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                         }
                             .into_any()
                     }
+                    Load::Loaded(schema) if is_batch.get() => {
+                        let model = form_model.clone();
+                        batch(model, schema, one)
+                    }
                     Load::Loaded(schema) => {
-                        view! { <one::OneForm model=form_model.clone() schema /> }.into_any()
+                        view! { <one::OneForm model=form_model.clone() schema draft=one /> }.into_any()
                     }
                 })}
-                <result::ResultRegion model=model.clone() />
+                {dynamic(move || {
+                    let model = result_model.clone();
+                    (!is_batch.get()).then(|| view! { <result::ResultRegion model /> }.into_any()).into_any()
+                })}
             </div>
-            {later("Integrations", move || integrations(model.clone()))}
+            {integrations(model)}
         </div>
     }
 }

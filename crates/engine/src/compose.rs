@@ -1,7 +1,7 @@
 //! Composing a batch: rows of a table, each a [`Draft`], from prompts, sweeps and files. A row
 //! becomes an [`atelier_contract::Input`] like a single form does, or is shown with what is wrong and never sent.
 
-use atelier_contract::{Draft, Schema};
+use atelier_contract::{Draft, Kind, Schema};
 
 pub mod csv;
 pub mod import;
@@ -13,6 +13,20 @@ pub mod table;
 
 /// Rows that one batch may have. More is a mistake in a range more often than a wish.
 pub const MOST_ROWS: usize = 10_000;
+
+/// The parameter that `Prompts` fills: the prompt, else the first long text, else the first text
+/// that is no address; `None` for a model without texts.
+pub fn prompt_of(schema: &Schema) -> Option<String> {
+    let texts = || {
+        let parameters = schema.parameters().map(|(parameter, _)| parameter);
+        parameters.filter(|parameter| parameter.kind() == Kind::Text && parameter.media().is_none())
+    };
+    let found = texts()
+        .find(|parameter| parameter.name == "prompt")
+        .or_else(|| texts().find(|parameter| parameter.is_long_text()))
+        .or_else(|| texts().next());
+    found.map(|parameter| parameter.name.clone())
+}
 
 /// The columns that a table of these rows needs: parameters in use and required ones, in the
 /// order of the form, then names that the schema does not know.

@@ -15,6 +15,7 @@ pub use state::{Phase, TaskState};
 pub use task::{Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble};
 pub use time::Millis;
 
+pub mod archive;
 pub mod batch;
 pub mod compose;
 pub mod control;

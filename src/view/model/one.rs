@@ -6,7 +6,7 @@ use atelier_engine::TaskKey;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
 
-use super::draft::{kept_draft, rerun_of};
+use super::draft::rerun_of;
 use crate::browser::clock;
 use crate::catalog::Load;
 use crate::erased::{dynamic, handler, memo, when};
@@ -18,11 +18,10 @@ const SAME_PRESS_MS: u64 = 800;
 
 /// The form for one generation.
 #[component]
-pub fn OneForm(model: ModelId, schema: Arc<Schema>) -> impl IntoView {
+pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> impl IntoView {
     let session = contexts().session;
     let runner = contexts().runner;
     let catalog = contexts().catalog;
-    let draft = kept_draft(&model);
     let problems = RwSignal::new(Vec::<Problem>::new());
     let attempted = RwSignal::new(false);
     let refused = RwSignal::new(None::<String>);

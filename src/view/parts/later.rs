@@ -7,7 +7,7 @@ use crate::later::State;
 use crate::view::parts::glyph::Glyph;
 
 /// Shows what lives in the later part of the program, once that is here.
-pub fn later(what: &'static str, view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
+pub fn later(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
     let later = contexts().later;
     dynamic(move || {
         match later.state() {
@@ -17,7 +17,7 @@ pub fn later(what: &'static str, view: impl Fn() -> AnyView + Send + Sync + 'sta
             <div class="failure" role="alert">
                 <Glyph icon=LuCloudOff />
                 <div>
-                    <p class="failure-what">{what} " could not be opened."</p>
+                    <p class="failure-what">"This page could not be opened."</p>
                     <p>
                         "A part of Atelier could not be fetched. If trying again does not help, reload \
                          this page: there may be a newer Atelier."

@@ -74,7 +74,8 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
     seen
 }
 
-fn rem() -> f64 {
+/// One `rem` in CSS pixels.
+pub fn rem() -> f64 {
     document()
         .document_element()
         .and_then(|root| window().get_computed_style(&root).ok().flatten())

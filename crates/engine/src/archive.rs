@@ -1,0 +1,177 @@
+//! A ZIP archive whose files are stored as they are: media do not compress. Only what stands around
+//! the files is made here, so that they need never lie in the page's memory.
+//!
+//! Sizes and sums stand before each file, which the crates that write archives as a stream put
+//! behind it: every program can read this. See APPNOTE.TXT 4.3.
+
+/// Of the format: what it has no field for needs an extension that many programs do not know.
+const MOST_FILES: usize = 65_535;
+const MOST_BYTES: u64 = 0xffff_ffff;
+
+/// Names are UTF-8.
+const FLAGS: u16 = 1 << 11;
+const VERSION: u16 = 20;
+/// 1 January 1980: the format knows no other beginning, and when a file was fetched says nothing.
+const DATE: u16 = (1 << 5) | 1;
+
+/// The sum that tells whether a file is whole: CRC-32 as in Ethernet and PNG.
+#[derive(Debug, Clone)]
+pub struct Sum {
+    table: [u32; 256],
+    state: u32,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        let mut table = [0; 256];
+        for (byte, entry) in (0..).zip(&mut table) {
+            *entry = (0..8).fold(byte, |sum: u32, _| {
+                if sum & 1 == 1 {
+                    (sum >> 1) ^ 0xedb8_8320
+                } else {
+                    sum >> 1
+                }
+            });
+        }
+        Self { table, state: !0 }
+    }
+}
+
+impl Sum {
+    pub fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            let at = (self.state as u8 ^ byte) as usize;
+            self.state = (self.state >> 8) ^ self.table[at];
+        }
+    }
+
+    pub fn value(&self) -> u32 {
+        !self.state
+    }
+}
+
+/// The archive so far: what was put in, for the directory at its end.
+#[derive(Debug, Default)]
+pub struct Archive {
+    files: usize,
+    length: u64,
+    directory: Vec<u8>,
+}
+
+impl Archive {
+    /// What stands before the bytes of the next file. The error is a sentence.
+    pub fn add(&mut self, name: &str, size: u64, sum: u32) -> Result<Vec<u8>, String> {
+        let start = self.length;
+        let mut header = Vec::new();
+        put(&mut header, &[0x0403_4b50], &[]);
+        let fields = fields(name, size, sum);
+        header.extend_from_slice(&fields);
+        header.extend_from_slice(name.as_bytes());
+        self.length += header.len() as u64 + size;
+        self.files += 1;
+        let end = self.length + (self.directory.len() + name.len() + 128) as u64;
+        if self.files > MOST_FILES || end > MOST_BYTES || name.len() > usize::from(u16::MAX) {
+            return Err("The archive would be larger than the 4 GB that ZIP can hold.".into());
+        }
+        put(&mut self.directory, &[0x0201_4b50], &[VERSION]);
+        self.directory.extend_from_slice(&fields);
+        // No comment; on the first disk; nothing known of its attributes.
+        put(&mut self.directory, &[], &[0, 0, 0]);
+        put(&mut self.directory, &[0, start as u32], &[]);
+        self.directory.extend_from_slice(name.as_bytes());
+        Ok(header)
+    }
+
+    /// What stands at the end.
+    pub fn finish(self) -> Vec<u8> {
+        let files = self.files as u16;
+        let mut end = self.directory;
+        let size = end.len() as u32;
+        put(&mut end, &[0x0605_4b50], &[0, 0, files, files]);
+        put(&mut end, &[size, self.length as u32], &[0]);
+        end
+    }
+}
+
+/// The fields that a file's header and its entry in the directory share.
+fn fields(name: &str, size: u64, sum: u32) -> Vec<u8> {
+    let mut fields = Vec::new();
+    // Stored, at midnight.
+    put(&mut fields, &[], &[VERSION, FLAGS, 0, 0, DATE]);
+    put(
+        &mut fields,
+        &[sum, size as u32, size as u32],
+        &[name.len() as u16, 0],
+    );
+    fields
+}
+
+/// Numbers, the lowest byte first: the long ones, then the short ones.
+fn put(bytes: &mut Vec<u8>, long: &[u32], short: &[u16]) {
+    for number in long {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+    for number in short {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::io::{Cursor, Read};
+
+    fn archive_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+        let mut archive = Archive::default();
+        let mut bytes = Vec::new();
+        for (name, content) in files {
+            let mut sum = Sum::default();
+            content.chunks(7).for_each(|piece| sum.add(piece));
+            bytes.extend(
+                archive
+                    .add(name, content.len() as u64, sum.value())
+                    .unwrap(),
+            );
+            bytes.extend_from_slice(content);
+        }
+        bytes.extend(archive.finish());
+        bytes
+    }
+
+    #[test]
+    fn the_sum_is_the_usual_one() {
+        let mut sum = Sum::default();
+        sum.add(b"123456789");
+        assert_eq!(sum.value(), 0xcbf4_3926);
+    }
+
+    #[test]
+    fn more_than_the_format_holds_is_refused() {
+        let mut archive = Archive::default();
+        assert!(archive.add("a", 3 << 30, 0).is_ok());
+        assert!(archive.add("b", 2 << 30, 0).is_err());
+        let mut archive = Archive::default();
+        let fits = (0..=MOST_FILES).take_while(|n| archive.add(&n.to_string(), 0, 0).is_ok());
+        assert_eq!(fits.count(), MOST_FILES);
+    }
+
+    proptest! {
+        /// Read back by a library that knows the format, which checks the sums.
+        #[test]
+        fn it_is_read_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
+            let files: Vec<(String, Vec<u8>)> = contents
+                .into_iter()
+                .enumerate()
+                .map(|(n, content)| (format!("{n:02}-château-{n}.png"), content))
+                .collect();
+            let mut read = zip::ZipArchive::new(Cursor::new(archive_of(&files))).unwrap();
+            prop_assert_eq!(read.len(), files.len());
+            for (name, content) in &files {
+                let mut found = Vec::new();
+                read.by_name(name).unwrap().read_to_end(&mut found).unwrap();
+                prop_assert_eq!(&found, content);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! A batch as one file: its media and its manifest in a ZIP archive, stored as they are (media do
+//! not compress).
+//!
+//! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
+//! disk where they are large.
+
+use atelier_engine::archive::{Archive, Sum};
+use atelier_engine::batch::Batch;
+use atelier_engine::manifest::{Manifest, Output};
+use atelier_engine::output::{self, OutputKind, SafeUrl};
+use atelier_engine::{Task, TaskState, file_name};
+use futures::stream::{self, StreamExt};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, BlobPropertyBag};
+
+use crate::browser::http;
+
+/// Outputs that are fetched at one time.
+const AT_ONCE: usize = 4;
+
+/// Bytes that are summed and copied in one go: some milliseconds.
+const PIECE: f64 = 1_000_000.0;
+
+/// An output on its way into the archive.
+struct Wanted {
+    /// The item in the batch, from 0.
+    index: usize,
+    /// The output of the item, from 1.
+    n: usize,
+    url: String,
+    title: String,
+    kind: OutputKind,
+}
+
+/// How far it has come: outputs done, of how many.
+pub type Progress = (usize, usize);
+
+/// The manifest as it stands, with the outputs' addresses and no files.
+pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
+    let items = batch.items(tasks.iter().copied());
+    let mut manifest = Manifest::of(batch, &items);
+    for (item, task) in manifest.items.iter_mut().zip(items.latest()) {
+        let urls = task.map_or(&[] as &[String], outputs_of);
+        item.outputs = urls
+            .iter()
+            .map(|url| Output {
+                url: url.clone(),
+                ..Output::default()
+            })
+            .collect();
+    }
+    manifest
+}
+
+/// Fetches every output and packs them with the manifest. Where one can't be fetched, the manifest
+/// says so. The error is a sentence.
+pub async fn make(
+    mut manifest: Manifest,
+    tasks: Vec<Option<Task>>,
+    address: &str,
+    on_progress: impl Fn(Progress),
+) -> Result<(Blob, usize), String> {
+    let size = manifest.items.len();
+    let wanted: Vec<Wanted> = tasks
+        .iter()
+        .enumerate()
+        .filter_map(|(index, task)| Some((index, task.as_ref()?)))
+        .flat_map(|(index, task)| {
+            outputs_of(task)
+                .iter()
+                .enumerate()
+                .map(move |(at, url)| Wanted {
+                    index,
+                    n: at + 1,
+                    url: url.clone(),
+                    title: task.input.title().to_owned(),
+                    kind: OutputKind::of(url, &task.model.category),
+                })
+        })
+        .collect();
+    let total = wanted.len();
+    for item in &mut manifest.items {
+        item.outputs.clear();
+    }
+    on_progress((0, total));
+    let mut packed = Packed::default();
+    let mut fetched = stream::iter(wanted)
+        .map(|wanted| async move {
+            let blob = fetch(&wanted.url, address).await;
+            (wanted, blob)
+        })
+        .buffered(AT_ONCE);
+    let (mut done, mut missing) = (0, 0);
+    while let Some((wanted, blob)) = fetched.next().await {
+        let entry = match blob {
+            Ok(blob) => {
+                let extension = output::extension(&blob.type_(), &wanted.url, wanted.kind);
+                let name = file_name::in_archive(
+                    wanted.index + 1,
+                    size,
+                    &wanted.title,
+                    wanted.n,
+                    extension,
+                );
+                packed.add(&name, &blob).await?;
+                Output::kept(&wanted.url, name)
+            }
+            Err(sentence) => {
+                missing += 1;
+                Output::missing(&wanted.url, sentence)
+            }
+        };
+        if let Some(item) = manifest.items.get_mut(wanted.index) {
+            item.outputs.push(entry);
+        }
+        done += 1;
+        on_progress((done, total));
+    }
+    packed.add_text("manifest.json", &manifest.to_json())?;
+    Ok((packed.finish()?, missing))
+}
+
+async fn fetch(url: &str, address: &str) -> Result<Blob, String> {
+    let Some(safe) = SafeUrl::media(url, address) else {
+        return Err("Its address is none that can be fetched.".into());
+    };
+    http::get_blob(safe.as_str())
+        .await
+        .map_err(|error| error.sentence())
+}
+
+fn outputs_of(task: &Task) -> &[String] {
+    match &task.state {
+        TaskState::Ready { outputs, .. } => outputs,
+        _ => &[],
+    }
+}
+
+/// An archive in the browser's hands: blobs, one after the other.
+#[derive(Default)]
+struct Packed {
+    archive: Archive,
+    parts: Array,
+}
+
+impl Packed {
+    async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
+        let size = blob.size();
+        let mut sum = Sum::default();
+        let mut from = 0.0;
+        while from < size {
+            let to = if from + PIECE < size {
+                from + PIECE
+            } else {
+                size
+            };
+            let piece = blob
+                .slice_with_f64_and_f64(from, to)
+                .map_err(|_| unreadable(name))?;
+            // Awaited piece by piece: the page answers in between.
+            let bytes = JsFuture::from(piece.array_buffer())
+                .await
+                .map_err(|_| unreadable(name))?;
+            sum.add(&Uint8Array::new(&bytes).to_vec());
+            from = to;
+        }
+        let header = self.archive.add(name, size as u64, sum.value())?;
+        self.push(&header);
+        self.parts.push(blob);
+        Ok(())
+    }
+
+    fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
+        let mut sum = Sum::default();
+        sum.add(text.as_bytes());
+        let header = self.archive.add(name, text.len() as u64, sum.value())?;
+        self.push(&header);
+        self.push(text.as_bytes());
+        Ok(())
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        self.parts.push(&Uint8Array::from(bytes));
+    }
+
+    fn finish(mut self) -> Result<Blob, String> {
+        let end = std::mem::take(&mut self.archive).finish();
+        self.push(&end);
+        let options = BlobPropertyBag::new();
+        options.set_type("application/zip");
+        Blob::new_with_blob_sequence_and_options(&self.parts, &options)
+            .map_err(|_| "The browser has no room for the archive.".to_owned())
+    }
+}
+
+fn unreadable(name: &str) -> String {
+    format!("{name} could not be read.")
+}

@@ -1,0 +1,17 @@
+//! Files that a person brings.
+
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Blob;
+
+/// Larger files are no tables of inputs.
+const MOST_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
+
+/// The text of a file; the error is a sentence.
+pub async fn text(file: &Blob) -> Result<String, String> {
+    if file.size() > MOST_BYTES {
+        return Err("The file is larger than 32 MB.".into());
+    }
+    let text = JsFuture::from(file.text()).await.ok();
+    text.and_then(|text| text.as_string())
+        .ok_or_else(|| "The file could not be read.".into())
+}

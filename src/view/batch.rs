@@ -1,0 +1,165 @@
+//! Batch mode of the model page: composing many inputs, and watching what becomes of them.
+
+mod cell;
+mod composer;
+mod fill;
+mod grid;
+mod look;
+mod run;
+mod scroller;
+mod send;
+mod sheet;
+mod take_away;
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, ModelId, Schema};
+use icondata_lu::LuLayoutGrid;
+use leptos::prelude::*;
+
+use crate::app::contexts;
+use crate::batches::Batches;
+use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
+use crate::view::parts::glyph::Glyph;
+use composer::Composer;
+
+/// Batch mode. `one` is what stands in the form of the other mode: new rows begin as that.
+pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
+    let composer = Composer::kept(&model, schema, one);
+    view! {
+        <div class="batch">
+            <form
+                class="panel composer"
+                aria-label="Input"
+                novalidate
+                on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
+            >
+                {fill::fill(composer)}
+                {sheet::sheet(composer)}
+                {send::send(composer, model.clone())}
+            </form>
+            {result(composer, model)}
+        </div>
+    }
+    .into_any()
+}
+
+/// The batch that was sent last, or the one that a person chose.
+fn result(composer: Composer, model: ModelId) -> AnyView {
+    let (runner, navigation) = (contexts().runner, contexts().navigation);
+    let batches = Batches::new(contexts());
+    effect(move || {
+        if runner.is_open() {
+            batches.read();
+        }
+    });
+    let of_model = {
+        let model = model.clone();
+        memo(move || batches.of(&model))
+    };
+    // Another tab may have sent a batch since.
+    let strangers = memo(move || {
+        runner.track_phases();
+        let known = of_model.read();
+        runner.with_tasks(|tasks| {
+            let is_strange = |task: &&&atelier_engine::Task| {
+                task.model == model
+                    && task
+                        .batch
+                        .as_ref()
+                        .is_some_and(|place| known.iter().all(|batch| batch.key != place.batch))
+            };
+            tasks.iter().filter(is_strange).count()
+        })
+    });
+    effect(move || {
+        if strangers.get() > 0 {
+            batches.read();
+        }
+    });
+    let chosen = memo(move || {
+        let wanted = navigation.query("batch");
+        let known = of_model.read();
+        let found = known
+            .iter()
+            .find(|batch| wanted.as_ref().is_some_and(|key| batch.key.0 == *key));
+        found.or(known.first()).cloned()
+    });
+    let empty = when(move || chosen.read().is_none() && composer.looked_at.read().is_none());
+    view! {
+        <section class="result" aria-label="Result">
+            <div class="empty framed" hidden=when(move || !empty.get())>
+                <Glyph icon=LuLayoutGrid />
+                <p>"The batch appears here, item by item."</p>
+                <p class="muted">
+                    "It goes on when you leave this page, and is still here after a reload."
+                </p>
+            </div>
+            {dynamic(move || composer.looked_at.get().map(|manifest| look::look(composer, manifest)).into_any())}
+            {earlier(of_model, derived(move || chosen.read().as_ref().map(|batch| batch.key.0.clone())))}
+            {dynamic(move || chosen.get().map(|batch| run::run(composer, batch)).into_any())}
+        </section>
+    }
+    .into_any()
+}
+
+/// Which of several batches is shown.
+fn earlier(
+    batches: Memo<Vec<atelier_engine::batch::Batch>>,
+    chosen: Signal<Option<String>>,
+) -> AnyView {
+    let navigation = contexts().navigation;
+    let options = move || {
+        let (now, offset) = (
+            crate::browser::clock::now(),
+            crate::browser::clock::offset(),
+        );
+        let batches = batches.read();
+        batches
+            .iter()
+            .map(|batch| {
+                let key = batch.key.0.clone();
+                let label = format!(
+                    "{} {} · {} · {}",
+                    atelier_engine::duration::day(batch.created, now, offset),
+                    atelier_engine::duration::clock(batch.created, offset),
+                    items(batch.size),
+                    batch.name,
+                );
+                let is_chosen = {
+                    let key = key.clone();
+                    when(move || chosen.read().as_ref() == Some(&key))
+                };
+                view! {
+                    <option value=key prop:selected=is_chosen>
+                        {label}
+                    </option>
+                }
+                .into_any()
+            })
+            .collect_view()
+            .into_any()
+    };
+    view! {
+        <label class="earlier" hidden=when(move || batches.read().len() < 2)>
+            <span>{text(move || format!("{} batches", batches.read().len()))}</span>
+            <select
+                aria-label="Shown batch"
+                on:change=handler(move |event| {
+                    navigation.set_query("batch", Some(&event_target_value(&event)));
+                })
+            >
+                {dynamic(options)}
+            </select>
+        </label>
+    }
+    .into_any()
+}
+
+/// `25 items`
+fn items(count: usize) -> String {
+    match count {
+        1 => "1 item".to_owned(),
+        n => format!("{n} items"),
+    }
+}

@@ -1,0 +1,79 @@
+use std::sync::Arc;
+
+use atelier_contract::{Draft, ModelId, Schema, json};
+use atelier_engine::compose::table::Table;
+use atelier_engine::manifest::Manifest;
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+
+use crate::browser::local::Place;
+use crate::erased::effect;
+
+/// More rows than this are not written at every key press.
+const WRITTEN_AT_ONCE: usize = 50;
+const WRITTEN_AFTER_MS: u32 = 300;
+
+/// What a batch is composed of.
+#[derive(Clone, Copy)]
+pub struct Composer {
+    schema: StoredValue<Arc<Schema>>,
+    pub table: RwSignal<Table>,
+    /// What stands in the form for one.
+    pub one: RwSignal<Draft>,
+    /// Why the last addition was refused.
+    pub refused: RwSignal<Option<String>>,
+    /// A manifest that is only looked at.
+    pub looked_at: RwSignal<Option<Manifest>>,
+}
+
+impl Composer {
+    /// With the table as it was left: nothing typed is lost by a reload or a visit elsewhere.
+    pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
+        let place = format!("atelier.table.{model}");
+        let kept = Place::Browser
+            .read(&place)
+            .and_then(|text| Table::from_value(json::read(&text)?, &schema));
+        let this = Self {
+            schema: StoredValue::new(schema),
+            table: RwSignal::new(kept.unwrap_or_default()),
+            one,
+            refused: RwSignal::new(None),
+            looked_at: RwSignal::new(None),
+        };
+        let write = move || {
+            this.table.try_with_untracked(|table| {
+                if table.is_empty() {
+                    Place::Browser.remove(&place);
+                } else {
+                    Place::Browser.write(&place, &table.to_value().to_string());
+                }
+            });
+        };
+        let waiting = StoredValue::new_local(None::<Timeout>);
+        let at_last = write.clone();
+        effect(move || {
+            let write = write.clone();
+            if this.table.read().rows().len() <= WRITTEN_AT_ONCE {
+                write();
+            } else {
+                waiting.set_value(Some(Timeout::new(WRITTEN_AFTER_MS, write)));
+            }
+        });
+        on_cleanup(at_last);
+        this
+    }
+
+    pub fn schema(self) -> Arc<Schema> {
+        self.schema.get_value()
+    }
+
+    /// Changes the table, or says why not.
+    pub fn change(self, change: impl FnOnce(&mut Table, &Schema) -> Result<(), String>) -> bool {
+        let schema = self.schema();
+        let mut result = Ok(());
+        self.table.update(|table| result = change(table, &schema));
+        let is_done = result.is_ok();
+        self.refused.set(result.err());
+        is_done
+    }
+}

@@ -1,0 +1,76 @@
+//! The ways to fill the table.
+
+mod import;
+mod prompts;
+mod sweep;
+
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use crate::erased::{dynamic, handler, text, when};
+
+const WAYS: [&str; 3] = ["Prompts", "Sweep", "Import"];
+
+pub fn fill(composer: Composer) -> AnyView {
+    let prompt = atelier_engine::compose::prompt_of(&composer.schema());
+    // A model without any text is swept or imported.
+    let way = RwSignal::new(usize::from(prompt.is_none()));
+    let ways = WAYS
+        .into_iter()
+        .enumerate()
+        .skip(usize::from(prompt.is_none()))
+        .map(|(at, name)| {
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        name="fill"
+                        prop:checked=when(move || way.get() == at)
+                        on:change=handler(move |_| way.set(at))
+                    />
+                    <span>{name}</span>
+                </label>
+            }
+            .into_any()
+        })
+        .collect_view();
+    view! {
+        <div class="fill">
+            <div class="segments" role="radiogroup" aria-label="Fill the table by">
+                {ways}
+            </div>
+            {dynamic(move || match (way.get(), prompt.clone()) {
+                (0, Some(prompt)) => prompts::prompts(composer, prompt),
+                (2, _) => import::import(composer),
+                _ => sweep::sweep(composer),
+            })}
+            <p class="problem" role="alert">
+                {text(move || composer.refused.get().unwrap_or_default())}
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+/// What new rows take over from the form for one.
+fn base_hint(composer: Composer) -> AnyView {
+    let sentence = text(move || {
+        let one = composer.one.read();
+        let parts: Vec<String> = one
+            .iter()
+            .map(|(name, entry)| {
+                let text = entry.to_text();
+                let start: String = text.chars().take(24).collect();
+                let more = if start.len() < text.len() { "…" } else { "" };
+                format!("{name} {start}{more}")
+            })
+            .collect();
+        if parts.is_empty() {
+            "All other parameters stay at their defaults; what you set under One is taken over."
+                .into()
+        } else {
+            format!("Taken over from One: {}.", parts.join(", "))
+        }
+    });
+    view! { <p class="hint">{sentence}</p> }.into_any()
+}

@@ -1,0 +1,280 @@
+use std::sync::Arc;
+
+use atelier_engine::compose::sweep::GridLabels;
+use atelier_engine::output::OutputKind;
+use atelier_engine::route::Route;
+use atelier_engine::window::Grid;
+use atelier_engine::{Task, TaskState};
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::scroller::scrolled;
+use crate::erased::{dynamic, memo, text};
+use crate::view::parts::list::{Item, list};
+use crate::view::parts::media::MediaView;
+
+/// Lengths in `rem`; the stylesheet has the same.
+const CELL_WIDTH: f64 = 8.5;
+const GAP: f64 = 0.5;
+const CAPTION_HEIGHT: f64 = 1.75;
+const LABELLED_ROW_HEIGHT: f64 = 8.0;
+
+/// One item as the grid shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// From 0.
+    pub index: usize,
+    /// What its colour goes by.
+    pub phase: String,
+    /// Its state as a word.
+    pub state: String,
+    pub title: String,
+    /// What went wrong.
+    pub note: String,
+    pub picture: Option<(String, OutputKind)>,
+    /// Outputs beside the one that is shown.
+    pub more: usize,
+    pub href: Option<String>,
+}
+
+impl Cell {
+    /// `None`: its task was taken back or removed.
+    pub fn of(index: usize, task: Option<&Task>) -> Self {
+        let Some(task) = task else {
+            return Self {
+                index,
+                phase: "removed".into(),
+                state: "Removed".into(),
+                title: String::new(),
+                note: "Taken back before it was sent, or removed.".into(),
+                picture: None,
+                more: 0,
+                href: None,
+            };
+        };
+        let outputs: &[String] = match &task.state {
+            TaskState::Ready { outputs, .. } => outputs,
+            _ => &[],
+        };
+        let kind = |url: &String| OutputKind::of(url, &task.model.category);
+        Self {
+            index,
+            phase: task.state.phase().word().into(),
+            state: task.state.label().into(),
+            title: task.input.title().into(),
+            note: match &task.state {
+                TaskState::Failed { message, .. } => message.clone(),
+                TaskState::Unconfirmed { error } => error.sentence(),
+                _ => String::new(),
+            },
+            picture: outputs.first().map(|url| (url.clone(), kind(url))),
+            more: outputs.len().saturating_sub(1),
+            href: Some(Route::Task(task.key.clone()).path()),
+        }
+    }
+}
+
+/// The items of a batch, filling in. Only those in sight are built.
+pub fn grid(cells: Memo<Vec<Cell>>, labels: Option<GridLabels>) -> AnyView {
+    match labels {
+        Some(labels) => labelled(cells, Arc::new(labels)),
+        None => plain(cells),
+    }
+}
+
+fn plain(cells: Memo<Vec<Cell>>) -> AnyView {
+    let element = NodeRef::<Div>::new();
+    let seen = scrolled(element);
+    let window = memo(move || {
+        let seen = seen.get();
+        let rem = seen.rem.max(1.0);
+        let width = seen.width / rem;
+        let columns = (((width + GAP) / (CELL_WIDTH + GAP)).floor() as usize).max(2);
+        let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
+        let grid = Grid {
+            items: cells.read().len(),
+            columns,
+            row_height: (cell.max(1.0) + CAPTION_HEIGHT + GAP) * rem,
+        };
+        let window = grid.window(seen.from, seen.to - seen.from, 1);
+        (columns, window.items, window.top, window.bottom)
+    });
+    let items = move || {
+        let (_, shown, ..) = window.get();
+        let cells = cells.read();
+        let total = cells.len();
+        let shown = cells.get(shown).unwrap_or_default().iter().cloned();
+        shown
+            .map(|cell| {
+                let key = format!("{} {} {:?}", cell.index, cell.phase, cell.picture);
+                Item::new(key, move || {
+                    view! {
+                        <li
+                            aria-posinset=(cell.index + 1).to_string()
+                            aria-setsize=total.to_string()
+                        >
+                            {thumb(&cell)}
+                        </li>
+                    }
+                    .into_any()
+                })
+            })
+            .collect()
+    };
+    view! {
+        <div class="thumbs-scroll" node_ref=element>
+            <ul
+                class="thumbs"
+                aria-label="Items of the batch"
+                style:--columns=text(move || window.read().0.to_string())
+                style:padding-top=text(move || px(window.read().2))
+                style:padding-bottom=text(move || px(window.read().3))
+            >
+                {list(items)}
+            </ul>
+        </div>
+    }
+    .into_any()
+}
+
+/// A sweep over two axes: one downwards, one to the right.
+fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
+    let element = NodeRef::<Div>::new();
+    let seen = scrolled(element);
+    let columns = labels.columns.values.len().max(1);
+    let rows = labels.rows.values.len();
+    let window = memo(move || {
+        let seen = seen.get();
+        let grid = Grid {
+            items: rows,
+            columns: 1,
+            row_height: LABELLED_ROW_HEIGHT * seen.rem.max(1.0),
+        };
+        let window = grid.window(seen.from, seen.to - seen.from, 1);
+        (window.items, window.top, window.bottom)
+    });
+    // Where in the batch the item of a cell is; rows that were not sent have none.
+    let mut places = vec![None; rows * columns];
+    for (index, cell) in labels.cells.iter().enumerate() {
+        if let Some(place) = places.get_mut(*cell) {
+            *place = Some(index);
+        }
+    }
+    let places = Arc::new(places);
+    let head = labels
+        .columns
+        .values
+        .iter()
+        .map(|value| view! { <th scope="col">{value.clone()}</th> }.into_any())
+        .collect_view();
+    let caption = format!(
+        "{} downwards, {} to the right",
+        labels.rows.parameter, labels.columns.parameter
+    );
+    let corner = format!("{} / {}", labels.rows.parameter, labels.columns.parameter);
+    let items = move || {
+        let (shown, ..) = window.get();
+        let (labels, places) = (labels.clone(), places.clone());
+        shown
+            .map(|row| {
+                let (labels, places) = (labels.clone(), places.clone());
+                Item::new(row.to_string(), move || {
+                    let label = labels.rows.values.get(row).cloned();
+                    let places = places.clone();
+                    let in_row = (0..columns)
+                        .map(|column| {
+                            let index = places.get(row * columns + column).copied().flatten();
+                            let cell = memo(move || {
+                                index.and_then(|index| cells.read().get(index).cloned())
+                            });
+                            view! {
+                                <td>
+                                    {dynamic(move || cell.read().as_ref().map(thumb).into_any())}
+                                </td>
+                            }
+                            .into_any()
+                        })
+                        .collect_view();
+                    view! {
+                        <tr>
+                            <th scope="row">{label}</th>
+                            {in_row}
+                        </tr>
+                    }
+                    .into_any()
+                })
+            })
+            .collect()
+    };
+    view! {
+        <div class="thumbs-scroll" node_ref=element tabindex="0" role="region" aria-label="Items of the batch">
+            <table class="thumbs-table">
+                <caption class="visually-hidden">{caption}</caption>
+                <thead>
+                    <tr>
+                        <th scope="col" class="corner">
+                            {corner}
+                        </th>
+                        {head}
+                    </tr>
+                </thead>
+                <tbody>
+                    <tr class="room" aria-hidden="true">
+                        <td style:height=text(move || px(window.read().1))></td>
+                    </tr>
+                    {list(items)}
+                    <tr class="room" aria-hidden="true">
+                        <td style:height=text(move || px(window.read().2))></td>
+                    </tr>
+                </tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// An item: its first output where there is one, else its state.
+fn thumb(cell: &Cell) -> AnyView {
+    let number = cell.index + 1;
+    let title = match cell.note.as_str() {
+        "" => cell.title.clone(),
+        note => format!("{}: {note}", cell.title),
+    };
+    let label = format!("Item {number}, {}: {}", cell.state, cell.title);
+    let inside = match &cell.picture {
+        Some((url, kind)) => {
+            view! { <MediaView url=url.clone() kind=*kind label="" thumbnail=true /> }.into_any()
+        }
+        None => view! { <span class="thumb-state">{cell.state.clone()}</span> }.into_any(),
+    };
+    let more =
+        (cell.more > 0).then(|| view! { <span class="more">"+" {cell.more}</span> }.into_any());
+    let (phase, words) = (cell.phase.clone(), cell.title.clone());
+    let content = view! {
+        <span class="thumb-picture" aria-hidden="true">
+            {inside} {more}
+        </span>
+        <span class="thumb-caption" aria-hidden="true">
+            <span class="thumb-number">{number}</span>
+            <span class="thumb-title">{words}</span>
+        </span>
+    };
+    match cell.href.clone() {
+        Some(href) => view! {
+            <a class="thumb" href=href aria-label=label title=title data-phase=phase>
+                {content}
+            </a>
+        }
+        .into_any(),
+        None => view! {
+            <div class="thumb" role="img" aria-label=label title=title data-phase=phase>
+                {content}
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+fn px(length: f64) -> String {
+    format!("{}px", length as i64)
+}

@@ -1,0 +1,86 @@
+use atelier_engine::manifest::{Item, Manifest};
+use atelier_engine::output::OutputKind;
+use icondata_lu::LuX;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::composer::Composer;
+use super::grid::{Cell, grid};
+use super::items;
+use crate::erased::{handler, memo};
+use crate::view::parts::glyph::Glyph;
+
+/// A manifest that is only looked at: nothing is sent, nothing is kept.
+pub fn look(composer: Composer, manifest: Manifest) -> AnyView {
+    let name = manifest.name.clone();
+    let about = format!(
+        "{} of {}/{}, made {}{}. Nothing of it is kept here.",
+        items(manifest.items.len()),
+        manifest.model.category,
+        manifest.model.subcategory,
+        manifest.created.as_deref().unwrap_or("at an unknown time"),
+        match manifest.service.as_str() {
+            "" => String::new(),
+            service => format!(" at {service}"),
+        },
+    );
+    let category = manifest.model.category.clone();
+    let cells = memo(move || {
+        let items = manifest.items.iter().enumerate();
+        items
+            .map(|(index, item)| cell(index, item, &category))
+            .collect::<Vec<_>>()
+    });
+    view! {
+        <article class="panel run" aria-label=format!("Manifest: {name}")>
+            <div class="run-head">
+                <h2>{name.clone()}</h2>
+                <p class="muted">{about}</p>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close the manifest"
+                    on:click=handler(move |_| composer.looked_at.set(None))
+                >
+                    <Glyph icon=LuX />
+                </button>
+            </div>
+            {grid(cells, None)}
+        </article>
+    }
+    .into_any()
+}
+
+fn cell(index: usize, item: &Item, category: &str) -> Cell {
+    let phase = match item.state.as_str() {
+        "Completed" => "ready",
+        "Failed" => "failed",
+        "Gone" => "gone",
+        "Unconfirmed" => "unconfirmed",
+        "Removed" => "removed",
+        _ => "queued",
+    };
+    let prompt = item
+        .input
+        .get("prompt")
+        .or_else(|| item.input.values().next());
+    let first = item.outputs.first().map(|output| output.url.clone());
+    Cell {
+        index,
+        phase: phase.into(),
+        state: item.state.clone(),
+        title: prompt
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        note: item.error.clone().unwrap_or_default(),
+        more: item.outputs.len().saturating_sub(1),
+        href: first
+            .clone()
+            .filter(|url| url.starts_with("http://") || url.starts_with("https://")),
+        picture: first.map(|url| {
+            let kind = OutputKind::of(&url, category);
+            (url, kind)
+        }),
+    }
+}

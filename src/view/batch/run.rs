@@ -1,0 +1,316 @@
+use std::sync::Arc;
+
+use atelier_contract::Draft;
+use atelier_engine::batch::{Batch, Counts, Items, Part};
+use atelier_engine::{Action, BatchAction, Phase, TaskKey, duration, history};
+use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use super::grid::{Cell, grid};
+use super::{items, take_away};
+use crate::app::contexts;
+use crate::batches::Batches;
+use crate::browser::clock;
+use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::parts::confirm::ConfirmButton;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::ticker::ticker;
+
+/// How a batch stands, as far as the page shows it.
+#[derive(Debug, Clone, PartialEq)]
+struct Standing {
+    counts: Counts,
+    failed: Vec<TaskKey>,
+    unconfirmed: Vec<TaskKey>,
+    unsent: usize,
+    is_paused: bool,
+    finished: Option<u64>,
+}
+
+impl Standing {
+    fn of(items: &Items) -> Self {
+        let keys = |phase: Phase| {
+            let latest = items.latest().flatten();
+            let found = latest.filter(|task| task.state.phase() == phase);
+            found.map(|task| task.key.clone()).collect::<Vec<_>>()
+        };
+        let unsent = items.unsent();
+        Self {
+            counts: items.counts(),
+            failed: items
+                .to_retry()
+                .iter()
+                .map(|task| task.key.clone())
+                .collect(),
+            unconfirmed: keys(Phase::Unconfirmed),
+            is_paused: unsent.iter().any(|task| task.paused),
+            unsent: unsent.len(),
+            finished: items.finished(),
+        }
+    }
+}
+
+/// A batch that was sent: how it stands, what can be done about it, its items.
+pub fn run(composer: Composer, batch: Batch) -> AnyView {
+    let runner = contexts().runner;
+    let batch = Arc::new(batch);
+    let cells = memo({
+        let batch = batch.clone();
+        move || {
+            runner.track_phases();
+            runner.with_tasks(|tasks| {
+                let items = batch.items(tasks.iter().copied());
+                let latest = items.latest().enumerate();
+                latest
+                    .map(|(index, task)| Cell::of(index, task))
+                    .collect::<Vec<_>>()
+            })
+        }
+    });
+    let standing = memo({
+        let batch = batch.clone();
+        move || {
+            runner.track_phases();
+            runner.with_tasks(|tasks| Standing::of(&batch.items(tasks.iter().copied())))
+        }
+    });
+    let offset = clock::offset();
+    let when_sent = format!(
+        "{} {}",
+        duration::day(batch.created, clock::now(), offset),
+        duration::clock(batch.created, offset)
+    );
+    view! {
+        <article class="panel run" aria-label=format!("Batch: {}", batch.name)>
+            <div class="run-head">
+                <h2>{batch.name.clone()}</h2>
+                <p class="muted">{items(batch.size)} " · " {when_sent}</p>
+            </div>
+            {bar(standing)}
+            {times(batch.clone(), standing)}
+            {controls(composer, batch.clone(), standing)}
+            {grid(cells, batch.grid.clone())}
+            {take_away::take_away(batch.clone())}
+        </article>
+    }
+    .into_any()
+}
+
+/// One bar, a stretch for each state.
+fn bar(standing: Memo<Standing>) -> AnyView {
+    let stretches = move || {
+        let standing = standing.read();
+        standing
+            .counts
+            .shares()
+            .map(|(part, share)| {
+                let name = match part {
+                    Part::Completed => "ready",
+                    Part::Failed => "failed",
+                    Part::Gone => "gone",
+                    Part::Unconfirmed => "unconfirmed",
+                    Part::InProgress => "running",
+                    Part::Queued => "queued",
+                    Part::Removed => "removed",
+                };
+                // In tenths of a per cent, a whole number: enough for a bar.
+                let width = (share * 1000.0) as i64;
+                view! {
+                    <span data-phase=name style:flex-grow=width.to_string()></span>
+                }
+                .into_any()
+            })
+            .collect_view()
+            .into_any()
+    };
+    let sentence = text(move || standing.read().counts.sentence());
+    view! {
+        <div class="bar" role="img" aria-label=sentence>
+            {dynamic(stretches)}
+        </div>
+        <p class="run-counts" role="status">
+            {sentence}
+        </p>
+    }
+    .into_any()
+}
+
+/// How long it has taken, how long it still takes, and what holds it up.
+fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
+    let runner = contexts().runner;
+    let now = ticker(1_000);
+    let line = text(move || {
+        let now = now.get();
+        let standing = standing.read();
+        let elapsed = |until: u64| duration::text(until.saturating_sub(batch.created));
+        if standing.counts.is_settled() {
+            return match standing.finished {
+                Some(finished) => format!("Took {}.", elapsed(finished)),
+                None => String::new(),
+            };
+        }
+        let left = runner.with_tasks(|tasks| {
+            let typical = history::estimate(tasks.iter().copied(), &batch.model);
+            batch.items(tasks.iter().copied()).remaining(now, typical)
+        });
+        let waits = standing.is_paused && standing.unsent > 0;
+        let left = match left {
+            _ if waits => format!(
+                "Paused: {} not sent yet. What was sent goes on.",
+                items(standing.unsent)
+            ),
+            Some(left) => format!("{} left.", duration::about(left)),
+            None => "No estimate yet: this model has no history here.".into(),
+        };
+        let mut line = format!("{} so far. {left}", elapsed(now));
+        if let Some(hindrance) = runner.hindrance(now) {
+            line.push(' ');
+            line.push_str(&hindrance);
+        }
+        line
+    });
+    view! { <p class="muted run-times">{line}</p> }.into_any()
+}
+
+/// What a person can do about it.
+fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
+    let all = contexts();
+    let runner = all.runner;
+    let key = batch.key.clone();
+    let pause_key = key.clone();
+    let pause = move |_| {
+        let action = if standing.read_untracked().is_paused {
+            BatchAction::Resume
+        } else {
+            BatchAction::Pause
+        };
+        runner.act_on_batch(&pause_key, action);
+    };
+    let (stopped, stop_key) = (batch.clone(), key.clone());
+    let stop = move || {
+        // What was typed is not lost: it goes back to where it came from.
+        let drafts: Vec<Draft> = runner.with_tasks(|tasks| {
+            let items = stopped.items(tasks.iter().copied());
+            let unsent = items.unsent();
+            unsent
+                .iter()
+                .map(|task| Draft::from_values(task.input.values()))
+                .collect()
+        });
+        runner.act_on_batch(&stop_key, BatchAction::Stop);
+        composer.change(|table, schema| table.append(drafts, schema));
+    };
+    let retry = move |_| {
+        for key in standing.get_untracked().failed {
+            runner.retry(&key);
+        }
+    };
+    let settle = move |action: Action| {
+        for key in standing.get_untracked().unconfirmed {
+            runner.act(&key, action);
+        }
+    };
+    let used = batch.clone();
+    let again = move |_| {
+        let drafts: Vec<Draft> = runner.with_tasks(|tasks| {
+            let items = used.items(tasks.iter().copied());
+            let latest = items.latest().flatten();
+            latest
+                .map(|task| Draft::from_values(task.input.values()))
+                .collect()
+        });
+        composer.change(|table, schema| table.append(drafts, schema));
+    };
+    let remove = move || {
+        let keys: Vec<TaskKey> = runner.with_tasks(|tasks| {
+            let mine = tasks
+                .iter()
+                .filter(|task| task.batch.as_ref().is_some_and(|place| place.batch == key));
+            mine.map(|task| task.key.clone()).collect()
+        });
+        for task in keys {
+            runner.act(&task, Action::Remove);
+        }
+        Batches::new(all).forget(&key);
+    };
+    let has_unsent = when(move || standing.read().unsent > 0);
+    let is_paused = when(move || standing.read().is_paused);
+    let unconfirmed = move || standing.read().unconfirmed.len();
+    view! {
+        <div class="row run-controls">
+            <div class="row" hidden=when(move || !has_unsent.get())>
+                <button class="button" type="button" on:click=handler(pause)>
+                    {dynamic(move || {
+                        if is_paused.get() {
+                            view! {
+                                <Glyph icon=LuPlay />
+                                "Resume"
+                            }
+                                .into_any()
+                        } else {
+                            view! {
+                                <Glyph icon=LuPause />
+                                "Pause"
+                            }
+                                .into_any()
+                        }
+                    })}
+                </button>
+                <ConfirmButton
+                    label="Stop sending"
+                    question=text(move || format!(
+                        "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
+                        items(standing.read().unsent),
+                    ))
+                    confirm="Take them back"
+                    on_confirm=stop
+                />
+            </div>
+            <button
+                class="button"
+                type="button"
+                hidden=when(move || standing.read().failed.is_empty())
+                on:click=handler(retry)
+            >
+                <Glyph icon=LuRotateCcw />
+                {text(move || format!("Retry {} failed", standing.read().failed.len()))}
+            </button>
+            <div class="row" hidden=when(move || unconfirmed() == 0)>
+                <ConfirmButton
+                    label="Resubmit unconfirmed"
+                    question=text(move || format!(
+                        "Send {} once more? The service may have received them already; then they are billed twice.",
+                        items(unconfirmed()),
+                    ))
+                    confirm="Send them again"
+                    on_confirm=move || settle(Action::Resubmit)
+                />
+                <ConfirmButton
+                    label="Dismiss unconfirmed"
+                    question=text(move || format!(
+                        "Leave {} as they are? If the service received them, their outputs are only there.",
+                        items(unconfirmed()),
+                    ))
+                    confirm="Dismiss them"
+                    on_confirm=move || settle(Action::Dismiss)
+                />
+            </div>
+            <button class="button quiet" type="button" on:click=handler(again)>
+                "Put into the table"
+            </button>
+            <div hidden=when(move || !standing.read().counts.is_settled())>
+                <ConfirmButton
+                    label="Remove batch"
+                    question=text(move || format!(
+                        "Forget this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
+                        items(batch.size),
+                    ))
+                    confirm="Forget it"
+                    on_confirm=remove
+                />
+            </div>
+        </div>
+    }
+    .into_any()
+}

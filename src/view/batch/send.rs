@@ -1,0 +1,167 @@
+use atelier_contract::ModelId;
+use atelier_engine::compose::plan::Plan;
+use icondata_lu::LuSparkles;
+use leptos::html::Dialog;
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use crate::app::contexts;
+use crate::batches::Batches;
+use crate::catalog::Load;
+use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::parts::glyph::Glyph;
+
+/// Problems that are listed; the others are in the table.
+const MOST_PROBLEMS: usize = 5;
+
+/// What will be sent, and the button that sends it.
+pub fn send(composer: Composer, model: ModelId) -> AnyView {
+    let all = contexts();
+    let good = memo(move || composer.table.read().good());
+    let bad = memo(move || composer.table.read().bad().count());
+    let plan = move || Plan { items: good.get() };
+    let refused = RwSignal::new(None::<&'static str>);
+    let dialog = NodeRef::<Dialog>::new();
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let send = move || {
+        let name = untrack(|| all.catalog.model(&model)).map_or_else(
+            || model.subcategory.clone(),
+            |model| model.display_name().to_owned(),
+        );
+        let send_defaults = all.session.settings_untracked().send_defaults;
+        let schema = composer.schema();
+        let taken = composer
+            .table
+            .try_update(|table| table.take_good(&schema, send_defaults));
+        let Some((inputs, grid)) = taken else {
+            return;
+        };
+        let key = Batches::new(all).submit(&name, inputs, grid);
+        composer.looked_at.set(None);
+        if key.is_some() {
+            // The newest is shown.
+            all.navigation.set_query("batch", None);
+        }
+    };
+    let ask = {
+        let send = send.clone();
+        move |_| {
+            refused.set(None);
+            if untrack(|| all.session.credentials()).is_none() {
+                let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
+                refused.set(Some(if is_asking {
+                    "The service has not said yet whether it takes guests without User ID and Access \
+                     token; press the button again in a moment."
+                } else {
+                    "User ID and Access token are not set yet."
+                }));
+            } else if untrack(plan).asks_once_more() {
+                if let Some(dialog) = dialog.get_untracked() {
+                    // It fails only while the dialog is open already.
+                    let _ = dialog.show_modal();
+                }
+            } else {
+                send();
+            }
+        }
+    };
+    let label = text(move || format!("Generate {}", good.get()));
+    view! {
+        {dynamic(move || problems(composer, bad.get()))}
+        {dynamic(move || {
+            refused
+                .get()
+                .map(|sentence| {
+                    view! {
+                        <div class="summary" role="alert">
+                            <p>
+                                <strong>"Not sent yet. "</strong>
+                                {sentence}
+                                " They are set in "
+                                <a href="/settings">"Settings"</a>
+                                "; the table stays."
+                            </p>
+                        </div>
+                    }
+                        .into_any()
+                })
+                .into_any()
+        })}
+        <div class="form-foot">
+            <button
+                class="button primary"
+                type="button"
+                prop:disabled=when(move || good.get() == 0)
+                on:click=handler(ask)
+            >
+                <Glyph icon=LuSparkles />
+                {label}
+            </button>
+            <p class="muted" role="status">
+                {text(move || plan().sentence())}
+            </p>
+        </div>
+        <dialog node_ref=dialog aria-label="Generate many">
+            <p>
+                {text(move || {
+                    format!("Send {}? Each of them may cost money.", plan().sentence())
+                })}
+            </p>
+            <div class="row dialog-foot">
+                <button class="button" type="button" autofocus on:click=handler(move |_| close())>
+                    "Not yet"
+                </button>
+                <button
+                    class="button primary"
+                    type="button"
+                    on:click=handler(move |_| {
+                        close();
+                        send();
+                    })
+                >
+                    "Send them"
+                </button>
+            </div>
+        </dialog>
+    }
+    .into_any()
+}
+
+/// The rows that will not be sent, and why.
+fn problems(composer: Composer, count: usize) -> AnyView {
+    if count == 0 {
+        return ().into_any();
+    }
+    let lines = text(move || {
+        let table = composer.table.read();
+        let lines: Vec<String> = table
+            .bad()
+            .take(MOST_PROBLEMS)
+            .map(|(at, row)| {
+                let messages = row.problems.iter().map(|problem| problem.message.as_str());
+                format!("Row {}: {}", at + 1, messages.collect::<Vec<_>>().join(" "))
+            })
+            .collect();
+        lines.join("\n")
+    });
+    let rest = count.saturating_sub(MOST_PROBLEMS);
+    view! {
+        <div class="summary" role="status">
+            <p>
+                <strong>
+                    {match count {
+                        1 => "1 row can't be sent and stays in the table.".to_owned(),
+                        n => format!("{n} rows can't be sent and stay in the table."),
+                    }}
+                </strong>
+            </p>
+            <p class="lines">{lines}</p>
+            {(rest > 0).then(|| view! { <p>{format!("and {rest} more.")}</p> }.into_any())}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,256 @@
+use std::sync::Arc;
+
+use atelier_engine::window::Grid;
+use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::cell::cell;
+use super::composer::Composer;
+use super::scroller::scrolled;
+use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::parts::confirm::ConfirmButton;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::list::{Item, list};
+
+/// The height of a row in `rem`; the stylesheet has the same.
+const ROW_HEIGHT: f64 = 3.0;
+
+/// The table: a row per item, a column per parameter in use. Only rows in sight are built.
+pub fn sheet(composer: Composer) -> AnyView {
+    let element = NodeRef::<Div>::new();
+    let seen = scrolled(element);
+    let columns = memo(move || composer.table.read().columns(&composer.schema()));
+    let count = memo(move || composer.table.read().rows().len());
+    let window = memo(move || {
+        let seen = seen.get();
+        let grid = Grid {
+            items: count.get(),
+            columns: 1,
+            row_height: ROW_HEIGHT * seen.rem.max(1.0),
+        };
+        let window = grid.window(seen.from, seen.to - seen.from, 1);
+        (window.items, window.top, window.bottom)
+    });
+    let rows = move || {
+        let (shown, ..) = window.get();
+        let columns = Arc::new(columns.get());
+        let table = composer.table.read();
+        let first = shown.start;
+        let shown = table.rows().get(shown).unwrap_or_default();
+        shown
+            .iter()
+            .enumerate()
+            .map(|(at, shown)| {
+                let (id, at) = (shown.id, first + at);
+                let columns = columns.clone();
+                let key = format!("{id} {at} {}", columns.join("\n"));
+                Item::new(key, move || row(composer, id, at, &columns))
+            })
+            .collect()
+    };
+    let px = |length: f64| format!("{}px", length as i64);
+    let clear = move || composer.table.update(|table| table.clear());
+    let add = move |_| {
+        let draft = composer.one.get_untracked();
+        composer.change(|table, schema| table.append(vec![draft], schema));
+    };
+    view! {
+        <div class="sheet" hidden=when(move || count.get() == 0)>
+            <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
+                <table aria-rowcount=text(move || (count.get() + 1).to_string())>
+                    <thead>{dynamic(move || head(composer, &columns.read()))}</thead>
+                    <tbody>
+                        <tr class="room" aria-hidden="true">
+                            <td style:height=text(move || px(window.read().1))></td>
+                        </tr>
+                        {list(rows)}
+                        <tr class="room" aria-hidden="true">
+                            <td style:height=text(move || px(window.read().2))></td>
+                        </tr>
+                    </tbody>
+                </table>
+            </div>
+        </div>
+        <div class="row sheet-foot">
+            <button class="button quiet" type="button" on:click=handler(add)>
+                <Glyph icon=LuPlus />
+                "Add a row"
+            </button>
+            <div class="row" hidden=when(move || count.get() == 0)>
+                {add_column(composer, columns)}
+                <ConfirmButton
+                    label="Clear the table"
+                    question=text(move || match count.get() {
+                        1 => "Take the row out of the table? Nothing was sent.".into(),
+                        n => format!("Take all {n} rows out of the table? Nothing was sent."),
+                    })
+                    confirm="Clear it"
+                    on_confirm=clear
+                />
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn head(composer: Composer, columns: &[String]) -> AnyView {
+    let schema = composer.schema();
+    let cells = columns
+        .iter()
+        .map(|name| {
+            let known = schema.parameter(name);
+            let required = known.is_some_and(|(_, required)| required);
+            let is_long = known.is_some_and(|(parameter, _)| parameter.is_long_text());
+            let dropped = name.clone();
+            let drop_it = move |_| {
+                composer.change(|table, schema| {
+                    table.drop_column(&dropped, schema);
+                    Ok(())
+                });
+            };
+            let remove = (!required).then(|| {
+                view! {
+                    <button
+                        class="reset"
+                        type="button"
+                        aria-label="Take this column out"
+                        title="Take this column out"
+                        on:click=handler(drop_it)
+                    >
+                        <Glyph icon=LuX />
+                    </button>
+                }
+                .into_any()
+            });
+            view! {
+                <th scope="col" class:wide=is_long>
+                    <span class="column-name">{name.clone()}</span>
+                    {required
+                        .then(|| {
+                            view! {
+                                <span class="star" aria-hidden="true">
+                                    "*"
+                                </span>
+                            }
+                                .into_any()
+                        })}
+                    {remove}
+                </th>
+            }
+            .into_any()
+        })
+        .collect_view();
+    view! {
+        <tr>
+            <th scope="col" class="row-number">
+                <span class="visually-hidden">"Row"</span>
+            </th>
+            {cells}
+            <th scope="col" class="row-problem">
+                <span class="visually-hidden">"Problem"</span>
+            </th>
+            <th scope="col">
+                <span class="visually-hidden">"Actions"</span>
+            </th>
+        </tr>
+    }
+    .into_any()
+}
+
+fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
+    let number = at + 1;
+    let problem = text(move || {
+        let table = composer.table.read();
+        let messages = table.row(id).map(|(_, row)| {
+            let messages = row.problems.iter().map(|problem| problem.message.as_str());
+            messages.collect::<Vec<_>>().join(" ")
+        });
+        messages.unwrap_or_default()
+    });
+    let cells = columns
+        .iter()
+        .map(|name| view! { <td>{cell(composer, id, number, name.clone())}</td> }.into_any())
+        .collect_view();
+    let duplicate = move |_| {
+        composer.change(|table, schema| {
+            table.duplicate(id, schema);
+            Ok(())
+        });
+    };
+    let remove = move |_| composer.table.update(|table| table.remove(id));
+    view! {
+        <tr aria-rowindex=(number + 1).to_string() class:wrong=when(move || !problem.read().is_empty())>
+            <th scope="row" class="row-number">
+                {number}
+            </th>
+            {cells}
+            <td class="row-problem">
+                <span title=problem>{problem}</span>
+            </td>
+            <td class="row-actions">
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label=format!("Duplicate row {number}")
+                    title="Duplicate"
+                    on:click=handler(duplicate)
+                >
+                    <Glyph icon=LuCopyPlus />
+                </button>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label=format!("Remove row {number}")
+                    title="Remove"
+                    on:click=handler(remove)
+                >
+                    <Glyph icon=LuTrash2 />
+                </button>
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+/// Chooses a parameter that has no column yet.
+fn add_column(composer: Composer, columns: Memo<Vec<String>>) -> AnyView {
+    let free = move || {
+        let schema = composer.schema();
+        let columns = columns.read();
+        let names = schema
+            .parameters()
+            .map(|(parameter, _)| parameter.name.clone());
+        names
+            .filter(|name| !columns.contains(name))
+            .collect::<Vec<String>>()
+    };
+    let add = move |event| {
+        let name = event_target_value(&event);
+        if !name.is_empty() {
+            composer.table.update(|table| table.add_column(&name));
+        }
+    };
+    view! {
+        <select
+            class="filter"
+            aria-label="Add a column"
+            hidden=when(move || free().is_empty())
+            prop:value=text(move || {
+                columns.track();
+                String::new()
+            })
+            on:change=handler(add)
+        >
+            <option value="">"Add a column…"</option>
+            {dynamic(move || {
+                free()
+                    .into_iter()
+                    .map(|name| view! { <option value=name.clone()>{name.clone()}</option> }.into_any())
+                    .collect_view()
+                    .into_any()
+            })}
+        </select>
+    }
+    .into_any()
+}

@@ -1,0 +1,111 @@
+use std::sync::Arc;
+
+use atelier_engine::batch::Batch;
+use atelier_engine::{Task, file_name};
+use futures::future::{AbortHandle, Abortable};
+use icondata_lu::LuDownload;
+use leptos::prelude::*;
+
+use crate::app::contexts;
+use crate::archive;
+use crate::browser::download;
+use crate::erased::{handler, spawn, text, when};
+use crate::view::parts::glyph::Glyph;
+
+/// Everything of a batch as files.
+pub fn take_away(batch: Arc<Batch>) -> AnyView {
+    let all = contexts();
+    let progress = RwSignal::new(None::<archive::Progress>);
+    let abort = StoredValue::new_local(None::<AbortHandle>);
+    let manifest = {
+        let batch = batch.clone();
+        move || {
+            all.runner
+                .with_tasks(|tasks| archive::manifest(&batch, tasks))
+        }
+    };
+    let zip = {
+        let (batch, manifest) = (batch.clone(), manifest.clone());
+        move |_| {
+            let tasks: Vec<Option<Task>> = all.runner.with_tasks(|tasks| {
+                let items = batch.items(tasks.iter().copied());
+                items.latest().map(Option::<&Task>::cloned).collect()
+            });
+            let address = all.session.settings_untracked().address;
+            let name = file_name::archive(&batch.name, "zip");
+            let manifest = manifest();
+            let (handle, registration) = AbortHandle::new_pair();
+            abort.set_value(Some(handle));
+            progress.set(Some((0, 0)));
+            let work = async move {
+                let made = archive::make(manifest, tasks, address.as_str(), |now| {
+                    progress.try_set(Some(now));
+                });
+                match made.await {
+                    Ok((blob, 0)) => {
+                        download::blob(&name, &blob);
+                        all.notices.say(format!("{name} saved."));
+                    }
+                    Ok((blob, missing)) => {
+                        download::blob(&name, &blob);
+                        all.notices.problem(format!(
+                            "{name} saved, but {missing} outputs could not be fetched; its manifest names them."
+                        ));
+                    }
+                    Err(sentence) => all.notices.problem(sentence),
+                }
+            };
+            spawn(async move {
+                let _ = Abortable::new(work, registration).await;
+                progress.try_set(None);
+            });
+        }
+    };
+    let cancel = move |_| {
+        abort.with_value(|abort| {
+            if let Some(abort) = abort {
+                abort.abort();
+            }
+        });
+    };
+    let save = move |extension: &'static str| {
+        let name = file_name::archive(&format!("{} manifest", batch.name), extension);
+        match extension {
+            "csv" => download::text(&name, "text/csv", &manifest().to_csv()),
+            _ => download::text(&name, "application/json", &manifest().to_json()),
+        };
+    };
+    let save_csv = save.clone();
+    let is_busy = when(move || progress.read().is_some());
+    let share = text(move || {
+        let (done, total) = progress.get().unwrap_or_default();
+        format!("{}", done * 1000 / total.max(1))
+    });
+    view! {
+        <div class="row take-away">
+            <button class="button" type="button" prop:disabled=is_busy on:click=handler(zip)>
+                <Glyph icon=LuDownload />
+                "Download all"
+            </button>
+            <button class="button quiet" type="button" on:click=handler(move |_| save("json"))>
+                "Manifest JSON"
+            </button>
+            <button class="button quiet" type="button" on:click=handler(move |_| save_csv("csv"))>
+                "Manifest CSV"
+            </button>
+        </div>
+        <div class="row packing" hidden=when(move || !is_busy.get())>
+            <progress max="1000" prop:value=share aria-label="Packing"></progress>
+            <span role="status">
+                {text(move || {
+                    let (done, total) = progress.get().unwrap_or_default();
+                    format!("Packing {done} of {total}")
+                })}
+            </span>
+            <button class="button quiet" type="button" on:click=handler(cancel)>
+                "Cancel"
+            </button>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,20 @@
+use atelier_engine::route::Route;
+use leptos::prelude::*;
+
+use super::missing::MissingPage;
+use super::model::ModelPage;
+use super::settings::SettingsPage;
+use super::tasks::{TaskPage, TasksPage};
+
+/// The pages behind the first view. They live in the part of the program that comes after it.
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
+pub fn page(route: Route) -> AnyView {
+    match route {
+        Route::Model(model) => view! { <ModelPage model /> }.into_any(),
+        Route::Tasks => view! { <TasksPage /> }.into_any(),
+        Route::Task(key) => view! { <TaskPage task_key=key /> }.into_any(),
+        Route::Settings => view! { <SettingsPage /> }.into_any(),
+        Route::Models | Route::Missing => view! { <MissingPage /> }.into_any(),
+    }
+}
