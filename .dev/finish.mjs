@@ -123,7 +123,17 @@ function withLater(script, [wasm, ...styles]) {
   if (!after?.includes(imports)) fail("wasm-bindgen's script is not as expected");
   return `${before}${once}${after.replace(imports, `${imports} imports.later = passedOn;`)}
 let later, coming;
-const passedOn = new Proxy({}, { get: (_, name) => (...given) => later[name](...given) });
+const passedOn = new Proxy({}, { get: (_, name) => (...given) => (later ?? now(name))[name](...given) });
+// The last resort: nothing goes on before it is here.
+const now = (name) => {
+  console.warn("Atelier waits for a part of itself: " + name + " is needed before its time");
+  const request = new XMLHttpRequest();
+  request.open("GET", here("${wasm}"), false);
+  request.overrideMimeType("text/plain; charset=x-user-defined");
+  request.send();
+  const bytes = Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0));
+  return later ??= new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...__wbg_get_imports(), main: wasm }).exports;
+};
 const here = (file) => new URL(file, import.meta.url);
 const style = (file) => new Promise((done, failed) => {
   document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: here(file), onload: done, onerror: failed }));
@@ -133,7 +143,7 @@ let early = location.pathname === "/" ? null : fetch(here("${wasm}")).catch(() =
 const answered = async () => { const answer = await early; early = null; return answer ?? fetch(here("${wasm}")); };
 const code = () => answered().then((answer) => __wbg_load(answer, { ...__wbg_get_imports(), main: wasm }));
 globalThis.loadLater = () => coming ??= Promise.all([code(), ...${JSON.stringify(styles)}.map(style)]).then(
-  ([{ instance }]) => { later = instance.exports }, (error) => { coming = undefined; throw error });
+  ([{ instance }]) => { later ??= instance.exports }, (error) => { coming = undefined; throw error });
 `;
 }
 

@@ -8,9 +8,19 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 
-// Modules whose code no first view needs. They may run only after `loadLater()` is done, which
-// src/later.rs sees to.
+// Modules whose code no first view needs. src/later.rs sees to it that they are called only once
+// they are here. Names are no proof: the compiler makes one function of several that are alike, and
+// gives it the name of any. Should the first view call such a one, the script fetches the second
+// module at that moment, and complains.
 const later = /\b(atelier::(archive|batches|view::(batch|form|integrations|model|pages|settings|task|tasks))|atelier_engine::(archive|batch|compose|control|highlight|history|manifest|rerun|seed|snippet))::/;
+
+const ENTRY = /^\$"?atelier::view::pages::page"?$/;
+
+// Where in a name our own module stands at the latest: `<atelier::view::…`, not `<Vec<…<atelier::…`.
+const OWN_WITHIN = 4;
+
+// Lines as wasm-dis writes them.
+const SMALL = 40;
 
 // Splits WASM (which has its names) into itself and the file LATER. `run(tool, …arguments)` runs one
 // of binaryen's tools. Gives whether there was anything to split.
@@ -30,7 +40,14 @@ export function split(wasm, laterWasm, run) {
   for (const [caller, { item }] of functions) {
     for (const callee of references(item.slice(item.indexOf("\n")))) functions.get(callee)?.callers.add(caller);
   }
-  const moved = new Set([...functions.keys()].filter((name) => later.test(plain(name))));
+  const named = new Set([...functions.keys()].filter((name) => later.test(plain(name))));
+  // What others call directly stays, but for the way in. So does what anyone may call through the
+  // table and what is likely to be somebody else's, too: libraries' code for our types, and what is
+  // too small to be worth a call across the border.
+  const isOurs = (name) => plain(name).search(later) <= OWN_WITHIN;
+  const stays = (name, { item, callers }) => !ENTRY.test(plain(name))
+    && ([...callers].some((caller) => !named.has(caller)) || (kept.has(name) && (!isOurs(name) || item.split("\n").length < SMALL)));
+  const moved = new Set([...named].filter((name) => !stays(name, functions.get(name))));
   if (moved.size === 0) return false;
   for (let before = -1; before !== moved.size; ) {
     before = moved.size;

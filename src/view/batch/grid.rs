@@ -75,14 +75,14 @@ impl Cell {
 }
 
 /// The items of a batch, filling in. Only those in sight are built.
-pub fn grid(cells: Memo<Vec<Cell>>, labels: Option<GridLabels>) -> AnyView {
+pub fn grid(cells: Memo<Vec<Cell>>, size: usize, labels: Option<GridLabels>) -> AnyView {
     match labels {
         Some(labels) => labelled(cells, Arc::new(labels)),
-        None => plain(cells),
+        None => plain(cells, size),
     }
 }
 
-fn plain(cells: Memo<Vec<Cell>>) -> AnyView {
+fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let window = memo(move || {
@@ -92,7 +92,7 @@ fn plain(cells: Memo<Vec<Cell>>) -> AnyView {
         let columns = (((width + GAP) / (CELL_WIDTH + GAP)).floor() as usize).max(2);
         let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
         let grid = Grid {
-            items: cells.read().len(),
+            items: size,
             columns,
             row_height: (cell.max(1.0) + CAPTION_HEIGHT + GAP) * rem,
         };
@@ -102,16 +102,15 @@ fn plain(cells: Memo<Vec<Cell>>) -> AnyView {
     let items = move || {
         let (_, shown, ..) = window.get();
         let cells = cells.read();
-        let total = cells.len();
         let shown = cells.get(shown).unwrap_or_default().iter().cloned();
         shown
             .map(|cell| {
-                let key = format!("{} {} {:?}", cell.index, cell.phase, cell.picture);
+                let key = format!("{} {} {:?}", cell.index, cell.state, cell.picture);
                 Item::new(key, move || {
                     view! {
                         <li
                             aria-posinset=(cell.index + 1).to_string()
-                            aria-setsize=total.to_string()
+                            aria-setsize=size.to_string()
                         >
                             {thumb(&cell)}
                         </li>

@@ -25,6 +25,7 @@ pub fn look(composer: Composer, manifest: Manifest) -> AnyView {
         },
     );
     let category = manifest.model.category.clone();
+    let size = manifest.items.len();
     let cells = memo(move || {
         let items = manifest.items.iter().enumerate();
         items
@@ -45,7 +46,7 @@ pub fn look(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, None)}
+            {grid(cells, size, None)}
         </article>
     }
     .into_any()

@@ -90,7 +90,7 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
             {bar(standing)}
             {times(batch.clone(), standing)}
             {controls(composer, batch.clone(), standing)}
-            {grid(cells, batch.grid.clone())}
+            {grid(cells, batch.size, batch.grid.clone())}
             {take_away::take_away(batch.clone())}
         </article>
     }
@@ -126,7 +126,7 @@ fn bar(standing: Memo<Standing>) -> AnyView {
     };
     let sentence = text(move || standing.read().counts.sentence());
     view! {
-        <div class="bar" role="img" aria-label=sentence>
+        <div class="stretches" role="img" aria-label=sentence>
             {dynamic(stretches)}
         </div>
         <p class="run-counts" role="status">
