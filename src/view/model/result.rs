@@ -1,6 +1,6 @@
 use crate::app::contexts;
 use atelier_contract::ModelId;
-use atelier_engine::TaskKey;
+use atelier_engine::{Task, TaskKey};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
@@ -23,9 +23,11 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                 .keys()
                 .iter()
                 .filter(|key| {
+                    // A batch has a place of its own.
+                    let is_single = |task: &Task| task.model == model && task.batch.is_none();
                     runner
                         .task(key)
-                        .is_some_and(|task| task.with_untracked(|task| task.model == model))
+                        .is_some_and(|task| task.with_untracked(is_single))
                 })
                 .take(MOST + 1)
                 .cloned()

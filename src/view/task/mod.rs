@@ -37,10 +37,21 @@ pub fn TaskArticle(
     let untitled = title.is_empty();
     let label = name(&first);
     let model_href = Route::Model(first.model.clone()).path();
+    let of_batch = first.batch.as_ref().map(|place| {
+        let key = atelier_contract::path::segment(&place.batch.0);
+        let href = format!("{model_href}?mode=batch&batch={key}");
+        let number = place.index + 1;
+        view! {
+            " · "
+            <a href=href>{format!("Item {number} of a batch")}</a>
+        }
+        .into_any()
+    });
     let heading = (!on_model_page).then(|| {
         view! {
             <p class="task-model">
                 <a href=model_href>{first.model_name.clone()}</a>
+                {of_batch}
             </p>
         }
         .into_any()
