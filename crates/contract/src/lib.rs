@@ -17,6 +17,7 @@ mod model;
 mod number;
 mod parameter;
 pub mod path;
+pub mod python_file;
 mod request;
 mod retry_after;
 mod schema;

@@ -77,6 +77,23 @@ pub fn compare(a: &Number, b: &Number) -> Ordering {
     }
 }
 
+/// Whether two numbers are the same number: `2` and `2.0` are, `2^53 + 1` and the float beside it are
+/// not.
+pub fn equal(a: &Number, b: &Number) -> bool {
+    match (a.as_i128(), b.as_i128()) {
+        (Some(a), Some(b)) => a == b,
+        (Some(whole), None) => is_whole(b, whole),
+        (None, Some(whole)) => is_whole(a, whole),
+        (None, None) => a.as_f64() == b.as_f64(),
+    }
+}
+
+fn is_whole(float: &Number, whole: i128) -> bool {
+    // A float at the end of i128's range is no integer that a `Number` holds: nothing is saturated.
+    let float = float.as_f64().filter(|float| float.fract() == 0.0);
+    float.is_some_and(|float| float as i128 == whole)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +131,28 @@ mod tests {
             assert_eq!(parse(text), None, "{text:?}");
         }
         assert_eq!(parse("+7"), Some(7.into()));
+    }
+
+    #[test]
+    fn the_same_number_in_other_words() {
+        let number = |text| serde_json::from_str::<Number>(text).unwrap();
+        for (a, b, same) in [
+            ("2", "2.0", true),
+            ("0", "-0.0", true),
+            ("1e2", "100", true),
+            ("2.5", "2.5", true),
+            ("2", "2.5", false),
+            ("2", "3", false),
+            ("-1", "1", false),
+            ("9007199254740993", "9007199254740992.0", false),
+            ("18446744073709551615", "18446744073709551616.0", false),
+            ("-9223372036854775808", "-9223372036854775808.0", true),
+            ("1e300", "1e300", true),
+            ("1e300", "18446744073709551615", false),
+        ] {
+            assert_eq!(equal(&number(a), &number(b)), same, "{a} {b}");
+            assert_eq!(equal(&number(b), &number(a)), same, "{b} {a}");
+        }
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
-use crate::number::{as_integer, compare, parse};
+use crate::number::{as_integer, compare, equal, parse};
 use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json};
 
 /// Why one parameter's entry can't be sent. The text names the parameter and the bound.
@@ -166,6 +166,7 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
                         .find(|value| Entry::Value((*value).clone()).to_text() == trimmed)
                 })
                 .cloned()
+                .or_else(|| permitted(allowed, &Value::Number(parse(trimmed)?)))
                 .ok_or_else(|| one_of(allowed, trimmed))
         }
         Kind::Array | Kind::Object | Kind::Unknown => {
@@ -194,11 +195,8 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         },
         (Kind::Enum, _) => {
             let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
-            if allowed.contains(&value) {
-                Ok(value)
-            } else {
-                Err(one_of(allowed, &Entry::Value(value).to_text()))
-            }
+            permitted(allowed, &value)
+                .ok_or_else(|| one_of(allowed, &Entry::Value(value).to_text()))
         }
         (Kind::Text, _) => Err(not("a text")),
         (Kind::Integer, _) => Err(not("a whole number")),
@@ -206,6 +204,30 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         (Kind::Boolean, _) => Err(not("true or false")),
         (Kind::Array, _) => Err(not("a JSON array")),
         (Kind::Object, _) => Err(not("a JSON object")),
+    }
+}
+
+/// The permitted value that a value means: itself, or the same in other numbers. `2.0` is the `2` of
+/// an enumeration, and is sent as such.
+fn permitted(allowed: &[Value], value: &Value) -> Option<Value> {
+    let itself = allowed.iter().find(|known| *known == value);
+    let same = || allowed.iter().find(|known| is_same(known, value));
+    itself.or_else(same).cloned()
+}
+
+/// Equal as JSON Schema compares: numbers by their value, everything else by its type, too. `1` is
+/// neither `"1"` nor `true`.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => equal(a, b),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let in_b = |(name, a)| b.get(name).is_some_and(|b| is_same(a, b));
+            a.len() == b.len() && a.iter().all(in_b)
+        }
+        _ => a == b,
     }
 }
 

@@ -8,7 +8,6 @@ use crate::fold;
 /// Characters of a prompt in a name; with the rest a name stays well below 255 bytes.
 const MOST_OF_TITLE: usize = 40;
 const MOST_OF_MODEL: usize = 40;
-const MOST_OF_MODULE: usize = 100;
 
 /// `{subcategory}-{slug of title}-{n}.{ext}` for output `n` (from 1) of a task.
 pub fn output(model: &ModelId, title: &str, n: usize, extension: &str) -> String {
@@ -35,16 +34,6 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
 /// The name of a batch's own files (archive, manifest): `{name}.{ext}`.
 pub fn archive(name: &str, extension: &str) -> String {
     joined(&[slug(name, MOST_OF_TITLE + MOST_OF_MODEL)], extension)
-}
-
-/// `{category}_{subcategory}.py`, a module that Python can import.
-pub fn python_function(model: &ModelId) -> String {
-    format!("{}.py", module(model))
-}
-
-/// `{category}_{subcategory}_node.py`, a module that Python can import.
-pub fn python_node(model: &ModelId) -> String {
-    format!("{}_node.py", module(model))
 }
 
 /// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the
@@ -103,53 +92,6 @@ fn is_reserved(stem: &str) -> bool {
     matches!(lower.as_str(), "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
 }
 
-fn module(model: &ModelId) -> String {
-    let parts = [identifier(&model.category), identifier(&model.subcategory)];
-    let parts: Vec<&str> = parts
-        .iter()
-        .map(String::as_str)
-        .filter(|part| !part.is_empty())
-        .collect();
-    let mut name = parts.join("_");
-    name.truncate(MOST_OF_MODULE);
-    name.truncate(name.trim_end_matches('_').len());
-    if name.is_empty() {
-        return "model".into();
-    }
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert_str(0, "model_");
-    }
-    if is_python_keyword(&name) || is_reserved(&name) {
-        name.push_str("_model");
-    }
-    name
-}
-
-/// ASCII only, as file systems and import hooks differ over the rest. A letter without an ASCII
-/// form gives its code, so that two models do not end up with one name.
-fn identifier(text: &str) -> String {
-    let mut name = String::new();
-    for c in fold::fold(text).chars() {
-        if c.is_ascii_alphanumeric() {
-            name.push(c);
-        } else if c.is_alphanumeric() {
-            name.push_str(&format!("u{:x}", u32::from(c)));
-        } else if !name.is_empty() && !name.ends_with('_') {
-            name.push('_');
-        }
-    }
-    name.truncate(name.trim_end_matches('_').len());
-    name
-}
-
-/// Lower-case keywords, the soft ones included.
-fn is_python_keyword(name: &str) -> bool {
-    const KEYWORDS: &str = " and as assert async await break case class continue def del elif else \
-        except finally for from global if import in is lambda match nonlocal not or pass raise \
-        return try type while with yield ";
-    KEYWORDS.contains(&format!(" {name} "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,37 +117,17 @@ mod tests {
         assert_eq!(archive("?!", "zip"), "atelier.zip");
     }
 
-    #[test]
-    fn names_of_modules() {
-        let name = |category, subcategory| python_function(&ModelId::new(category, subcategory));
-        assert_eq!(
-            name("text-to-image", "flux/dev"),
-            "text_to_image_flux_dev.py"
-        );
-        assert_eq!(name("3d", "mesh"), "model_3d_mesh.py");
-        assert_eq!(name("", "class"), "class_model.py");
-        assert_eq!(name("con", ""), "con_model.py");
-        assert_eq!(name("", "!"), "model.py");
-        assert_eq!(name("画", "é"), "u753b_e.py");
-        assert_eq!(python_node(&ModelId::new("a", "b")), "a_b_node.py");
-    }
-
     proptest! {
         #[test]
         fn any_text_gives_a_name_that_every_system_takes(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
             let model = ModelId::new(category.clone(), title.clone());
             for name in [output(&model, &title, n, &extension), in_archive(n, 50, &title, n, &extension),
-                         archive(&title, &extension), python_function(&model), python_node(&model)] {
+                         archive(&title, &extension)] {
                 prop_assert!(name.len() <= 255, "{}", name.len());
                 prop_assert!(!name.is_empty() && !name.starts_with(['.', ' ']) && !name.ends_with(['.', ' ']));
                 prop_assert!(!name.chars().any(|c| c.is_control() || r#"<>:"/\|?*"#.contains(c)), "{}", name);
                 prop_assert!(!is_reserved(name.split('.').next().unwrap_or("")));
             }
-            let module = python_function(&model);
-            let module = module.trim_end_matches(".py");
-            prop_assert!(module.starts_with(|c: char| c.is_ascii_lowercase()));
-            prop_assert!(module.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
-            prop_assert!(!is_python_keyword(module));
         }
     }
 }

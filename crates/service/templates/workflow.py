@@ -110,12 +110,14 @@ def _check(parameter, value):
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must be a finite number")
     if kind == "enum":
-        for other in allowed:
-            if _same(value, other):
-                break
-        else:
+        same = [other for other in allowed if _same(value, other)]
+        if not same:
             shown = ", ".join(str(other) for other in allowed[:8])
             raise ValueError("must be one of %s, not %r" % (shown, value))
+        # 2.0 means the 2 that is permitted, and is sent as such.
+        text = json.dumps(value, sort_keys=True)
+        exact = [other for other in same if json.dumps(other, sort_keys=True) == text]
+        value = (exact or same)[0]
     elif kind == "text" and not isinstance(value, str):
         raise ValueError("must be a text, not %r" % (value,))
     elif kind == "number" and not number:
@@ -141,11 +143,15 @@ def _check(parameter, value):
 
 
 def _same(a, b):
-    """Equal as JSON: 1, 1.0, True and "1" are four different values."""
+    """Equal as JSON: 1 and 1.0 are the same number; True and "1" are other values."""
     if isinstance(a, (list, tuple)) and isinstance(b, list):
         return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    if isinstance(a, bool) or isinstance(b, bool):
+        return a is b
+    if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+        return a == b
     return type(a) is type(b) and a == b
 
 

@@ -8,14 +8,17 @@ use serde_json::Value;
 use super::field::{Field, FieldFrame};
 use crate::erased::{handler, memo, when};
 
-/// Which of the permitted values an entry means. Typed text counts by what validation makes of it.
+/// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
+/// text.
 pub fn chosen(field: &Field) -> Option<usize> {
     let values = field.parameter.allowed_values.as_deref()?;
-    let value = match field.shown()? {
-        Entry::Value(value) => value,
-        text => check(&field.parameter, false, Some(&text)).ok()??,
+    let place = |value: &Value| values.iter().position(|allowed| allowed == value);
+    let entry = field.shown()?;
+    let itself = match &entry {
+        Entry::Value(value) => place(value),
+        Entry::Text(_) => None,
     };
-    values.iter().position(|allowed| *allowed == value)
+    itself.or_else(|| place(&check(&field.parameter, false, Some(&entry)).ok()??))
 }
 
 /// One of many values; each keeps its JSON type.

@@ -74,6 +74,40 @@ fn enum_values_keep_their_json_type() {
 }
 
 #[test]
+fn enum_numbers_are_compared_by_their_value() {
+    let check = |allowed: Value, value: Value| {
+        let choice = parameter(json!({"name": "n", "type": "enum", "allowedValues": allowed}));
+        check(&choice, true, Some(&Entry::Value(value))).map(Option::unwrap_or_default)
+    };
+    // What is sent is what the schema lists.
+    for (allowed, value, sent) in [
+        (json!([1, 2]), json!(2.0), json!(2)),
+        (json!([1.0, 2.5]), json!(1), json!(1.0)),
+        (json!([2, 2.0]), json!(2.0), json!(2.0)),
+        (
+            json!([[1, {"a": 2}]]),
+            json!([1.0, {"a": 2.0}]),
+            json!([1, {"a": 2}]),
+        ),
+    ] {
+        assert_eq!(check(allowed, value), Ok(sent));
+    }
+    let large = json!([9_007_199_254_740_993_u64]);
+    assert!(check(large, json!(9_007_199_254_740_992.0)).is_err());
+    for other in [json!("1"), json!(true), json!([1]), json!(1.5), json!(null)] {
+        assert!(check(json!([1]), other.clone()).is_err(), "{other}");
+    }
+    assert!(check(json!([true, "1"]), json!(1)).is_err());
+    assert!(check(json!([{"a": 1}]), json!({"a": 1, "b": 1})).is_err());
+    // As a table of prompts writes it.
+    let numbers = parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, 2]}));
+    assert_eq!(
+        super::check(&numbers, true, text("2.0").as_ref()),
+        Ok(Some(json!(2)))
+    );
+}
+
+#[test]
 fn untouched_optionals_are_left_out_unless_defaults_are_asked_for() {
     let schema = schema(
         json!([{"name": "prompt", "type": "string"}]),

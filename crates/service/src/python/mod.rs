@@ -12,7 +12,7 @@ mod parameters;
 
 use std::sync::LazyLock;
 
-use atelier_contract::Schema;
+use atelier_contract::{Schema, python_file};
 use minijinja::value::Value as Safe;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, context};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::models::About;
 
 pub use function_schema::function_schema;
-pub use names::{function_name, module_name};
+pub use names::function_name;
 
 /// What the files say of a model beside its schema.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ fn render(
         .flatten()
         .map(|(name, value)| format!("{name} = {}", literal::block(value, 0)))
         .collect();
-    let module = module_name(&schema.model);
+    let module = python_file::module(&schema.model);
     TEMPLATES
         .as_ref()
         .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?

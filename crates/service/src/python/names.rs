@@ -2,46 +2,11 @@
 
 use std::collections::HashSet;
 
+use atelier_contract::python_file::bounded;
 use atelier_contract::{ModelId, Schema};
-
-/// Longest module name; with `_node.py` well below any file system's limit.
-const MOST_OF_MODULE: usize = 100;
 
 /// OpenAI's limit for a function's name and for a property's.
 const MOST_OF_OPENAI: usize = 64;
-
-/// `{category}_{subcategory}` as a module that Python can import: lower case, ASCII only.
-pub fn module_name(id: &ModelId) -> String {
-    let words: Vec<String> = [&id.category, &id.subcategory]
-        .into_iter()
-        .flat_map(|text| text.split(|c: char| !c.is_alphanumeric()))
-        .filter(|word| !word.is_empty())
-        .map(ascii_word)
-        .collect();
-    let mut name = words.join("_");
-    if words.len() < 2 {
-        // A single word could be one of Python's keywords.
-        name.push_str(if name.is_empty() { "model" } else { "_model" });
-    }
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
-        name.insert_str(0, "model_");
-    }
-    let whole = format!("{}/{}", id.category, id.subcategory);
-    bounded(&name, &whole, MOST_OF_MODULE)
-}
-
-/// A letter without an ASCII form gives its code, so that two models don't get one name.
-fn ascii_word(word: &str) -> String {
-    let mut ascii = String::new();
-    for c in word.chars() {
-        if c.is_ascii() {
-            ascii.push(c.to_ascii_lowercase());
-        } else {
-            ascii.push_str(&format!("u{:x}", u32::from(c)));
-        }
-    }
-    ascii
-}
 
 /// A name that OpenAI accepts for a function: letters, digits, `_` and `-`, at most 64.
 pub fn function_name(id: &ModelId) -> String {
@@ -102,49 +67,27 @@ fn reduced(text: &str, also: &str) -> String {
         .collect()
 }
 
-/// Cuts a name that is too long; a checksum of the whole keeps it different from its like.
-fn bounded(name: &str, whole: &str, most: usize) -> String {
-    if name.len() <= most {
-        return name.to_owned();
-    }
-    let mut hash: u32 = 0x811c_9dc5;
-    for byte in whole.bytes() {
-        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    }
-    // All are ASCII by now.
-    format!("{}_{hash:08x}", &name[..most - 9])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn modules_can_be_imported_and_functions_called() {
-        for (category, subcategory, module, function) in [
-            ("image", "strata", "image_strata", "image_strata"),
-            (
-                "text-to-image",
-                "a.b",
-                "text_to_image_a_b",
-                "text-to-image_a_b",
-            ),
-            ("3d", "mesh", "model_3d_mesh", "3d_mesh"),
-            ("", "", "model", "generate"),
-            ("画", "", "u753b_model", "generate"),
-            ("class", "", "class_model", "class_"),
+    fn functions_have_names_that_openai_takes() {
+        for (category, subcategory, function) in [
+            ("image", "strata", "image_strata"),
+            ("text-to-image", "a.b", "text-to-image_a_b"),
+            ("3d", "mesh", "3d_mesh"),
+            ("", "", "generate"),
+            ("画", "", "generate"),
+            ("class", "", "class_"),
         ] {
-            let id = ModelId::new(category, subcategory);
-            assert_eq!(module_name(&id), module);
-            assert_eq!(function_name(&id), function);
+            assert_eq!(
+                function_name(&ModelId::new(category, subcategory)),
+                function
+            );
         }
         let long = ModelId::new("x".repeat(300), "a b");
         assert_eq!(function_name(&long).len(), 64);
-        assert_eq!(module_name(&long).len(), 100);
-        assert_ne!(
-            module_name(&long),
-            module_name(&ModelId::new("x".repeat(300), "c"))
-        );
     }
 
     #[test]

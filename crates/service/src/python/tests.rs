@@ -18,7 +18,7 @@ fn python() -> String {
 /// Reads `[{file, expected…}]` from its input: each file must compile and, run as a module, hold
 /// exactly the strings that the schema holds.
 const CHECK: &str = r#"
-import ast, json, sys, types
+import ast, json, keyword, sys, types
 cases = json.load(sys.stdin)
 for number, case in enumerate(cases):
     try:
@@ -40,6 +40,9 @@ for number, case in enumerate(cases):
             names = [p["name"] for p in module.PARAMETERS]
             assert names == case["names"], (names, case["names"])
             assert module.CATEGORY == case["category"] and module.SUBCATEGORY == case["subcategory"]
+            # The file can be imported under its name.
+            assert case["module"].isidentifier() and not keyword.iskeyword(case["module"])
+            assert case["module"] not in keyword.softkwlist, case["module"]
             assert module.MODEL_NAME == case["model"] and module.BASE_URL == case["base_url"]
             for parameter in module.PARAMETERS:
                 for key, value in case["parameters"][parameter["name"]].items():
@@ -212,6 +215,7 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
             json!({
                 "openai": render_openai_function(schema, words, base_url).unwrap(),
                 "node": render_comfyui_node(schema, words, base_url).unwrap(),
+                "module": python_file::module(&schema.model),
                 "names": names, "parameters": parameters, "model": words.name, "base_url": base_url,
                 "category": schema.model.category, "subcategory": schema.model.subcategory,
             })
@@ -240,10 +244,6 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
 proptest! {
     #[test]
     fn names_are_what_their_places_permit(hostile in hostile()) {
-        let module = module_name(&hostile.schema.model);
-        prop_assert!(!module.is_empty() && module.len() <= 100);
-        prop_assert!(module.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
-        prop_assert!(!module.starts_with(|c: char| c.is_ascii_digit()));
         let function = function_schema(&hostile.schema, &hostile.words);
         let name = function["name"].as_str().unwrap();
         prop_assert!(!name.is_empty() && name.len() <= 64);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::ModelId;
+use atelier_contract::{ModelId, Schema, python_file};
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
@@ -14,7 +14,6 @@ use crate::failure::Failure;
 use crate::models::About;
 use crate::origin::Origin;
 use crate::python;
-use atelier_contract::Schema;
 
 type Render = fn(&Schema, About, &str) -> Result<String, minijinja::Error>;
 
@@ -27,7 +26,7 @@ pub async fn openai_function(
         category,
         subcategory,
     };
-    let name = format!("{}.py", python::module_name(&id));
+    let name = python_file::function(&id);
     file(&app, &id, &headers, name, |schema, about, url| {
         python::render_openai_function(schema, &about.into(), url)
     })
@@ -42,7 +41,7 @@ pub async fn comfyui_node(
         category,
         subcategory,
     };
-    let name = format!("{}_node.py", python::module_name(&id));
+    let name = python_file::node(&id);
     file(&app, &id, &headers, name, |schema, about, url| {
         python::render_comfyui_node(schema, &about.into(), url)
     })
