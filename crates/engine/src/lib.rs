@@ -22,6 +22,7 @@ pub mod control;
 pub mod duration;
 pub mod file_name;
 pub mod fold;
+pub mod function_schema;
 pub mod highlight;
 pub mod history;
 pub mod manifest;

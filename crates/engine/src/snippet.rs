@@ -6,6 +6,8 @@
 use atelier_contract::{Draft, Entry, ModelId, Schema, check};
 use serde_json::{Map, Value};
 
+use crate::highlight::Grammar;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// A POSIX shell with curl.
@@ -30,16 +32,26 @@ impl Language {
             Self::Rust => "Rust",
         }
     }
+
+    pub fn grammar(self) -> Grammar {
+        match self {
+            Self::Curl => Grammar::Shell,
+            Self::Python => Grammar::Python,
+            Self::JavaScript => Grammar::JavaScript,
+            Self::Rust => Grammar::Rust,
+        }
+    }
 }
 
-/// The values that a form would send as it stands. An entry that is not valid yet is given as
-/// written: the code shows the form, and the service will say what it thinks of it.
-pub fn values(schema: &Schema, draft: &Draft) -> Map<String, Value> {
+/// The values that a form would send as it stands; with `send_defaults` those of untouched optional
+/// parameters, too. An entry that is not valid yet is given as written: the code shows the form, and
+/// the service will say what it thinks of it.
+pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String, Value> {
     let mut values = Map::new();
     for (parameter, required) in schema.parameters() {
         let entry = draft.get(&parameter.name).cloned();
         let entry = match entry {
-            None if required => parameter.default.clone().map(Entry::Value),
+            None if required || send_defaults => parameter.default.clone().map(Entry::Value),
             entry => entry,
         };
         let value = match check(parameter, required, entry.as_ref()) {

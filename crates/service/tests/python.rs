@@ -9,8 +9,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use atelier_contract::{Draft, Entry, Kind, Parameter};
+use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
 use atelier_service::models::Models;
+use atelier_service::python::{Words, render_openai_function};
 use serde_json::{Map, Value, json};
 use support::Server;
 
@@ -76,6 +77,66 @@ fn a_generate_that_may_have_arrived_is_never_sent_again() {
 fn form_function_and_node_accept_the_same_inputs() {
     let server = Server::start(&["--speed", "0"]);
     python("proof_agreement.py", &server, &Value::Array(cases()));
+}
+
+/// Enumerations that no model has: of numbers, of lists, of values that look alike.
+#[test]
+fn form_and_function_know_the_same_enumerations() {
+    let values = [
+        json!(1),
+        json!(1.0),
+        json!("1"),
+        json!(true),
+        json!(null),
+        json!(2.5),
+        json!(0),
+        json!(-0.0),
+        json!(false),
+        json!(""),
+        json!((1_u64 << 53) + 1),
+        json!((1_u64 << 53) as f64),
+        json!(u64::MAX),
+        json!(u64::MAX as f64),
+        json!([1, {"a": 2}]),
+        json!([1.0, {"a": 2.0}]),
+        json!([true, {"a": 2}]),
+        json!({}),
+    ];
+    let lists = [
+        json!([1, 0]),
+        json!([1.0, "1"]),
+        json!([true, "", null]),
+        json!([1, 1.0, true]),
+        json!([(1_u64 << 53) + 1, u64::MAX]),
+        json!([[1, {"a": 2}], {}]),
+        json!([false, 2.5]),
+    ];
+    let cases: Vec<Value> = lists
+        .into_iter()
+        .map(|allowed| {
+            let schema: Schema = serde_json::from_value(json!({
+                "category": "a", "subcategory": "b",
+                "parameters": {"optional": [{"name": "n", "type": "enum", "allowedValues": allowed}]}
+            }))
+            .unwrap();
+            let words = Words { name: "A".into(), description: String::new() };
+            let verdicts: Vec<Value> = values
+                .iter()
+                .map(|value| {
+                    let draft = Draft::from_values([(&"n".to_owned(), value)]);
+                    let verdict = schema.validate(&draft, false);
+                    let sent = verdict.as_ref().ok().map(|input| input.values());
+                    json!({"value": value, "accepted": verdict.is_ok(), "sent": sent})
+                })
+                .collect();
+            json!({
+                "file": render_openai_function(&schema, &words, "http://127.0.0.1").unwrap(),
+                "verdicts": verdicts,
+            })
+        })
+        .collect();
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_enumerations.py", &server, &Value::Array(cases));
 }
 
 /// Every parameter of every model with values of all kinds, and what the contract says of them.

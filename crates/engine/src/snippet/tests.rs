@@ -211,7 +211,39 @@ fn a_form_that_is_not_valid_yet_is_shown_as_it_stands() {
     draft.set("steps", Entry::Text("many".into()));
     draft.set("seed", Entry::Text("18446744073709551615".into()));
     assert_eq!(
-        Value::Object(values(&schema, &draft)),
+        Value::Object(values(&schema, &draft, true)),
         json!({"size": "m", "steps": "many", "seed": u64::MAX})
     );
+    draft.reset("steps");
+    assert_eq!(
+        Value::Object(values(&schema, &draft, true)),
+        json!({"size": "m", "steps": 4, "seed": u64::MAX})
+    );
+}
+
+proptest! {
+    /// What Generate sends and what is copied as code are the same.
+    #[test]
+    fn a_valid_form_gives_what_it_sends(prompt in "[a-z ]{0,5}", seed in "[0-9]{0,5}", ratio in "1|2.0|x", send_defaults: bool) {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string", "default": "cat"}],
+                "optional": [
+                    {"name": "seed", "type": "integer", "default": 4},
+                    {"name": "ratio", "type": "enum", "allowedValues": [1, 2]},
+                    {"name": "note", "type": "string", "default": null},
+                    {"name": "tiled", "type": "boolean", "default": false}
+                ]
+            }
+        }))
+        .unwrap();
+        let mut draft = Draft::default();
+        for (name, text) in [("prompt", prompt), ("seed", seed), ("ratio", ratio)] {
+            draft.set(name, Entry::Text(text));
+        }
+        if let Ok(input) = schema.validate(&draft, send_defaults) {
+            prop_assert_eq!(&values(&schema, &draft, send_defaults), input.values());
+        }
+    }
 }

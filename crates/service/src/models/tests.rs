@@ -1,5 +1,5 @@
 use super::*;
-use crate::python;
+use atelier_contract::python_file;
 use serde_json::json;
 use std::collections::HashSet;
 
@@ -71,7 +71,7 @@ fn schemas_are_whole_and_use_every_type() {
         let schema = model.schema();
         let about = model.about();
         assert!(ids.insert(model.id()));
-        assert!(files.insert(atelier_contract::python_file::module(&model.id())));
+        assert!(files.insert(python_file::module(&model.id())));
         let words = format!("{} {}", about.description, about.details.join(" ")).to_lowercase();
         assert!(
             words.contains("procedural") && words.contains("no ai"),

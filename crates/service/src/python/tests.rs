@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 
 use atelier_contract::Schema;
+use atelier_engine::function_schema;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -48,6 +49,9 @@ for number, case in enumerate(cases):
                 for key, value in case["parameters"][parameter["name"]].items():
                     assert json.dumps(parameter.get(key)) == json.dumps(value), (key, value)
             compile(case[kind], "hostile", "exec")
+            if kind == "openai":
+                # What the page copies as the function's schema is what the file has, digit by digit.
+                assert json.dumps(json.loads(case["function"])) == json.dumps(module.FUNCTION)
         assert sorted(n for group in module.INPUTS.values() for n in group) == sorted(names)
     except BaseException:
         sys.stderr.write(json.dumps(case)[:4000] + "\n")
@@ -191,6 +195,17 @@ fn hostile() -> impl Strategy<Value = Hostile> {
 }
 
 #[test]
+fn the_page_finds_the_function_of_every_model() {
+    for model in crate::models::Models::all().iter() {
+        let words = model.about().into();
+        let file = render_openai_function(&model.schema(), &words, "http://127.0.0.1").unwrap();
+        let found = function_schema::of_file(&file).expect("the function's schema");
+        let found: Value = serde_json::from_str(&found).unwrap();
+        assert_eq!(found, super::function_schema(&model.schema(), &words));
+    }
+}
+
+#[test]
 fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
     let mut runner = TestRunner::default();
     let cases: Vec<Value> = (0..300)
@@ -212,8 +227,10 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
                     (p.name.clone(), expected)
                 })
                 .collect();
+            let openai = render_openai_function(schema, words, base_url).unwrap();
             json!({
-                "openai": render_openai_function(schema, words, base_url).unwrap(),
+                "function": function_schema::of_file(&openai).expect("the function's schema"),
+                "openai": openai,
                 "node": render_comfyui_node(schema, words, base_url).unwrap(),
                 "module": python_file::module(&schema.model),
                 "names": names, "parameters": parameters, "model": words.name, "base_url": base_url,
@@ -244,7 +261,7 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
 proptest! {
     #[test]
     fn names_are_what_their_places_permit(hostile in hostile()) {
-        let function = function_schema(&hostile.schema, &hostile.words);
+        let function = super::function_schema(&hostile.schema, &hostile.words);
         let name = function["name"].as_str().unwrap();
         prop_assert!(!name.is_empty() && name.len() <= 64);
         let properties = function["parameters"]["properties"].as_object().unwrap();

@@ -1,0 +1,168 @@
+use super::*;
+use proptest::prelude::*;
+
+const GRAMMARS: [Grammar; 5] = [
+    Grammar::Python,
+    Grammar::Json,
+    Grammar::Shell,
+    Grammar::JavaScript,
+    Grammar::Rust,
+];
+
+fn seen(source: &str) -> Vec<(Kind, &str)> {
+    seen_as(Grammar::Python, source)
+}
+
+fn seen_as(grammar: Grammar, source: &str) -> Vec<(Kind, &str)> {
+    spans(grammar, source)
+        .into_iter()
+        .filter(|span| span.kind != Kind::Plain)
+        .map(|span| (span.kind, span.text))
+        .collect()
+}
+
+#[test]
+fn a_function() {
+    use Kind::*;
+    let source =
+        "@app.route('/x')\nasync def run(x=1.5e-3):  # go\n    return f\"a\\\"b\" + définir\n";
+    assert_eq!(
+        seen(source),
+        [
+            (Decorator, "@app.route"),
+            (Text, "'/x'"),
+            (Keyword, "async"),
+            (Keyword, "def"),
+            (Definition, "run"),
+            (Number, "1.5e-3"),
+            (Comment, "# go"),
+            (Keyword, "return"),
+            (Text, "f\"a\\\"b\""),
+        ]
+    );
+}
+
+#[test]
+fn texts_end_where_they_should() {
+    use Kind::*;
+    assert_eq!(
+        seen("'''a 'b' \n\\''' c''' 'open\nx = 0x1F @ y; br'\\'"),
+        [
+            (Text, "'''a 'b' \n\\''' c'''"),
+            (Text, "'open"),
+            (Number, "0x1F"),
+            (Text, "br'\\'"),
+        ]
+    );
+    assert_eq!(
+        seen("\"\"\"never closed\n"),
+        [(Text, "\"\"\"never closed\n")]
+    );
+    assert_eq!(seen("class\tΑθήνα: pass")[1], (Definition, "Αθήνα"));
+    assert_eq!(seen("'' \"\""), [(Text, "''"), (Text, "\"\"")]);
+}
+
+#[test]
+fn the_other_languages() {
+    use Kind::*;
+    assert_eq!(
+        seen_as(Grammar::Json, r#"{"a" : ["x\"", -1.5e3, true], "b":null}"#),
+        [
+            (Definition, "\"a\""),
+            (Text, r#""x\"""#),
+            (Number, "-1.5e3"),
+            (Keyword, "true"),
+            (Definition, "\"b\""),
+            (Keyword, "null"),
+        ]
+    );
+    assert_eq!(
+        seen_as(
+            Grammar::Shell,
+            "# go\nif x --in 'it'\\''s # \\' $a \"$b \\\" c\"; fi"
+        ),
+        [
+            (Comment, "# go"),
+            (Keyword, "if"),
+            (Text, "'it'"),
+            (Text, "'s # \\'"),
+            (Decorator, "$a"),
+            (Text, "\"$b \\\" c\""),
+            (Keyword, "fi"),
+        ]
+    );
+    assert_eq!(
+        seen_as(
+            Grammar::JavaScript,
+            "// go\nfunction run(x) { return 'it\\'s' + `a\nb` + 18 }"
+        ),
+        [
+            (Comment, "// go"),
+            (Keyword, "function"),
+            (Definition, "run"),
+            (Keyword, "return"),
+            (Text, "'it\\'s'"),
+            (Text, "`a\nb`"),
+            (Number, "18"),
+        ]
+    );
+    assert_eq!(
+        seen_as(
+            Grammar::Rust,
+            "fn run() { let r = r##\"a \"# \"b\"##; \"c\" } // r\"d\""
+        ),
+        [
+            (Keyword, "fn"),
+            (Definition, "run"),
+            (Keyword, "let"),
+            (Text, "r##\"a \"# \"b\"##"),
+            (Text, "\"c\""),
+            (Comment, "// r\"d\""),
+        ]
+    );
+}
+
+proptest! {
+    #[test]
+    fn the_spans_are_the_text(source in ".{0,80}|[a-fr'\"`\\\\#@$:/{}\n\r 0-9.é-]{0,80}") {
+        for grammar in GRAMMARS {
+            let spans = spans(grammar, &source);
+            prop_assert_eq!(spans.iter().map(|span| span.text).collect::<String>(), source.as_str());
+            prop_assert!(spans.iter().all(|span| !span.text.is_empty()));
+            let doubled = spans.windows(2).any(|pair| pair.iter().all(|span| span.kind == Kind::Plain));
+            prop_assert!(!doubled);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn blocks_have_their_lines_and_lose_nothing(source in "[a'\"# \n]{0,60}", lines in 1..5usize) {
+        let spans = spans(Grammar::Python, &source);
+        let blocks: Vec<String> = blocks(&spans, lines)
+            .into_iter()
+            .map(|block| block.iter().map(|span| span.text).collect())
+            .collect();
+        prop_assert_eq!(blocks.concat(), source);
+        for (n, block) in blocks.iter().enumerate() {
+            let ended = block.matches('\n').count();
+            let is_full = ended == lines && block.ends_with('\n');
+            let is_last = n + 1 == blocks.len() && ended < lines && !block.is_empty();
+            prop_assert!(is_full || is_last, "{:?}", block);
+        }
+    }
+}
+
+#[test]
+fn long_texts_take_time_in_proportion() {
+    for piece in [
+        "'", "\"\"\"", "a", "@", "1", "# ", "\\", "é\n", "r#\"", "\" ", "$", "-",
+    ] {
+        let source = piece.repeat(200_000);
+        for grammar in GRAMMARS {
+            let spans = spans(grammar, &source);
+            let length: usize = spans.iter().map(|span| span.text.len()).sum();
+            assert_eq!(length, source.len());
+        }
+    }
+}
