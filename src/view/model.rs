@@ -70,7 +70,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                     (!is_batch.get()).then(|| view! { <result::ResultRegion model /> }.into_any()).into_any()
                 })}
             </div>
-            {integrations(model)}
+            {integrations(model, one)}
         </div>
     }
 }

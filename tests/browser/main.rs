@@ -12,6 +12,7 @@ mod wire;
 mod errors;
 mod form;
 mod generate;
+mod integrations;
 mod models;
 mod settings;
 mod storage;

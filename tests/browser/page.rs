@@ -229,6 +229,7 @@ fn dress() {
         include_str!("../../style/base.css"),
         include_str!("../../style/parts.css"),
         include_str!("../../style/views.css"),
+        include_str!("../../style/integrations.css"),
     )));
     let root = document().document_element().expect("a root");
     root.append_child(&style).expect("a place");

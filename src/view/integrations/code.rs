@@ -1,0 +1,138 @@
+use atelier_engine::highlight::{self, Grammar, Kind, Span};
+use leptos::html;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement, Node, ScrollIntoViewOptions, ScrollLogicalPosition};
+
+use crate::erased::{self, effect, handler, memo, when};
+
+/// Longer code is first shown in part.
+const MOST_LINES: usize = 18;
+
+/// Lines of a block: some dozen spans, a small part of a frame.
+const BLOCK_LINES: usize = 40;
+
+/// Longer texts (bytes) are shown without colours: an element for each word would take its time.
+const MOST_COLOURED: usize = 200_000;
+
+/// Code in a box of its own, with colours and numbered lines; pointer and keyboard scroll it.
+#[component]
+pub fn Code(
+    /// What it is, for those who do not see it.
+    #[prop(into)]
+    label: Signal<String>,
+    #[prop(into)] code: Signal<String>,
+    grammar: impl Fn() -> Grammar + 'static,
+) -> AnyView {
+    let element = NodeRef::<html::Code>::new();
+    let is_whole = RwSignal::new(false);
+    let lines = memo(move || code.read().lines().count());
+    effect(move || {
+        if let Some(element) = element.get() {
+            fill(&element, grammar(), &code.read());
+        }
+    });
+    let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect();
+    let toggle = move |event: web_sys::MouseEvent| {
+        is_whole.update(|is_whole| *is_whole = !*is_whole);
+        // Else a person who shows less at the end of long code is somewhere else.
+        let button = event
+            .current_target()
+            .and_then(|target| target.dyn_into::<Element>().ok());
+        request_animation_frame(move || {
+            let options = ScrollIntoViewOptions::new();
+            options.set_block(ScrollLogicalPosition::Nearest);
+            if let Some(button) = button {
+                button.scroll_into_view_with_scroll_into_view_options(&options);
+            }
+        });
+    };
+    let words = move || match is_whole.get() {
+        true => "Show less".into(),
+        false => format!("Show all {} lines", lines.get()),
+    };
+    view! {
+        <div class="code" class:whole=when(move || is_whole.get())>
+            <div class="code-box" role="region" tabindex="0" aria-label=label>
+                <div class="code-sheet">
+                    <pre class="code-lines" aria-hidden="true">{erased::text(numbers)}</pre>
+                    <pre><code node_ref=element></code></pre>
+                </div>
+            </div>
+            <button
+                class="button quiet small"
+                type="button"
+                aria-expanded=erased::text(move || is_whole.get().to_string())
+                hidden=when(move || lines.get() <= MOST_LINES)
+                on:click=handler(toggle)
+            >
+                {erased::text(words)}
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// A block of code in the page, and its pieces: it is text at once, and coloured when its time comes.
+type Block = (HtmlElement, Vec<(Kind, String)>);
+
+/// Puts the code into the element, as text. The first block has its colours now, the others one a
+/// frame: an element for each word of some hundred lines would hold the page up.
+fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
+    element.set_text_content(None);
+    let spans = match code.len() > MOST_COLOURED {
+        true => Vec::from_iter([Span {
+            kind: Kind::Plain,
+            text: code,
+        }]),
+        false => highlight::spans(grammar, code),
+    };
+    let mut waiting: Vec<Block> = Vec::new();
+    for pieces in highlight::blocks(&spans, BLOCK_LINES) {
+        let Some(block) = new_span("code-block", &pieces) else {
+            return element.set_text_content(Some(code));
+        };
+        // What is out of sight takes the room that it will take.
+        let lines = block.text_content().map_or(0, |text| text.lines().count());
+        let room = format!("auto {lines}lh");
+        let _ = block
+            .style()
+            .set_property("contain-intrinsic-block-size", &room);
+        let _ = element.append_child(&block);
+        let pieces = pieces.iter().map(|span| (span.kind, span.text.to_owned()));
+        waiting.push((block, pieces.collect()));
+    }
+    waiting.reverse();
+    colour(waiting);
+}
+
+/// Colours the last of the blocks, and the one before it with the next frame.
+fn colour(mut waiting: Vec<Block>) {
+    let Some((block, pieces)) = waiting.pop() else {
+        return;
+    };
+    block.set_text_content(None);
+    for (kind, text) in pieces {
+        let piece: Option<Node> = match kind {
+            Kind::Plain => Some(document().create_text_node(&text).into()),
+            kind => new_span(kind.class(), &[Span { kind, text: &text }]).map(Into::into),
+        };
+        if let Some(piece) = piece {
+            let _ = block.append_child(&piece);
+        }
+    }
+    request_animation_frame(move || {
+        // Other code may have taken its place.
+        if block.is_connected() {
+            colour(waiting);
+        }
+    });
+}
+
+fn new_span(class: &str, text: &[Span]) -> Option<HtmlElement> {
+    let span = document().create_element("span").ok()?;
+    span.set_class_name(class);
+    let text: String = text.iter().map(|span| span.text).collect();
+    span.set_text_content(Some(&text));
+    span.dyn_into().ok()
+}

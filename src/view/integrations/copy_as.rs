@@ -1,0 +1,125 @@
+use crate::app::contexts;
+use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::snippet::{self, Language};
+use leptos::prelude::*;
+use std::sync::Arc;
+
+use super::code::Code;
+use crate::browser::local::Place;
+use crate::browser::location;
+use crate::catalog::Load;
+use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::parts::copy_button::CopyButton;
+
+/// The language chosen last, in this browser.
+const KEPT: &str = "atelier.copy-as";
+
+/// The form as it now stands, as a program.
+#[component]
+pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -> impl IntoView {
+    let catalog = contexts().catalog;
+    let chosen = RwSignal::new(kept());
+    let language = move || Language::ALL[chosen.get()];
+    let options = Language::ALL
+        .iter()
+        .enumerate()
+        .map(|(at, language)| {
+            let choose = move |_| {
+                chosen.set(at);
+                Place::Browser.write(KEPT, language.name());
+            };
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        name="copy-as"
+                        prop:checked=when(move || chosen.get() == at)
+                        on:change=handler(choose)
+                    />
+                    <span>{language.name()}</span>
+                </label>
+            }
+            .into_any()
+        })
+        .collect_view();
+    view! {
+        <div class="panel integration copy-as">
+            <div class="copy-as-side">
+                <div class="integration-head">
+                    <h3 id="copy-as-title">"Copy as"</h3>
+                    <p class="muted">
+                        "The form as it now stands, as a program that generates, waits and gives the result. \
+                         User ID and Access token are not in it: it reads "
+                        <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
+                        " from the environment."
+                    </p>
+                </div>
+                <div class="segments" role="radiogroup" aria-labelledby="copy-as-title">
+                    {options}
+                </div>
+            </div>
+            {dynamic(move || {
+                let Load::Loaded(schema) = catalog.schema(&model) else {
+                    return view! { <p class="muted">"It is here as soon as the form is."</p> }
+                        .into_any();
+                };
+                if !is_near.get() {
+                    return ().into_any();
+                }
+                program(model.clone(), schema, draft, language)
+            })}
+        </div>
+    }
+}
+
+fn program(
+    model: ModelId,
+    schema: Arc<Schema>,
+    draft: RwSignal<Draft>,
+    language: impl Fn() -> Language + Send + Sync + Copy + 'static,
+) -> AnyView {
+    let session = contexts().session;
+    let checked = schema.clone();
+    let code = memo(move || {
+        let settings = session.settings();
+        let service = match settings.address.is_same_origin() {
+            true => location::origin(),
+            false => settings.address.to_string(),
+        };
+        let values = snippet::values(&schema, &draft.read(), settings.send_defaults);
+        snippet::snippet(language(), &service, &model, &values)
+    });
+    let is_valid = when(move || checked.validate(&draft.read(), false).is_ok());
+    view! {
+        <div class="preview">
+            <div class="preview-head">
+                <span class="muted" role="status">
+                    {text(move || match is_valid.get() {
+                        true => "As the form would be sent now.".into(),
+                        false => {
+                            "The form is not complete yet: the service would refuse it like this.".into()
+                        }
+                    })}
+                </span>
+                <CopyButton
+                    label=text(move || format!("Copy as {}", language().name()))
+                    text=move || code.get_untracked()
+                />
+            </div>
+            <Code
+                label=text(move || format!("The form as {}", language().name()))
+                code
+                grammar=move || language().grammar()
+            />
+        </div>
+    }
+    .into_any()
+}
+
+fn kept() -> usize {
+    let kept = Place::Browser.read(KEPT);
+    Language::ALL
+        .iter()
+        .position(|language| kept.as_deref() == Some(language.name()))
+        .unwrap_or_default()
+}

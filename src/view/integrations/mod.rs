@@ -1,0 +1,98 @@
+//! Everything that takes a model elsewhere: the two Python files that the service makes for it, the
+//! JSON schema of its function, and the form as code.
+
+mod code;
+mod copy_as;
+mod file;
+mod near;
+mod preview;
+mod schema;
+
+use crate::app::contexts;
+use atelier_contract::{Draft, ModelId, path, python_file};
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use crate::catalog::Load;
+use crate::erased::when;
+use copy_as::CopyAs;
+use file::ServiceFile;
+use near::near;
+use preview::{DownloadFile, Preview};
+use schema::FunctionSchema;
+
+/// The section of a model's page. Nothing of it is fetched before it comes near the screen.
+///
+/// The code follows what stands in the form for one generation: `draft`.
+pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
+    let catalog = contexts().catalog;
+    let place = NodeRef::<Div>::new();
+    let asked = model.clone();
+    // While the form is not there yet, the section is higher up than it will be.
+    let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
+    let is_near = near(place, is_settled);
+    let function = ServiceFile::new(
+        "The OpenAI function file",
+        python_file::function(&model),
+        &path::openai_function(&model),
+    );
+    let node = ServiceFile::new(
+        "The ComfyUI node file",
+        python_file::node(&model),
+        &path::comfyui_node(&model),
+    );
+    let module = python_file::module(&model);
+    view! {
+        <section class="integrations" aria-labelledby="integrations-title">
+            <h2 id="integrations-title">"Integrations"</h2>
+            <div class="two" node_ref=place>
+                <div class="panel integration">
+                    <div class="integration-head">
+                        <h3>"OpenAI function"</h3>
+                        <p class="muted">
+                            "Lets a chat model with function calling run this model from Python."
+                        </p>
+                    </div>
+                    <DownloadFile label="Download OpenAI function" file=function.clone() />
+                    <Preview file=function.clone() is_near />
+                    <FunctionSchema file=function.clone() />
+                    <ol class="steps">
+                        <li>
+                            "Put " <code>{function.name.clone()}</code> " beside your program and run "
+                            <code>"pip install requests openai"</code> "."
+                        </li>
+                        <li>
+                            "Set " <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
+                            " in the environment, to your User ID and Access token."
+                        </li>
+                        <li>
+                            <code>{format!("import {module}")}</code>
+                            "; the example at the file's end shows one whole conversation."
+                        </li>
+                    </ol>
+                </div>
+                <div class="panel integration">
+                    <div class="integration-head">
+                        <h3>"ComfyUI node"</h3>
+                        <p class="muted">"Adds this model as a node whose output is the result URL."</p>
+                    </div>
+                    <DownloadFile label="Download ComfyUI node" file=node.clone() />
+                    <Preview file=node.clone() is_near />
+                    <ol class="steps">
+                        <li>
+                            "Save it as "
+                            <code>{format!("ComfyUI/custom_nodes/{}", node.name)}</code> "."
+                        </li>
+                        <li>
+                            "Set " <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
+                            " in the environment, to your User ID and Access token, and restart ComfyUI."
+                        </li>
+                        <li>"Add it from the node menu, group " <em>{model.category.clone()}</em> "."</li>
+                    </ol>
+                </div>
+            </div>
+            <CopyAs model draft is_near />
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,56 @@
+use js_sys::Array;
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{IntersectionObserver, IntersectionObserverEntry, IntersectionObserverInit};
+
+use crate::erased::effect;
+
+/// How far from the screen is near, so that what is fetched then is there when it is reached.
+const MARGIN: &str = "300px 0px";
+
+/// Whether an element has come near the screen; once it has, it stays so. Nobody looks before
+/// everything above it stands where it will.
+pub fn near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal<bool> {
+    let is_near = RwSignal::new(false);
+    let watch = StoredValue::new_local(None);
+    let stop = move || {
+        watch.try_with_value(|watch: &Option<(IntersectionObserver, _)>| {
+            if let Some((observer, _)) = watch {
+                observer.disconnect();
+            }
+        });
+    };
+    effect(move || {
+        let Some(element) = element.get() else {
+            return;
+        };
+        if !is_settled.get() || is_near.get_untracked() {
+            return;
+        }
+        let on_sight = Closure::<dyn FnMut(Array)>::new(move |entries: Array| {
+            let is_in_sight = entries.iter().any(|entry| {
+                let entry: IntersectionObserverEntry = entry.unchecked_into();
+                entry.is_intersecting()
+            });
+            if is_in_sight {
+                is_near.try_set(true);
+                stop();
+            }
+        });
+        let options = IntersectionObserverInit::new();
+        options.set_root_margin(MARGIN);
+        let observer =
+            IntersectionObserver::new_with_options(on_sight.as_ref().unchecked_ref(), &options);
+        match observer {
+            Ok(observer) => {
+                observer.observe(&element);
+                watch.set_value(Some((observer, on_sight)));
+            }
+            Err(_) => is_near.set(true),
+        }
+    });
+    on_cleanup(stop);
+    is_near
+}

@@ -1,0 +1,95 @@
+//! What `Copy as` copies is run, by the shell, Python and Node.js themselves.
+
+use atelier_end_to_end::fault::FaultProxy;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::{Result, http};
+use serde_json::json;
+use std::process::Stdio;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+
+const PROMPT: &str = "it's a \"rose\" $HOME `window` \\ 東京";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_form_as_it_stands_runs_as_code() {
+    drive("the_form_as_it_stands_runs_as_code", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        // Page and service have one address, which the code must name; the proxy notes what it is sent.
+        let faults = FaultProxy::start(&service.address()).await?;
+        let permissions = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
+        browser
+            .devtools("Browser.grantPermissions", permissions)
+            .await?;
+        browser
+            .open(&format!("{}/models/image/tessera", faults.address()))
+            .await?;
+        browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+        let section = browser.find(&by("region", "Integrations")).await?;
+        let scroll = "arguments[0].scrollIntoView()";
+        browser
+            .run(scroll, vec![browser.argument(&section)])
+            .await?;
+
+        for (count, (language, command)) in [
+            ("curl", ["sh", "-s"].as_slice()),
+            ("Python", &["python3", "-"]),
+            ("JavaScript", &["node", "--input-type=module", "-"]),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            browser.press(&by("radio", language)).await?;
+            browser
+                .press(&by("button", &format!("Copy as {language}")))
+                .await?;
+            browser.find(&by("button", "Copied")).await?;
+            let program = browser.run("return navigator.clipboard.readText()", vec![]);
+            let program = program.await?.as_str().unwrap_or_default().to_owned();
+            let printed = run(command, &program).await?;
+
+            let sent = faults.calls_to("/v2/generate");
+            assert_eq!(sent.len(), count + 1, "{language}");
+            assert_eq!(sent[count].prompts, [PROMPT], "{language}");
+            let start = printed.find("http").ok_or("no address is printed")?;
+            let output: String = printed[start..]
+                .chars()
+                .take_while(|c| !c.is_whitespace() && *c != '"')
+                .collect();
+            let (status, picture) = http::get(&output).await?;
+            assert_eq!(status, 200, "{output}");
+            assert!(picture.starts_with(b"\x89PNG"), "{output}");
+            // The button says its name again before it is pressed again.
+            browser
+                .find(&by("button", &format!("Copy as {language}")))
+                .await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Runs a program as a person would who has set the two variables, and gives what it prints.
+async fn run(command: &[&str], program: &str) -> Result<String> {
+    let mut child = Command::new(command[0])
+        .args(&command[1..])
+        .env("SERVICE_UID", "me")
+        .env("SERVICE_TOKEN", "a-token")
+        .env("NO_PROXY", "127.0.0.1")
+        .env("no_proxy", "127.0.0.1")
+        .env("LC_ALL", "C.UTF-8")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut stdin = child.stdin.take().ok_or("no standard input")?;
+    stdin.write_all(program.as_bytes()).await?;
+    drop(stdin);
+    let output = child.wait_with_output().await?;
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        return Err(format!("{}: {errors}\n{program}", command[0]).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
