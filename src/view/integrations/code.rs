@@ -22,7 +22,7 @@ pub fn Code(
     #[prop(into)]
     label: Signal<String>,
     #[prop(into)] code: Signal<String>,
-    grammar: impl Fn() -> Grammar + 'static,
+    grammar: Box<dyn Fn() -> Grammar>,
 ) -> AnyView {
     let element = NodeRef::<html::Code>::new();
     let is_whole = RwSignal::new(false);
@@ -78,6 +78,7 @@ type Block = (HtmlElement, Vec<(Kind, String)>);
 
 /// Puts the code into the element, as text. The first block has its colours now, the others one a
 /// frame: an element for each word of some hundred lines would hold the page up.
+#[inline(never)]
 fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
     element.set_text_content(None);
     let spans = match code.len() > MOST_COLOURED {

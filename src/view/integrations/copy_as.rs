@@ -19,7 +19,6 @@ const KEPT: &str = "atelier.copy-as";
 pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -> impl IntoView {
     let catalog = contexts().catalog;
     let chosen = RwSignal::new(kept());
-    let language = move || Language::ALL[chosen.get()];
     let options = Language::ALL
         .iter()
         .enumerate()
@@ -66,18 +65,21 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
                 if !is_near.get() {
                     return ().into_any();
                 }
-                program(model.clone(), schema, draft, language)
+                program(model.clone(), schema, draft, chosen)
             })}
         </div>
     }
 }
 
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
 fn program(
     model: ModelId,
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
-    language: impl Fn() -> Language + Send + Sync + Copy + 'static,
+    chosen: RwSignal<usize>,
 ) -> AnyView {
+    let language = move || Language::ALL[chosen.get()];
     let session = contexts().session;
     let checked = schema.clone();
     let code = memo(move || {
@@ -109,7 +111,7 @@ fn program(
             <Code
                 label=text(move || format!("The form as {}", language().name()))
                 code
-                grammar=move || language().grammar()
+                grammar=Box::new(move || language().grammar())
             />
         </div>
     }

@@ -43,28 +43,29 @@ pub fn Preview(file: ServiceFile, is_near: RwSignal<bool>) -> impl IntoView {
                     _ => ().into_any(),
                 })}
             </div>
-            {dynamic(move || match file.load() {
-                Load::Loading if !is_near.get() => {
-                    view! { <div class="preview-space"></div> }.into_any()
-                }
-                Load::Loading => {
-                    let label = format!("Loading {}", file.name);
-                    view! { <div class="skeleton" role="status" aria-label=label></div> }.into_any()
-                }
-                Load::Failed(error) => {
-                    let asked = file.clone();
-                    view! {
-                        <Failure what error retry=Box::new(move || asked.fetch()) />
-                    }
-                        .into_any()
-                }
-                Load::Loaded(code) => {
-                    let label = file.name.clone();
-                    let code = text(move || code.to_string());
-                    view! { <Code label code grammar=|| Grammar::Python /> }.into_any()
-                }
-            })}
+            {dynamic(move || shown(&file, is_near.get()))}
         </div>
+    }
+}
+
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
+fn shown(file: &ServiceFile, is_near: bool) -> AnyView {
+    match file.load() {
+        Load::Loading if !is_near => view! { <div class="preview-space"></div> }.into_any(),
+        Load::Loading => {
+            let label = format!("Loading {}", file.name);
+            view! { <div class="skeleton" role="status" aria-label=label></div> }.into_any()
+        }
+        Load::Failed(error) => {
+            let (what, asked) = (file.what, file.clone());
+            view! { <Failure what error retry=Box::new(move || asked.fetch()) /> }.into_any()
+        }
+        Load::Loaded(code) => {
+            let label = file.name.clone();
+            let code = text(move || code.to_string());
+            view! { <Code label code grammar=Box::new(|| Grammar::Python) /> }.into_any()
+        }
     }
 }
 
