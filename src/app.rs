@@ -32,14 +32,15 @@ impl Contexts {
         let notices = Notices::new();
         let navigation = Navigation::start();
         let catalog = Catalog::new(session);
-        let runner = Runner::start(session, notices);
+        let later = Later::start();
+        let runner = Runner::start(session, notices, later);
         let this = Self {
             session,
             catalog,
             navigation,
             runner,
             notices,
-            later: Later::start(),
+            later,
         };
         provide_context(this);
         this

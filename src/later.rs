@@ -21,13 +21,22 @@ pub enum State {
     Missing,
 }
 
+type Act = Box<dyn FnOnce()>;
+
 #[derive(Debug, Clone, Copy)]
-pub struct Later(RwSignal<State>);
+pub struct Later {
+    state: RwSignal<State>,
+    /// What waits for it.
+    waiting: StoredValue<Vec<Act>, LocalStorage>,
+}
 
 impl Later {
     /// Fetches it as soon as the browser has shown the first view.
     pub fn start() -> Self {
-        let this = Self(RwSignal::new(State::Coming));
+        let this = Self {
+            state: RwSignal::new(State::Coming),
+            waiting: StoredValue::new_local(Vec::new()),
+        };
         request_animation_frame(move || {
             set_timeout(move || this.load(), std::time::Duration::ZERO)
         });
@@ -41,10 +50,10 @@ impl Later {
             .ok()
             .and_then(|loader| loader.dyn_into::<Function>().ok())
         else {
-            self.0.set(State::Here);
+            self.arrive();
             return;
         };
-        self.0.set(State::Coming);
+        self.state.set(State::Coming);
         spawn(async move {
             let promise = loader
                 .call0(&JsValue::UNDEFINED)
@@ -53,13 +62,34 @@ impl Later {
                 Ok(promise) => JsFuture::from(promise).await.is_ok(),
                 Err(_) => false,
             };
-            self.0
-                .set(if is_here { State::Here } else { State::Missing });
+            if is_here {
+                self.arrive();
+            } else {
+                self.state.set(State::Missing);
+            }
         });
     }
 
     /// Tracked.
     pub fn state(self) -> State {
-        self.0.get()
+        self.state.get()
+    }
+
+    /// Does something as soon as it is here.
+    pub fn then(self, act: impl FnOnce() + 'static) {
+        if self.state.get_untracked() == State::Here {
+            act();
+        } else {
+            self.waiting
+                .update_value(|waiting| waiting.push(Box::new(act)));
+        }
+    }
+
+    fn arrive(self) {
+        self.state.set(State::Here);
+        let waiting = self.waiting.try_update_value(std::mem::take);
+        for act in waiting.into_iter().flatten() {
+            act();
+        }
     }
 }

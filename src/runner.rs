@@ -18,21 +18,26 @@ use crate::browser::storage::Storage;
 use crate::browser::tabs::{Channel, Lease};
 use crate::browser::{clock, http, lifecycle, random, tabs};
 use crate::erased::{effect, spawn};
+use crate::later::Later;
 use crate::notices::Notices;
 use crate::session::Session;
 
+pub mod kept;
 mod news;
 mod note;
 mod records;
 mod shown;
 mod talk;
+mod wanted;
 
 use note::Note;
+use wanted::Keeper;
 
 #[derive(Clone, Copy)]
 pub struct Runner {
     session: Session,
     notices: Notices,
+    later: Later,
     inner: StoredValue<Inner, LocalStorage>,
     /// Every task's key, newest first.
     keys: RwSignal<Arc<Vec<TaskKey>>>,
@@ -40,6 +45,8 @@ pub struct Runner {
     revision: RwSignal<u64>,
     /// Why tasks are kept in memory only, where they are.
     unkept: RwSignal<Option<String>>,
+    /// Moves on whenever a copy of an output comes or goes.
+    copies_changed: RwSignal<u64>,
     hindrance: RwSignal<Option<Hindrance>>,
     is_open: RwSignal<bool>,
 }
@@ -58,11 +65,12 @@ struct Inner {
     /// Heard before, a task submitted in that moment would not be in what was read, and be taken
     /// for one that was removed.
     unheard: Option<Vec<String>>,
+    keeper: Keeper,
 }
 
 impl Runner {
     /// Loads what earlier visits left and goes on with it.
-    pub fn start(session: Session, notices: Notices) -> Self {
+    pub fn start(session: Session, notices: Notices, later: Later) -> Self {
         let mut engine = Engine::new(session.account());
         let now = clock::now();
         engine.set_leading(false, now);
@@ -70,6 +78,7 @@ impl Runner {
         let this = Self {
             session,
             notices,
+            later,
             inner: StoredValue::new_local(Inner {
                 engine,
                 storage: None,
@@ -79,10 +88,12 @@ impl Runner {
                 leading: false,
                 lease: None,
                 unheard: None,
+                keeper: Keeper::default(),
             }),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
             unkept: RwSignal::new(None),
+            copies_changed: RwSignal::new(0),
             hindrance: RwSignal::new(None),
             is_open: RwSignal::new(false),
         };
@@ -125,6 +136,7 @@ impl Runner {
                 let storage = Rc::new(storage);
                 self.inner
                     .update_value(|inner| inner.storage = Some(storage));
+                self.copies_changed.update(|changes| *changes += 1);
                 for task in self.read_all().await {
                     self.learn(task);
                 }
@@ -168,6 +180,7 @@ impl Runner {
         for text in unheard.flatten().into_iter().flatten() {
             self.hear(&text);
         }
+        self.make_copies();
     }
 
     /// Sends a validated input; the task it becomes.
@@ -309,7 +322,10 @@ impl Runner {
                     self.tell(&Note::Removed(key));
                 }
                 Command::Call(call) => spawn(self.perform(call)),
-                Command::Finished(key) => self.announce(&key),
+                Command::Finished(key) => {
+                    self.announce(&key);
+                    self.keep(format!("{key}/"));
+                }
             }
         }
         if !saved.is_empty() {

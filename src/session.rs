@@ -25,6 +25,10 @@ pub struct Settings {
     pub send_defaults: bool,
     /// Notify on completion while the page is hidden.
     pub notify: bool,
+    /// Keep copies of outputs in this browser.
+    pub keep: bool,
+    /// How many bytes of them.
+    pub keep_limit: u64,
 }
 
 impl Settings {
@@ -40,6 +44,8 @@ impl Settings {
             remember: switch("remember"),
             send_defaults: switch("send_defaults"),
             notify: switch("notify"),
+            keep: switch("keep"),
+            keep_limit: record.number("keep_limit").unwrap_or_default(),
         })
     }
 
@@ -50,6 +56,8 @@ impl Settings {
         record.put("remember", self.remember.into());
         record.put("send_defaults", self.send_defaults.into());
         record.put("notify", self.notify.into());
+        record.put("keep", self.keep.into());
+        record.put("keep_limit", self.keep_limit.into());
         record.into_value()
     }
 }
@@ -64,10 +72,7 @@ pub struct Session {
 impl Session {
     /// Reads what earlier visits left.
     pub fn load() -> Self {
-        let settings: Settings = Place::Browser
-            .read(SETTINGS)
-            .and_then(|text| Settings::from_value(json::read(&text)?))
-            .unwrap_or_default();
+        let settings = Self::stored().unwrap_or_default();
         let token = Place::Tab
             .read(TOKEN)
             .or_else(|| Place::Browser.read(TOKEN))
@@ -77,6 +82,17 @@ impl Session {
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
         }
+    }
+
+    fn stored() -> Option<Settings> {
+        Settings::from_value(json::read(&Place::Browser.read(SETTINGS)?)?)
+    }
+
+    /// How much room copies of outputs may take; `None` while none are wanted. As it is stored now:
+    /// another tab may have changed it.
+    pub fn keep_limit(&self) -> Option<u64> {
+        let settings = Self::stored().unwrap_or_else(|| self.settings_untracked());
+        settings.keep.then_some(settings.keep_limit)
     }
 
     /// Keeps new settings; `false` if the browser refuses to, in which case they hold for this

@@ -5,19 +5,19 @@ use atelier_contract::{ApiError, Credentials, json, parse_retry_after};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
-use js_sys::{Reflect, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use serde_json::Value;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortController, Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCache,
-    RequestCredentials, RequestRedirect,
+    AbortController, Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReferrerPolicy,
+    RequestCache, RequestCredentials, RequestRedirect,
 };
 
 use super::clock;
 
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How long a call may take before it counts as unanswered.
 const PATIENCE_MS: u32 = 30_000;
@@ -25,38 +25,32 @@ const PATIENCE_MS: u32 = 30_000;
 /// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
 const GENERATE_PATIENCE_MS: u32 = 90_000;
 
+/// A long video over a slow line.
+const FILE_PATIENCE_MS: u32 = 900_000;
+
 /// `GET` of a discovery endpoint, without credentials.
 pub async fn get_json(url: &str) -> Result<Value, ApiError> {
-    let reply = exchange(Request::get(url), None, PATIENCE_MS).await?;
+    let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
     reply.into_json()
 }
 
 /// `GET` of a text file of the service, without credentials.
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
-    let reply = exchange(Request::get(url), None, PATIENCE_MS).await?;
-    if !(200..300).contains(&reply.status) {
-        return Err(reply.into_error());
-    }
-    String::from_utf8(reply.bytes).map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
+    let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
+    String::from_utf8(reply.ok()?.bytes())
+        .map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
 }
 
-/// A file at its own address, e.g. an output: no credentials, no referrer.
-pub async fn get_blob(url: &str) -> Result<Blob, ApiError> {
-    let guard = AbortGuard::new()?;
-    let request = Request::get(url)
-        .credentials(RequestCredentials::Omit)
-        .referrer_policy(ReferrerPolicy::NoReferrer)
-        .abort_signal(Some(&guard.0.signal()))
-        .build()
-        .map_err(network)?;
-    let response = request.send().await.map_err(network)?;
-    if !response.ok() {
-        return Err(ApiError::from_status(response.status(), None, None));
-    }
-    let response: web_sys::Response = response.into();
-    let blob = response.blob().map_err(broken)?;
-    let blob = JsFuture::from(blob).await.map_err(broken)?;
-    blob.dyn_into().map_err(broken)
+/// A file at its own address, e.g. an output, of at most so many bytes: no credentials, no
+/// referrer.
+pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
+    let request = Request::get(url).credentials(RequestCredentials::Omit);
+    let reply = exchange(request, None, FILE_PATIENCE_MS, most)
+        .await?
+        .ok()?;
+    let options = BlobPropertyBag::new();
+    options.set_type(&reply.mime);
+    Blob::new_with_u8_array_sequence_and_options(&reply.parts, &options).map_err(broken)
 }
 
 /// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is an error.
@@ -75,7 +69,7 @@ pub async fn post_json(
         .header("Authorization", &credentials.authorization())
         .redirect(RequestRedirect::Error)
         .cache(RequestCache::NoStore);
-    exchange(builder, Some(body.to_string()), patience)
+    exchange(builder, Some(body.to_string()), patience, MOST_BYTES)
         .await?
         .into_json()
 }
@@ -83,16 +77,29 @@ pub async fn post_json(
 struct Reply {
     status: u16,
     retry_after_ms: Option<u64>,
-    bytes: Vec<u8>,
+    mime: String,
+    /// The body as it came: a large file is never in the memory of the wasm.
+    parts: Array,
 }
 
 impl Reply {
-    fn into_json(self) -> Result<Value, ApiError> {
-        if !(200..300).contains(&self.status) {
-            return Err(self.into_error());
+    /// Itself, where it is one of success.
+    fn ok(self) -> Result<Self, ApiError> {
+        if (200..300).contains(&self.status) {
+            return Ok(self);
         }
-        json::parse(&self.bytes).map_err(|_| {
-            let start = String::from_utf8_lossy(&self.bytes[..self.bytes.len().min(60)]);
+        let body = json::parse(&self.bytes()).ok();
+        Err(ApiError::from_status(
+            self.status,
+            body.as_ref(),
+            self.retry_after_ms,
+        ))
+    }
+
+    fn into_json(self) -> Result<Value, ApiError> {
+        let bytes = self.ok()?.bytes();
+        json::parse(&bytes).map_err(|_| {
+            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
             match start.trim() {
                 "" => ApiError::malformed("it is empty"),
                 start if start.starts_with('<') => {
@@ -103,9 +110,12 @@ impl Reply {
         })
     }
 
-    fn into_error(self) -> ApiError {
-        let body = json::parse(&self.bytes).ok();
-        ApiError::from_status(self.status, body.as_ref(), self.retry_after_ms)
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for part in self.parts.iter() {
+            bytes.extend(part.unchecked_into::<Uint8Array>().to_vec());
+        }
+        bytes
     }
 }
 
@@ -114,14 +124,16 @@ fn exchange(
     builder: RequestBuilder,
     body: Option<String>,
     patience_ms: u32,
+    most_bytes: u64,
 ) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
-    exchange_once(builder, body, patience_ms).boxed_local()
+    exchange_once(builder, body, patience_ms, most_bytes).boxed_local()
 }
 
 async fn exchange_once(
     builder: RequestBuilder,
     body: Option<String>,
     patience_ms: u32,
+    most_bytes: u64,
 ) -> Result<Reply, ApiError> {
     let guard = AbortGuard::new()?;
     let builder = builder
@@ -134,7 +146,7 @@ async fn exchange_once(
     .map_err(network)?;
     let work = async {
         let response = request.send().await.map_err(network)?;
-        read(response).await
+        read(response, most_bytes).await
     };
     match select(Box::pin(work), TimeoutFuture::new(patience_ms)).await {
         Either::Left((result, _)) => result,
@@ -144,7 +156,7 @@ async fn exchange_once(
     }
 }
 
-async fn read(response: Response) -> Result<Reply, ApiError> {
+async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
     let headers = response.headers();
     // The service's own clock where we may read it, so that a wrong local one does not matter.
     let now = headers
@@ -156,30 +168,42 @@ async fn read(response: Response) -> Result<Reply, ApiError> {
         retry_after_ms: headers
             .get("Retry-After")
             .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
-        bytes: read_bounded(&response).await?,
+        mime: headers.get("Content-Type").unwrap_or_default(),
+        // What is said instead of a file is read as any reply.
+        parts: read_bounded(
+            &response,
+            if response.ok() {
+                most_bytes
+            } else {
+                MOST_BYTES
+            },
+        )
+        .await?,
     })
 }
 
 /// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory.
-async fn read_bounded(response: &Response) -> Result<Vec<u8>, ApiError> {
-    let mut bytes = Vec::new();
+async fn read_bounded(response: &Response, most_bytes: u64) -> Result<Array, ApiError> {
+    let parts = Array::new();
+    let mut left = most_bytes;
     let Some(stream) = response.body() else {
-        return Ok(bytes);
+        return Ok(parts);
     };
     let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     loop {
         let chunk = JsFuture::from(reader.read()).await.map_err(broken)?;
         let done = Reflect::get(&chunk, &"done".into()).map_err(broken)?;
         if done.is_truthy() {
-            return Ok(bytes);
+            return Ok(parts);
         }
         let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
         let chunk: Uint8Array = value.unchecked_into();
-        if bytes.len() + chunk.length() as usize > MOST_BYTES {
+        let Some(rest) = left.checked_sub(chunk.length().into()) else {
             // The reader is given up with the request: the guard aborts it.
             return Err(ApiError::malformed("it is too large to read"));
-        }
-        bytes.extend(chunk.to_vec());
+        };
+        left = rest;
+        parts.push(&chunk);
     }
 }
 

@@ -8,9 +8,10 @@ use std::future::IntoFuture;
 
 use futures::future::{FutureExt, LocalBoxFuture};
 use idb::{
-    Database, DatabaseEvent, Error, Factory, ObjectStoreParams, Query, TransactionMode,
+    Database, DatabaseEvent, Error, Factory, KeyRange, ObjectStoreParams, Query, TransactionMode,
     TransactionResult,
 };
+use leptos::prelude::window;
 use wasm_bindgen::JsValue;
 
 const NAME: &str = "atelier";
@@ -55,9 +56,6 @@ pub struct StorageError(pub String);
 /// A write that has begun; await it to know that it is done.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
-/// The stores of one transaction.
-type StoreOf<'a> = dyn Fn(Store) -> Result<idb::ObjectStore, Error> + 'a;
-
 impl From<Error> for StorageError {
     /// The browsers' own words differ and tell a person nothing; what matters is that it refused.
     fn from(_: Error) -> Self {
@@ -90,31 +88,27 @@ impl Storage {
 
     /// Writes records in one transaction: all of them, or none.
     pub fn put(&self, records: &[(Store, String, JsValue)]) -> Written {
-        self.write(records.iter().map(|(store, ..)| *store), &|stores| {
-            for (store, key, value) in records {
-                stores(*store)?.put(value, Some(&JsValue::from_str(key)))?;
-            }
-            Ok(())
-        })
+        self.change(&[], records)
     }
 
-    /// Deletes records in one transaction; one that is not there is no error.
+    /// Deletes records in one transaction; one that is not there is no error. As with folders, a
+    /// key that ends in `/` means everything below it, and an empty one all there is.
     pub fn delete(&self, records: &[(Store, String)]) -> Written {
-        self.write(records.iter().map(|(store, _)| *store), &|stores| {
-            for (store, key) in records {
-                stores(*store)?.delete(Query::from(JsValue::from_str(key)))?;
-            }
-            Ok(())
-        })
+        self.change(records, &[])
     }
 
-    fn write(
+    /// Deletes some records and then writes others, in one transaction.
+    pub fn change(
         &self,
-        stores: impl Iterator<Item = Store>,
-        act: &dyn Fn(&StoreOf<'_>) -> Result<(), Error>,
+        going: &[(Store, String)],
+        coming: &[(Store, String, JsValue)],
     ) -> Written {
         let mut names: Vec<&str> = Vec::new();
-        for name in stores.map(Store::name) {
+        let stores = going.iter().map(|(store, _)| *store);
+        for name in stores
+            .chain(coming.iter().map(|(store, ..)| *store))
+            .map(Store::name)
+        {
             if !names.contains(&name) {
                 names.push(name);
             }
@@ -126,7 +120,14 @@ impl Storage {
             let transaction = self
                 .database
                 .transaction(&names, TransactionMode::ReadWrite)?;
-            act(&|store| transaction.object_store(store.name()))?;
+            for (store, key) in going {
+                let store = transaction.object_store(store.name())?;
+                store.delete(everything_under(key)?)?;
+            }
+            for (store, key, value) in coming {
+                let store = transaction.object_store(store.name())?;
+                store.put(value, Some(&JsValue::from_str(key)))?;
+            }
             Ok::<_, Error>(Some(transaction.into_future()))
         })();
         async move {
@@ -143,26 +144,50 @@ impl Storage {
     }
 
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<JsValue>, StorageError> {
-        let transaction = self
-            .database
-            .transaction(&[store.name()], TransactionMode::ReadOnly)?;
-        let request = transaction
-            .object_store(store.name())?
-            .get(Query::from(JsValue::from_str(key)))?;
-        Ok(request.await?.filter(|value| !value.is_undefined()))
+        let key = Query::from(JsValue::from_str(key));
+        Ok(self.read(store, Some(key)).await?.pop())
     }
 
     /// Every JSON text of a store.
     pub async fn all_texts(&self, store: Store) -> Result<Vec<String>, StorageError> {
-        let transaction = self
-            .database
-            .transaction(&[store.name()], TransactionMode::ReadOnly)?;
-        let request = transaction
-            .object_store(store.name())?
-            .get_all(None, None)?;
-        let values = request.await?;
+        let values = self.read(store, None).await?;
         Ok(values.iter().filter_map(JsValue::as_string).collect())
     }
+
+    /// What answers the query; everything without one.
+    fn read(
+        &self,
+        store: Store,
+        query: Option<Query>,
+    ) -> LocalBoxFuture<'_, Result<Vec<JsValue>, StorageError>> {
+        let read = async move {
+            let transaction = self
+                .database
+                .transaction(&[store.name()], TransactionMode::ReadOnly)?;
+            let store = transaction.object_store(store.name())?;
+            Ok(store.get_all(query, None)?.await?)
+        };
+        read.boxed_local()
+    }
+}
+
+fn everything_under(key: &str) -> Result<Query, Error> {
+    let from = JsValue::from_str(key);
+    let to = match key.strip_suffix('/') {
+        // `0` comes right after `/`.
+        Some(folder) => format!("{folder}0"),
+        None if key.is_empty() => "\u{ffff}".to_owned(),
+        None => return Ok(from.into()),
+    };
+    let range = KeyRange::bound(&from, &JsValue::from_str(&to), None, Some(true))?;
+    Ok(range.into())
+}
+
+/// Asks the browser not to clear what is kept when it needs room for something else. It may refuse:
+/// then things are as they were.
+pub fn ask_to_persist() {
+    // Absent where the page is neither https nor localhost; calling it fails then.
+    let _ = window().navigator().storage().persist();
 }
 
 /// Brings a database of an older version up to [`VERSION`], one step after the other; what is

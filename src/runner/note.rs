@@ -20,6 +20,10 @@ pub enum Note {
     /// A new tab asks for the token, so that it need not be typed for each tab.
     TokenWanted,
     Token(String),
+    /// An output is before a person in a follower, by the key of its copy.
+    Shown(String),
+    /// Copies of outputs have come or gone.
+    Copies,
 }
 
 impl Note {
@@ -29,6 +33,7 @@ impl Note {
             return match word.as_str() {
                 "Tick" => Some(Self::Tick),
                 "TokenWanted" => Some(Self::TokenWanted),
+                "Copies" => Some(Self::Copies),
                 _ => None,
             };
         }
@@ -46,6 +51,7 @@ impl Note {
                 Self::ActOnBatch(BatchKey(batch), BatchAction::from_word(&action)?)
             }
             "Token" => Self::Token(json::text(value)?),
+            "Shown" => Self::Shown(json::text(value)?),
             _ => return None,
         })
     }
@@ -66,6 +72,8 @@ impl Note {
             Self::Tick => return "Tick".into(),
             Self::TokenWanted => return "TokenWanted".into(),
             Self::Token(token) => ("Token", token.as_str().into()),
+            Self::Shown(copy) => ("Shown", copy.as_str().into()),
+            Self::Copies => return "Copies".into(),
         };
         let mut record = Record::new();
         record.put(name, value);
@@ -84,7 +92,9 @@ mod tests {
             json!("Tick"),
             json!("TokenWanted"),
             json!({"Token": "secret"}),
+            json!("Copies"),
             json!({"Removed": "k"}),
+            json!({"Shown": "k/0"}),
             json!({"Act": ["k", "stop_watching"]}),
             json!({"ActOnBatch": ["b", "pause"]}),
         ] {

@@ -66,17 +66,36 @@ impl Runner {
         storage.put(&records)
     }
 
+    /// Its record goes, and with it the copies of its outputs.
     pub(super) fn forget(&self, key: &TaskKey) {
+        let copies = format!("{key}/");
+        self.delete(&[
+            (Store::Tasks, key.0.clone()),
+            (Store::Outputs, copies.clone()),
+            (Store::OutputFacts, copies),
+        ]);
+    }
+
+    fn delete(&self, records: &[(Store, String)]) {
         let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
             return;
         };
         let this = *self;
-        let deleted = storage.delete(&[(Store::Tasks, key.0.clone())]);
+        let deleted = storage.delete(records);
         spawn(async move {
-            if let Err(error) = deleted.await {
-                this.is_unkept(&error);
+            match deleted.await {
+                Ok(()) => this.tell_of_copies(),
+                Err(error) => this.is_unkept(&error),
             }
         });
+    }
+
+    /// All copies of outputs go.
+    pub fn delete_copies(&self) {
+        self.delete(&[
+            (Store::Outputs, String::new()),
+            (Store::OutputFacts, String::new()),
+        ]);
     }
 
     pub(super) fn is_unkept(&self, error: &StorageError) {

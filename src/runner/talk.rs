@@ -58,6 +58,8 @@ impl Runner {
                     self.tell(&Note::Token(token));
                 }
             }
+            Note::Shown(copy) if leading => self.keep(copy),
+            Note::Copies => self.copies_changed.update(|changes| *changes += 1),
             Note::Token(token) => self.session.borrow_token(&token),
             _ => {}
         }

@@ -1,3 +1,5 @@
+pub mod kept;
+
 use crate::app::contexts;
 use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
@@ -5,6 +7,7 @@ use leptos::prelude::*;
 use crate::browser::{http, notify};
 use crate::erased::{derived, dynamic, handler, memo, spawn, text, when};
 use crate::session::{Session, Settings};
+use crate::view::parts::later::later;
 
 /// `/settings`: where the service is and who asks.
 #[component]
@@ -19,6 +22,8 @@ pub fn SettingsPage() -> impl IntoView {
     let remember = RwSignal::new(now.remember);
     let send_defaults = RwSignal::new(now.send_defaults);
     let wants_notices = RwSignal::new(now.notify);
+    let keep = RwSignal::new(now.keep);
+    let keep_limit = RwSignal::new(now.keep_limit);
     let visited = RwSignal::new(false);
     let address_problem = memo(move || {
         ServiceAddress::parse(&address.read())
@@ -34,6 +39,8 @@ pub fn SettingsPage() -> impl IntoView {
             remember: remember.get_untracked(),
             send_defaults: send_defaults.get_untracked(),
             notify: wants_notices.get_untracked(),
+            keep: keep.get_untracked(),
+            keep_limit: keep_limit.get_untracked(),
         };
         Some((settings, token.read_untracked().trim().to_owned()))
     };
@@ -50,8 +57,9 @@ pub fn SettingsPage() -> impl IntoView {
                 "This browser refuses to keep settings; they hold until this tab is closed.",
             );
         }
+        runner.shown(String::new());
     };
-    let unsave = move || saved.set(false);
+    let unsave = move |()| saved.set(false);
     let test = RwSignal::new(None::<Test>);
     let run_test = move |_| {
         let Some((settings, token)) = entered() else {
@@ -66,7 +74,7 @@ pub fn SettingsPage() -> impl IntoView {
     let ask = move |event| {
         let wanted = event_target_checked(&event);
         wants_notices.set(wanted);
-        unsave();
+        unsave(());
         if wanted {
             spawn(async move {
                 if !notify::ask().await {
@@ -101,7 +109,7 @@ pub fn SettingsPage() -> impl IntoView {
                         prop:value=address
                         on:input=handler(move |event| {
                             address.set(event_target_value(&event));
-                            unsave();
+                            unsave(());
                         })
                         on:blur=handler(move |_| visited.set(true))
                     />
@@ -124,7 +132,7 @@ pub fn SettingsPage() -> impl IntoView {
                         prop:value=uid
                         on:input=handler(move |event| {
                             uid.set(event_target_value(&event));
-                            unsave();
+                            unsave(());
                         })
                     />
                 </div>
@@ -140,7 +148,7 @@ pub fn SettingsPage() -> impl IntoView {
                         prop:value=token
                         on:input=handler(move |event| {
                             token.set(event_target_value(&event));
-                            unsave();
+                            unsave(());
                         })
                     />
                     <p class="hint" id="token-hint">
@@ -164,6 +172,8 @@ pub fn SettingsPage() -> impl IntoView {
                     />
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
+                <hr />
+                {later("Keep outputs", move || kept::kept_outputs(keep, keep_limit, Callback::new(unsave)))}
                 <p class="note" hidden=when(move || !session.is_guest())>
                     "This service takes anyone as its guest: tasks run without User ID and token of your own."
                 </p>
@@ -191,8 +201,8 @@ fn Tick(
     id: &'static str,
     label: &'static str,
     checked: RwSignal<bool>,
-    on_change: impl Fn() + 'static,
-) -> impl IntoView {
+    #[prop(into)] on_change: Callback<()>,
+) -> AnyView {
     view! {
         <div class="tick">
             <input
@@ -201,12 +211,13 @@ fn Tick(
                 prop:checked=checked
                 on:change=handler(move |event| {
                     checked.set(event_target_checked(&event));
-                    on_change();
+                    on_change.run(());
                 })
             />
             <label for=id>{label}</label>
         </div>
     }
+    .into_any()
 }
 
 #[derive(Clone)]

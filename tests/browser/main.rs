@@ -13,6 +13,7 @@ mod errors;
 mod form;
 mod generate;
 mod integrations;
+mod kept;
 mod models;
 mod settings;
 mod storage;

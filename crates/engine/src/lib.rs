@@ -25,6 +25,7 @@ pub mod fold;
 pub mod function_schema;
 pub mod highlight;
 pub mod history;
+pub mod kept;
 pub mod manifest;
 pub mod output;
 pub mod rerun;

@@ -11,6 +11,13 @@ mod stored;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskKey(pub String);
 
+impl TaskKey {
+    /// Our own name of one of its outputs, by its position from 0.
+    pub fn output(&self, position: usize) -> String {
+        format!("{self}/{position}")
+    }
+}
+
 /// Our own key of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BatchKey(pub String);
@@ -71,6 +78,9 @@ pub struct Task {
     pub accepted: Option<Millis>,
     /// When the last word was known.
     pub finished: Option<Millis>,
+    /// When the service was last asked once more for the addresses of the outputs, and had its say:
+    /// the addresses may well be the same as before.
+    pub refreshed: Option<Millis>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
     pub extra: Map<String, Value>,
 }
@@ -101,6 +111,7 @@ impl Task {
             submitted: None,
             accepted: None,
             finished: None,
+            refreshed: None,
             extra: Map::new(),
         }
     }

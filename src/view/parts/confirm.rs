@@ -12,8 +12,8 @@ pub fn ConfirmButton(
     question: Signal<String>,
     /// What the button in the dialog says.
     confirm: &'static str,
-    on_confirm: impl Fn() + 'static,
-) -> impl IntoView {
+    #[prop(into)] on_confirm: Callback<()>,
+) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     let open = move |_| {
         if let Some(dialog) = dialog.get_untracked() {
@@ -40,7 +40,7 @@ pub fn ConfirmButton(
                     class="button danger"
                     type="button"
                     on:click=handler(move |_| {
-                        on_confirm();
+                        on_confirm.run(());
                         close();
                     })
                 >
@@ -49,4 +49,5 @@ pub fn ConfirmButton(
             </div>
         </dialog>
     }
+    .into_any()
 }

@@ -37,19 +37,12 @@ pub fn MediaView(
     view! {
         {dynamic(move || {
             if failed.get() {
-                return view! {
-                    <div class="media-gone">
-                        <Glyph icon=LuImageOff />
-                        <p>
-                            {if thumbnail {
-                                ""
-                            } else {
-                                "Not shown: the file is gone, or its host does not let this page load it."
-                            }}
-                        </p>
-                    </div>
-                }
-                    .into_any();
+                let words = if thumbnail {
+                    ""
+                } else {
+                    "Not shown: the file is gone, or its host does not let this page load it."
+                };
+                return view! { <Gone words=words.to_owned() /> }.into_any();
             }
             let (source, label) = (source.clone(), label.clone());
             match (kind, thumbnail) {
@@ -116,6 +109,18 @@ pub fn MediaView(
                 }
             }
         })}
+    }
+    .into_any()
+}
+
+/// Stands where media would, and says why it does not.
+#[component]
+pub fn Gone(words: String) -> AnyView {
+    view! {
+        <div class="media-gone">
+            <Glyph icon=LuImageOff />
+            <p aria-live="polite">{words}</p>
+        </div>
     }
     .into_any()
 }

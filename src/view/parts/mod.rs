@@ -4,6 +4,7 @@ pub mod confirm;
 pub mod copy_button;
 pub mod failure;
 pub mod glyph;
+pub mod kept;
 pub mod later;
 pub mod list;
 pub mod media;

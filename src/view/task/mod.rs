@@ -1,7 +1,9 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
+mod lasting;
 mod outputs;
+pub mod rescue;
 mod state;
 mod words;
 
@@ -13,6 +15,7 @@ use leptos::prelude::*;
 pub use state::{StateLine, StatePill};
 pub use words::name;
 
+use crate::browser::clock;
 use crate::erased::{dynamic, memo, text};
 
 /// A task in full. Nothing if it has been removed meanwhile.
@@ -33,6 +36,7 @@ pub fn TaskArticle(
         let task = task.clone();
         move || task.read().state.clone()
     });
+    let since = clock::now();
     let title = first.input.title().to_owned();
     let untitled = title.is_empty();
     let label = name(&first);
@@ -72,7 +76,7 @@ pub fn TaskArticle(
                 let task: Task = task.get_untracked();
                 match state.get() {
                     TaskState::Ready { outputs, .. } => {
-                        view! { <outputs::Outputs task outputs /> }.into_any()
+                        view! { <outputs::Outputs task outputs since /> }.into_any()
                     }
                     TaskState::Queued
                     | TaskState::Submitting

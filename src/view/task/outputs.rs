@@ -1,18 +1,24 @@
 use crate::app::contexts;
-use crate::erased::{handler, spawn};
-use atelier_engine::output::{self, OutputKind, SafeUrl};
-use atelier_engine::{Task, file_name};
+use crate::erased::{handler, text};
+use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::{Millis, Task};
 use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::browser::{download, http};
+use super::lasting::{LastingMedia, Shown};
+use super::rescue;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::media::MediaView;
+use crate::view::parts::kept::address_of_copy;
 
 /// The outputs of a task: they are what all this is for.
 #[component]
-pub fn Outputs(task: Task, outputs: Vec<String>) -> impl IntoView {
+pub fn Outputs(
+    task: Task,
+    outputs: Vec<String>,
+    /// See [`Shown`].
+    since: Millis,
+) -> impl IntoView {
     if outputs.is_empty() {
         return view! { <p class="muted">"Completed, without any output."</p> }.into_any();
     }
@@ -20,7 +26,7 @@ pub fn Outputs(task: Task, outputs: Vec<String>) -> impl IntoView {
     let list = outputs
         .into_iter()
         .enumerate()
-        .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total /> }.into_any())
+        .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total since /> }.into_any())
         .collect_view();
     view! {
         <ul class="outputs" data-count=total.min(4).to_string()>
@@ -31,9 +37,9 @@ pub fn Outputs(task: Task, outputs: Vec<String>) -> impl IntoView {
 }
 
 #[component]
-fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
-    let address = contexts().session.settings_untracked().address;
-    let notices = contexts().notices;
+fn Output(task: Task, url: String, n: usize, total: usize, since: Millis) -> impl IntoView {
+    let contexts = contexts();
+    let address = contexts.session.settings_untracked().address;
     let kind = OutputKind::of(&url, &task.model.category);
     let what = match kind {
         OutputKind::Image => "Image",
@@ -65,25 +71,25 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
         }
         .into_any()
     });
-    let save = safe.map(|safe| {
-        let (title, model) = (task.input.title().to_owned(), task.model.clone());
+    let shown = Shown {
+        copy: address_of_copy(),
+        words: RwSignal::new(String::new()),
+        position: n - 1,
+        url: url.clone(),
+        task,
+        kind,
+        since,
+    };
+    let copy = shown.copy;
+    let save = safe.map(|_| {
+        let shown = shown.clone();
         let busy = RwSignal::new(false);
         let save = move |_| {
-            let (safe, title, model) = (safe.clone(), title.clone(), model.clone());
+            let shown = shown.clone();
             busy.set(true);
-            spawn(async move {
-                match http::get_blob(safe.as_str()).await {
-                    Ok(blob) => {
-                        let extension = output::extension(&blob.type_(), safe.as_str(), kind);
-                        download::blob(&file_name::output(&model, &title, n, extension), &blob);
-                    }
-                    Err(error) => notices.problem(format!(
-                        "The output could not be fetched for saving. {} Open it and save it from there.",
-                        error.sentence()
-                    )),
-                }
-                busy.try_set(false);
-            });
+            contexts
+                .later
+                .then(move || rescue::save(contexts, shown, busy));
         };
         view! {
             <button class="button quiet" type="button" prop:disabled=busy on:click=handler(save)>
@@ -96,9 +102,14 @@ fn Output(task: Task, url: String, n: usize, total: usize) -> impl IntoView {
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
-                <MediaView url kind label />
+                <LastingMedia shown label />
                 <figcaption>
-                    <span class="muted">{which}</span>
+                    <span class="muted">
+                        {text(move || match copy.read().is_empty() {
+                            true => which.clone(),
+                            false => format!("{which}. Shown from the copy kept in this browser."),
+                        })}
+                    </span>
                     <span class="row tight">
                         {open} <CopyButton label="Copy URL" text=move || copied.clone() /> {save}
                     </span>

@@ -54,7 +54,7 @@ pub fn TasksPage() -> impl IntoView {
         n => format!("Forget {n} finished tasks? Their outputs stay at the service for as long as that keeps them."),
     }
     });
-    let clear = move || {
+    let clear = move |()| {
         for key in finished.get_untracked() {
             runner.act(&key, Action::Remove);
         }

@@ -6,13 +6,14 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 use crate::erased::{dynamic, memo, text, when};
+use crate::view::parts::kept::address_of_copy;
 use crate::view::parts::media::MediaView;
-use crate::view::task::{StateLine, name};
+use crate::view::task::{StateLine, name, rescue};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
 pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
-    let runner = contexts().runner;
+    let (runner, later) = (contexts().runner, contexts().later);
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
@@ -37,6 +38,10 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
         title => title.to_owned(),
     };
     let href = Route::Task(task_key.clone()).path();
+    // Where the output's address is dead, the copy that this browser keeps. The service is not asked
+    // for a fresh one: of a list of old tasks it would be asked much.
+    let copy = address_of_copy();
+    let output = task_key.output(0);
     let (now, offset) = (clock::now(), clock::offset());
     let about = format!(
         "{} · {} {}",
@@ -52,7 +57,15 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                         .get()
                         .map(|url| {
                             let kind = OutputKind::of(&url, &category);
-                            view! { <MediaView url kind label="" thumbnail=true /> }.into_any()
+                            let output = output.clone();
+                            let on_gone = move |()| {
+                                if copy.read_untracked().is_empty() {
+                                    let output = output.clone();
+                                    later.then(move || rescue::show_copy(runner, output, copy));
+                                }
+                            };
+                            let url = Some(copy.get()).filter(|copy| !copy.is_empty()).unwrap_or(url);
+                            view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
                         })
                         .into_any()
                 })}

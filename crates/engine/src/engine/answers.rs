@@ -234,14 +234,19 @@ impl Engine {
             tracked.refetch = false;
             return match answer {
                 Ok(Output { output, .. }) => {
+                    tracked.task.refreshed = Some(now);
                     self.happen(key, Event::Ready { outputs: output }, now);
+                    self.save(key);
                     Ok(())
                 }
+                Err(error) if asks_to_wait(&error) => {
+                    tracked.refetch = true;
+                    self.set_due(key, now);
+                    Err(error)
+                }
                 Err(error) => {
-                    if asks_to_wait(&error) {
-                        tracked.refetch = true;
-                        self.set_due(key, now);
-                    }
+                    tracked.task.refreshed = Some(now);
+                    self.save(key);
                     Err(error)
                 }
             };

@@ -31,6 +31,7 @@ impl Task {
             submitted: record.optional("submitted", json::number)?,
             accepted: record.optional("accepted", json::number)?,
             finished: record.optional("finished", json::number)?,
+            refreshed: record.optional("refreshed", json::number)?,
             extra: record.rest(),
         })
     }
@@ -56,6 +57,7 @@ impl Task {
         record.put_some("submitted", self.submitted.map(Value::from));
         record.put_some("accepted", self.accepted.map(Value::from));
         record.put_some("finished", self.finished.map(Value::from));
+        record.put_some("refreshed", self.refreshed.map(Value::from));
         record.put_all(&self.extra);
         record.into_value()
     }

@@ -303,6 +303,9 @@ fn fresh_addresses_replace_old_ones_and_none_do_not() {
             matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs == [expected])
         );
         assert!(hand.calls().is_empty(), "asked once");
+        // Whoever waits for the answer is told, though nothing else may have changed.
+        let told = hand.saved.last().map(|task| (&task.state, task.refreshed));
+        assert_eq!(told, Some((&hand.state("a"), Some(hand.now))));
     }
 }
 

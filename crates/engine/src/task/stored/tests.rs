@@ -16,7 +16,7 @@ fn full() -> Value {
         "state": {"state": "failed", "id": null, "message": "no"},
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
         "watching": false, "paused": true, "not_before": 3, "retry_of": "j",
-        "batch": {"batch": "b", "index": 4}, "submitted": 5, "accepted": 6, "finished": 7,
+        "batch": {"batch": "b", "index": 4}, "submitted": 5, "accepted": 6, "finished": 7, "refreshed": 8,
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
 }
@@ -41,6 +41,7 @@ fn a_record_of_the_first_version_is_read() {
         "submitted",
         "accepted",
         "finished",
+        "refreshed",
         "later",
         "and_later",
     ] {

@@ -1,0 +1,95 @@
+//! Copies of outputs that are kept in the browser: how much room they take, and which of them make
+//! way for another.
+
+use atelier_contract::json::Record;
+use serde_json::Value;
+
+use crate::{Millis, TaskKey, sort};
+
+/// How much room the copies may take together, in bytes: what a person chooses from.
+pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, 2_000_000_000];
+
+/// What is known of a copy beside its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copy {
+    /// The output's name, see [`TaskKey::output`].
+    pub key: String,
+    /// Where it was fetched from.
+    pub url: String,
+    pub bytes: u64,
+    pub kept: Millis,
+    /// When a person last had it before them.
+    pub shown: Millis,
+}
+
+/// The task and the position of an output, by its name (see [`TaskKey::output`]).
+pub fn place(key: &str) -> Option<(TaskKey, usize)> {
+    let (task, position) = key.rsplit_once('/')?;
+    Some((TaskKey(task.to_owned()), position.parse().ok()?))
+}
+
+impl Copy {
+    /// Records of earlier visits must stay readable: names and shapes do not change.
+    pub fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        Some(Self {
+            key: record.text("key")?,
+            url: record.text("url")?,
+            bytes: record.number("bytes")?,
+            kept: record.number("kept")?,
+            shown: record.number("shown")?,
+        })
+    }
+
+    pub fn to_value(&self) -> Value {
+        let mut record = Record::new();
+        record.put("key", self.key.as_str().into());
+        record.put("url", self.url.as_str().into());
+        record.put("bytes", self.bytes.into());
+        record.put("kept", self.kept.into());
+        record.put("shown", self.shown.into());
+        record.into_value()
+    }
+}
+
+/// The bytes of all copies together.
+pub fn total(copies: &[Copy]) -> u64 {
+    let add = |total: u64, copy: &Copy| total.saturating_add(copy.bytes);
+    copies.iter().fold(0, add)
+}
+
+/// The keys of the copies that have to go so that so many more bytes fit: those that nobody has
+/// looked at for longest, and no more of them than needed. `None` if it would not fit into all the
+/// room there is.
+pub fn make_room(copies: &[Copy], incoming: u64, limit: u64) -> Option<Vec<String>> {
+    let room = limit.checked_sub(incoming)?;
+    let mut taken = total(copies);
+    let longest_unseen = sort::positions(copies.iter().map(|copy| copy.shown));
+    let mut going = Vec::new();
+    for copy in longest_unseen.into_iter().map(|at| &copies[at]) {
+        if taken <= room {
+            break;
+        }
+        taken -= copy.bytes.min(taken);
+        going.push(copy.key.clone());
+    }
+    Some(going)
+}
+
+/// A number of bytes in words, e.g. `12.3 MB`.
+pub fn size(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        0..1_000_000 => (1_000, "kB"),
+        1_000_000..1_000_000_000 => (1_000_000, "MB"),
+        _ => (1_000_000_000, "GB"),
+    };
+    // Rounded up: what is there is never shown as nothing.
+    let tenths = bytes.div_ceil(unit / 10);
+    match tenths % 10 {
+        0 => format!("{} {name}", tenths / 10),
+        tenth => format!("{}.{tenth} {name}", tenths / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn copy(n: usize, bytes: u64, shown: Millis) -> Copy {
+    Copy {
+        key: format!("task/{n}"),
+        url: "https://host.example/a.png".into(),
+        bytes,
+        kept: 1,
+        shown,
+    }
+}
+
+fn copies(facts: &[(u64, Millis)]) -> Vec<Copy> {
+    let numbered = facts.iter().enumerate();
+    numbered
+        .map(|(n, (bytes, shown))| copy(n, *bytes, *shown))
+        .collect()
+}
+
+#[test]
+fn those_nobody_has_looked_at_for_longest_go_first() {
+    let all = copies(&[(40, 3), (40, 1), (40, 2)]);
+    let going = |incoming, limit| make_room(&all, incoming, limit);
+    assert_eq!(going(0, 120), Some(vec![]));
+    assert_eq!(going(1, 120), Some(vec!["task/1".into()]));
+    assert_eq!(going(41, 120), Some(vec!["task/1".into(), "task/2".into()]));
+    assert_eq!(going(120, 120).map(|keys| keys.len()), Some(3));
+    assert_eq!(going(121, 120), None, "more than all the room there is");
+    // A smaller limit than before.
+    assert_eq!(going(0, 100), Some(vec!["task/1".into()]));
+    assert_eq!(make_room(&[], 100, 100), Some(vec![]));
+}
+
+#[test]
+fn copies_are_read_as_they_were_written() {
+    let value = json!({
+        "key": "task/0", "url": "https://host.example/a.png", "bytes": 7, "kept": 1, "shown": 2
+    });
+    let copy = Copy::from_value(value.clone()).unwrap();
+    assert_eq!(copy, self::copy(0, 7, 2));
+    assert_eq!(copy.to_value(), value);
+    for odd in [json!({}), json!(1), json!({"key": "task/0"})] {
+        assert_eq!(Copy::from_value(odd), None);
+    }
+}
+
+#[test]
+fn a_key_says_which_output_it_is_of() {
+    let task = TaskKey("a/b".into());
+    assert_eq!(place(&task.output(12)), Some((task, 12)));
+    for odd in ["", "task", "task/", "task/x"] {
+        assert_eq!(place(odd), None);
+    }
+}
+
+#[test]
+fn sizes_in_words() {
+    for (bytes, words) in [
+        (0, "0 kB"),
+        (1, "0.1 kB"),
+        (12_300, "12.3 kB"),
+        (999_999, "1000 kB"),
+        (12_345_678, "12.4 MB"),
+        (100_000_000, "100 MB"),
+        (2_000_000_000, "2 GB"),
+        (u64::MAX, "18446744073.8 GB"),
+    ] {
+        assert_eq!(size(bytes), words);
+    }
+}
+
+proptest! {
+    #[test]
+    fn never_above_the_limit_and_never_more_than_needed(
+        facts in prop::collection::vec((0u64..1_000, 0u64..50), 0..40),
+        incoming in 0u64..3_000,
+        limit in 0u64..20_000,
+    ) {
+        let all = copies(&facts);
+        let Some(going) = make_room(&all, incoming, limit) else {
+            prop_assert!(incoming > limit);
+            return Ok(());
+        };
+        let (gone, staying): (Vec<Copy>, Vec<Copy>) =
+            all.into_iter().partition(|copy| going.contains(&copy.key));
+        prop_assert_eq!(gone.len(), going.len(), "each goes once");
+        prop_assert!(total(&staying) + incoming <= limit);
+        // Whoever stays was looked at no earlier than whoever goes.
+        let latest_gone = gone.iter().map(|copy| copy.shown).max();
+        let earliest_staying = staying.iter().map(|copy| copy.shown).min();
+        if let (Some(gone), Some(staying)) = (latest_gone, earliest_staying) {
+            prop_assert!(gone <= staying);
+        }
+        // Without the last of them there would not be room enough.
+        if let Some(last) = gone.iter().find(|copy| Some(&copy.key) == going.last()) {
+            prop_assert!(total(&staying) + incoming + last.bytes > limit);
+        }
+    }
+
+    #[test]
+    fn however_many_come_the_newest_is_there(
+        incoming in prop::collection::vec(0u64..150, 1..60),
+        limit in 0u64..200,
+    ) {
+        let mut all: Vec<Copy> = Vec::new();
+        for (n, bytes) in incoming.into_iter().enumerate() {
+            let Some(going) = make_room(&all, bytes, limit) else { continue };
+            let new = copy(n, bytes, n as Millis);
+            prop_assert!(!going.contains(&new.key));
+            all.retain(|copy| !going.contains(&copy.key));
+            all.push(new);
+            prop_assert!(total(&all) <= limit);
+        }
+    }
+
+    #[test]
+    fn whatever_is_stored_is_survived(sizes in prop::collection::vec(any::<u64>(), 0..9), incoming: u64, limit: u64) {
+        let all: Vec<Copy> =
+            sizes.into_iter().enumerate().map(|(n, bytes)| copy(n, bytes, 0)).collect();
+        if let Some(going) = make_room(&all, incoming, limit) {
+            prop_assert!(going.len() <= all.len());
+        }
+    }
+}

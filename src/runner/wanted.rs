@@ -1,0 +1,67 @@
+//! Which outputs are to be kept as copies; [`super::kept`] makes them.
+
+use leptos::prelude::*;
+
+use super::note::Note;
+use super::{Runner, kept};
+
+/// What is kept in mind of the copies to be made.
+#[derive(Default)]
+pub(super) struct Keeper {
+    /// The names of outputs that a copy is wanted of; those of a whole task end in `/`.
+    wanted: Vec<String>,
+    is_busy: bool,
+    /// Addresses that gave nothing: they are not asked again in this visit.
+    pub in_vain: Vec<String>,
+    /// Storage has refused a copy, and the person was told.
+    pub is_refused: bool,
+}
+
+impl Runner {
+    /// An output is before a person: its copy is not the next to go, and where there is none, one
+    /// is made. To be called once a visit. An empty name asks for nothing but that what is above
+    /// the limit goes.
+    pub fn shown(&self, output: String) {
+        self.tell(&Note::Shown(output.clone()));
+        self.keep(output);
+    }
+
+    /// A follower keeps it in mind: it may be that no tab is leading yet.
+    pub(super) fn keep(&self, output: String) {
+        self.inner
+            .update_value(|inner| inner.keeper.wanted.push(output));
+        self.make_copies();
+    }
+
+    /// Has the copies made that are wanted, if this tab leads.
+    pub(super) fn make_copies(&self) {
+        let may_begin = self.inner.try_update_value(|inner| {
+            inner.leading && !std::mem::replace(&mut inner.keeper.is_busy, true)
+        });
+        if may_begin == Some(true) {
+            let this = *self;
+            self.later.then(move || kept::make(this));
+        }
+    }
+
+    /// The next one that a copy is wanted of; without any, nobody is busy any more.
+    pub(super) fn next_wanted(&self) -> Option<String> {
+        let next = self.inner.try_update_value(|inner| {
+            let keeper = &mut inner.keeper;
+            keeper.is_busy = inner.leading && !keeper.wanted.is_empty();
+            keeper.is_busy.then(|| keeper.wanted.remove(0))
+        });
+        next.flatten()
+    }
+
+    /// Follows copies that come or go.
+    pub fn track_copies(&self) {
+        self.copies_changed.track();
+    }
+
+    /// Says it here and in the other tabs; whoever shows copies looks again.
+    pub(super) fn tell_of_copies(&self) {
+        self.copies_changed.update(|changes| *changes += 1);
+        self.tell(&Note::Copies);
+    }
+}

@@ -1,0 +1,87 @@
+use crate::app::contexts;
+use atelier_engine::kept::{self, LIMITS};
+use leptos::prelude::*;
+
+use super::Tick;
+use crate::browser::storage;
+use crate::erased::{effect, handler, spawn, text};
+use crate::view::parts::confirm::ConfirmButton;
+
+/// Whether copies of outputs are kept in this browser, how much room they may take, and what there
+/// is of them.
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
+pub fn kept_outputs(
+    keep: RwSignal<bool>,
+    keep_limit: RwSignal<u64>,
+    on_change: Callback<()>,
+) -> AnyView {
+    let runner = contexts().runner;
+    let used = RwSignal::new(String::new());
+    effect(move || {
+        runner.track_copies();
+        spawn(async move {
+            let copies = crate::runner::kept::copies(runner)
+                .await
+                .unwrap_or_default();
+            let size = kept::size(kept::total(&copies));
+            used.try_set(match copies.len() {
+                1 => format!("1 copy, {size}"),
+                n => format!("{n} copies, {size}"),
+            });
+        });
+    });
+    let on_tick = move |()| {
+        on_change.run(());
+        if keep.get_untracked() {
+            storage::ask_to_persist();
+        }
+    };
+    if !LIMITS.contains(&keep_limit.get_untracked()) {
+        keep_limit.set(LIMITS[1]);
+    }
+    let limits = LIMITS.map(|limit| {
+        view! {
+            <option value=limit.to_string() selected=keep_limit.get_untracked() == limit>
+                {kept::size(limit)}
+            </option>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="field">
+            <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
+            <p class="hint">
+                "Keeps a copy of each output in this browser: the addresses that services give may expire. \
+                When there is no more room, copies that you have not looked at for longest make way."
+            </p>
+        </div>
+        <div class="field">
+            <label class="label" for="keep-limit">
+                "Room for copies"
+            </label>
+            <select
+                id="keep-limit"
+                on:change=handler(move |event| {
+                    keep_limit.set(event_target_value(&event).parse().unwrap_or_default());
+                    on_change.run(());
+                })
+            >
+                {limits.into_iter().collect_view()}
+            </select>
+        </div>
+        <div class="row">
+            <span>"Kept now: " {used}</span>
+            <ConfirmButton
+                label="Delete kept outputs"
+                question=text(move || format!(
+                    "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more.",
+                    used.read(),
+                ))
+                confirm="Delete them"
+                on_confirm=move |()| runner.delete_copies()
+            />
+        </div>
+    }
+    .into_any()
+}

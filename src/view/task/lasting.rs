@@ -1,0 +1,51 @@
+use crate::app::contexts;
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Millis, Task};
+use leptos::prelude::*;
+
+use super::rescue;
+use crate::erased::dynamic;
+use crate::view::parts::media::{Gone, MediaView};
+
+/// One output of a task, as a view has it.
+#[derive(Clone)]
+pub struct Shown {
+    pub task: Task,
+    pub url: String,
+    /// From 0.
+    pub position: usize,
+    pub kind: OutputKind,
+    /// Since when the task is before the person.
+    pub since: Millis,
+    /// The address of the copy, once it is shown.
+    pub copy: RwSignal<String>,
+    /// What is said instead of showing it; empty while it is shown.
+    pub words: RwSignal<String>,
+}
+
+/// An output that outlives its address: see [`rescue::recover`].
+#[component]
+pub fn LastingMedia(shown: Shown, label: String) -> AnyView {
+    let contexts = contexts();
+    let (copy, words) = (shown.copy, shown.words);
+    contexts.runner.shown(shown.task.key.output(shown.position));
+    dynamic(move || {
+        if !words.read().is_empty() && copy.read().is_empty() {
+            return view! { <Gone words=words.get() /> }.into_any();
+        }
+        let (url, kind, label) = (shown.url.clone(), shown.kind, label.clone());
+        let url = Some(copy.get())
+            .filter(|copy| !copy.is_empty())
+            .unwrap_or(url);
+        let shown = shown.clone();
+        let on_gone = move |()| {
+            let shown = shown.clone();
+            if copy.read_untracked().is_empty() {
+                contexts
+                    .later
+                    .then(move || rescue::recover(contexts, shown));
+            }
+        };
+        view! { <MediaView url kind label on_gone /> }.into_any()
+    })
+}

@@ -1,0 +1,132 @@
+//! What is done for an output whose address is dead. It lives in the later part of the program.
+
+use atelier_engine::output::{self, SafeUrl};
+use atelier_engine::{Action, file_name};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use web_sys::Url;
+
+use super::lasting::Shown;
+use crate::app::Contexts;
+use crate::browser::{download, http, lifecycle};
+use crate::erased::spawn;
+use crate::runner::{Runner, kept};
+
+/// How long the service's word on an address is waited for.
+const PATIENCE_MS: u32 = 15_000;
+const LOOK_MS: u32 = 100;
+
+/// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
+/// keeps; else says what happened.
+#[inline(never)]
+pub fn recover(contexts: Contexts, shown: Shown) {
+    spawn(recovered(contexts, shown));
+}
+
+async fn recovered(contexts: Contexts, shown: Shown) {
+    let (runner, session) = (contexts.runner, contexts.session);
+    let (task, words) = (&shown.task, shown.words);
+    let address = session.settings_untracked().address;
+    let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
+        return;
+    };
+    let is_foreign = task.account != untrack(|| session.account());
+    let is_online = lifecycle::is_online();
+    let refreshed = || {
+        let task = runner.task(&task.key)?;
+        task.with_untracked(|task| task.refreshed)
+    };
+    let is_told = || refreshed() >= Some(shown.since);
+    if safe.is_link() && is_online && !is_foreign && !is_told() {
+        words.try_set("Its address no longer works. Asking the service for a fresh one…".into());
+        runner.act(&task.key, Action::Refetch);
+        for _ in 0..PATIENCE_MS / LOOK_MS {
+            TimeoutFuture::new(LOOK_MS).await;
+            if is_told() {
+                break;
+            }
+        }
+    }
+    if look_up(runner, &task.key.output(shown.position), shown.copy).await {
+        return;
+    }
+    if !is_online {
+        words.try_set("Not shown: there is no network, and no copy was kept.".into());
+        while !lifecycle::is_online() {
+            TimeoutFuture::new(1_000).await;
+        }
+        words.try_set(String::new());
+        return;
+    }
+    // A host that does not let this page load a file may well have it.
+    let is_dead = http::get_blob(safe.as_str(), 0)
+        .await
+        .is_err_and(|error| !error.is_retryable());
+    let mut said = String::from(if is_dead {
+        "No longer available: the service's address for this output is dead and no copy was kept."
+    } else {
+        "Not shown: the file is gone, or its host does not let this page load it; no copy was kept."
+    });
+    if is_foreign {
+        said += " The service was not asked for a fresh one: this task belongs to another service address or User ID.";
+    }
+    said += " Run again makes it anew.";
+    if session.keep_limit().is_none() {
+        said += " Keep outputs, in Settings, makes copies from now on.";
+    }
+    words.try_set(said);
+}
+
+/// Shows the copy in the place of a thumbnail; asks nobody.
+#[inline(never)]
+pub fn show_copy(runner: Runner, name: String, copy: RwSignal<String>) {
+    spawn(async move {
+        look_up(runner, &name, copy).await;
+    });
+}
+
+/// Puts the address of a copy where its view has room for it, if there is one.
+async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
+    let Some(blob) = kept::copy(runner, name).await else {
+        return false;
+    };
+    let Ok(made) = Url::create_object_url_with_blob(&blob) else {
+        return false;
+    };
+    // The view may have gone meanwhile.
+    if let Some(unwanted) = copy.try_set(made) {
+        let _ = Url::revoke_object_url(&unwanted);
+    }
+    true
+}
+
+/// Saves an output as a file, from its address or else from its copy.
+#[inline(never)]
+pub fn save(contexts: Contexts, shown: Shown, busy: RwSignal<bool>) {
+    spawn(async move {
+        let task = &shown.task;
+        let address = contexts.session.settings_untracked().address;
+        let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
+            return;
+        };
+        let fetched = match http::get_blob(safe.as_str(), u64::MAX).await {
+            Err(error) => kept::copy(contexts.runner, &task.key.output(shown.position))
+                .await
+                .ok_or(error),
+            fetched => fetched,
+        };
+        match fetched {
+            Ok(blob) => {
+                let extension = output::extension(&blob.type_(), safe.as_str(), shown.kind);
+                let (title, n) = (task.input.title(), shown.position + 1);
+                let name = file_name::output(&task.model, title, n, extension);
+                download::blob(&name, &blob);
+            }
+            Err(error) => contexts.notices.problem(format!(
+                "The output could not be fetched for saving. {} Open it and save it from there.",
+                error.sentence()
+            )),
+        }
+        busy.try_set(false);
+    });
+}

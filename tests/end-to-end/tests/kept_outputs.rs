@@ -1,0 +1,223 @@
+//! Outputs whose addresses have died: asked for once more, else shown from the copy that the browser
+//! keeps, else said to be gone.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
+use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
+use std::time::Duration;
+
+/// Enough for a generation, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const PROMPT: &str = "harbour at dawn";
+const COPY: &str = "Shown from the copy kept in this browser.";
+const DEAD: &str =
+    "No longer available: the service's address for this output is dead and no copy was kept.";
+
+/// A person at the page, and a service whose files can die.
+struct Studio<'a> {
+    browser: &'a Browser,
+    _service: Service,
+    proxy: FaultProxy,
+}
+
+async fn play(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        let studio = Studio {
+            browser,
+            _service: service,
+            proxy,
+        };
+        steps(&studio).await
+    })
+    .await;
+}
+
+impl Studio<'_> {
+    async fn open(&self, path: &str) -> Result<()> {
+        let address = format!("{}{path}", self.proxy.address());
+        self.browser.open(&address).await
+    }
+
+    async fn keep_outputs(&self) -> Result<()> {
+        self.open("/settings").await?;
+        self.browser.press(&by("checkbox", "Keep outputs")).await?;
+        self.browser.press(&by("button", "Save")).await?;
+        self.sees("Saved.").await
+    }
+
+    async fn generate(&self) -> Result<()> {
+        self.open("/models/image/tessera").await?;
+        self.browser.find(&by("heading", "Tessera")).await?;
+        let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
+        self.browser.fill(&prompt, PROMPT).await?;
+        self.browser.press(&by("button", "Generate")).await?;
+        self.has_picture("http").await
+    }
+
+    /// From now on no file is there any more, in the browser's cache either.
+    async fn files_die(&self) -> Result<()> {
+        let gone = Fault::Status {
+            status: 404,
+            retry_after: None,
+        };
+        self.proxy.add(Rule::every("/outputs/*", gone));
+        self.browser
+            .devtools("Network.clearBrowserCache", json!({}))
+            .await?;
+        Ok(())
+    }
+
+    /// To the task's page, by the list, without loading anything afresh.
+    async fn show_task(&self) -> Result<()> {
+        self.browser.press(&by("link", "Tasks")).await?;
+        self.browser.press(&by("link", PROMPT)).await?;
+        self.browser.find(&containing("article", PROMPT)).await?;
+        Ok(())
+    }
+
+    async fn sees(&self, text: &str) -> Result<()> {
+        self.browser.see_text(text, PATIENCE).await
+    }
+
+    /// Waits until the task's picture is loaded from an address that begins like this.
+    async fn has_picture(&self, start: &str) -> Result<()> {
+        let script = "
+            return [...document.querySelectorAll('article img')]
+                .filter(image => image.naturalWidth > 0).map(image => image.currentSrc)";
+        until(format!("a picture from {start}…"), PATIENCE, async || {
+            let sources = self.browser.run(script, vec![]).await?;
+            let mut all = sources.as_array().into_iter().flatten();
+            let is_so = all.any(|source| source.as_str().is_some_and(|url| url.starts_with(start)));
+            Ok(if is_so {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("there are {sources}"))
+            })
+        })
+        .await
+    }
+
+    fn times_asked(&self) -> usize {
+        let asks = |path| self.proxy.calls_to(path).len();
+        asks("/v2/response") + asks("/v2/response-batch")
+    }
+
+    /// How often this tab has fetched a file to keep it; its pictures are not counted.
+    async fn times_fetched(&self) -> Result<u64> {
+        let script = "
+            return performance.getEntriesByType('resource')
+                .filter(entry => entry.initiatorType === 'fetch')
+                .filter(entry => new URL(entry.name).pathname.startsWith('/outputs/')).length";
+        let count = self.browser.run(script, vec![]).await?;
+        count.as_u64().ok_or_else(|| "not a number".into())
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_output_is_asked_for_once_and_then_shown_from_its_copy() {
+    let name = "a_dead_output_is_asked_for_once";
+    play(name, async |studio| {
+        let browser = studio.browser;
+        studio.keep_outputs().await?;
+        studio.generate().await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        assert_eq!(studio.times_asked(), 1);
+
+        studio.files_die().await?;
+        // As on another day.
+        studio.open("/tasks").await?;
+        studio.has_picture("blob:").await?;
+        assert_eq!(studio.times_asked(), 1, "a list asks for nothing");
+
+        studio.show_task().await?;
+        studio.sees(COPY).await?;
+        studio.has_picture("blob:").await?;
+        assert_eq!(studio.times_asked(), 2, "asked once more, and only once");
+        browser.press(&by("button", "Download")).await?;
+        let files = browser.downloaded(1, ".png").await?;
+        assert!(std::fs::read(&files[0])?.starts_with(b"\x89PNG"));
+
+        // Removed, it leaves nothing behind.
+        browser.press(&by("button", "Remove")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        assert_eq!(studio.times_asked(), 2);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dead_output_without_a_copy_is_said_to_be_gone() {
+    let name = "a_dead_output_without_a_copy";
+    play(name, async |studio| {
+        let browser = studio.browser;
+        studio.generate().await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        studio.files_die().await?;
+        studio.open("/tasks").await?;
+        studio.show_task().await?;
+        studio.sees(DEAD).await?;
+        studio.sees("Keep outputs, in Settings,").await?;
+        assert_eq!(studio.times_asked(), 2);
+
+        // A copy that is deleted is one that was not kept.
+        studio.proxy.clear();
+        studio.keep_outputs().await?;
+        studio.show_task().await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        browser.press(&by("button", "Delete kept outputs")).await?;
+        browser.press(&by("button", "Delete them")).await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        studio.files_die().await?;
+        studio.open("/tasks").await?;
+        studio.show_task().await?;
+        studio.sees(DEAD).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a copy made by each tab, and against a file that is asked for again and again.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_tabs_keep_one_copy_and_ask_for_a_file_once() {
+    let name = "two_tabs_keep_one_copy";
+    play(name, async |studio| {
+        let browser = studio.browser;
+        studio.generate().await?;
+        let first = browser.client.window().await?;
+        let settings = format!("{}/settings", studio.proxy.address());
+        browser.open_tab(&settings).await?;
+        // Set in a tab that follows: the one that leads hears of it.
+        browser.press(&by("checkbox", "Keep outputs")).await?;
+        browser.press(&by("button", "Save")).await?;
+        studio.sees("Saved.").await?;
+        studio.show_task().await?;
+        studio.has_picture("http").await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        studio.show_task().await?;
+        studio.has_picture("http").await?;
+        assert_eq!(studio.times_fetched().await?, 0, "a follower keeps nothing");
+        browser.switch_to(&first).await?;
+        studio.show_task().await?;
+        studio.has_picture("http").await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        assert_eq!(studio.times_fetched().await?, 1);
+        Ok(())
+    })
+    .await;
+}

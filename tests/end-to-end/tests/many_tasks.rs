@@ -1,0 +1,143 @@
+//! The Tasks page with a long history: what costs time is what is near the screen, not what there is.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{any, by};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const FEW: u64 = 200;
+const MANY: u64 = 2_000;
+
+/// Stores tasks of the numbers from the one to below the other; the higher, the newer.
+const STORE: &str = "
+    const [from, to] = arguments;
+    const pad = n => String(n).padStart(4, '0');
+    const picture = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=';
+    const model = { category: 'image', subcategory: 'tessera' };
+    const task = n => ({
+        key: `many-${pad(n)}`, account: { address: '', uid: 'guest' }, model, model_name: 'Tessera',
+        input: { model, values: { prompt: `harbour ${pad(n)}` } },
+        created: 1700000000000 + n * 60000,
+        state: n % 10 ? { state: 'ready', id: `t${n}`, outputs: [picture] }
+            : { state: 'failed', id: `t${n}`, message: 'no' },
+        watching: true, finished: 1700000005000 + n * 60000,
+    });
+    return new Promise((done, failed) => {
+        const opened = indexedDB.open('atelier');
+        opened.onerror = failed;
+        opened.onsuccess = () => {
+            const database = opened.result;
+            const transaction = database.transaction('tasks', 'readwrite');
+            const store = transaction.objectStore('tasks');
+            for (let n = from; n < to; n++) store.put(JSON.stringify(task(n)), task(n).key);
+            transaction.oncomplete = () => { database.close(); done(true); };
+            transaction.onabort = failed;
+        };
+    });";
+
+/// Types a word letter by letter; the middle of the times from a key to the end of the frame that
+/// shows what it did, in milliseconds.
+const TYPE: &str = "
+    const [search] = arguments;
+    const frame = () => new Promise(done => requestAnimationFrame(() => {
+        const { port1, port2 } = new MessageChannel();
+        port1.onmessage = done;
+        port2.postMessage(0);
+    }));
+    const enter = text => {
+        search.value = text;
+        search.dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    return (async () => {
+        const times = [];
+        for (const text of ['h', 'ha', 'har', 'harb', 'harbo', 'harbou', 'harbour', 'harbour 1', 'harbour 10', '']) {
+            await frame();
+            const begun = performance.now();
+            enter(text);
+            await frame();
+            times.push(performance.now() - begun);
+        }
+        return times.sort((a, b) => a - b)[times.length >> 1];
+    })()";
+
+const COUNT_NODES: &str = "return document.getElementsByTagName('*').length";
+
+struct Measured {
+    nodes: u64,
+    key_ms: f64,
+}
+
+async fn measure(browser: &Browser, address: &str, count: u64) -> Result<Measured> {
+    browser.open(&format!("{address}/tasks")).await?;
+    browser
+        .see_text(&format!("{count} tasks"), PATIENCE)
+        .await?;
+    let nodes = browser.run(COUNT_NODES, vec![]).await?;
+    let search = browser.find(&by("searchbox", "Search tasks")).await?;
+    let key_ms = browser.run(TYPE, vec![browser.argument(&search)]).await?;
+    browser
+        .see_text(&format!("{count} tasks"), PATIENCE)
+        .await?;
+    Ok(Measured {
+        nodes: nodes.as_u64().ok_or("no count")?,
+        key_ms: key_ms.as_f64().ok_or("no time")?,
+    })
+}
+
+async fn store(browser: &Browser, from: u64, to: u64) -> Result<()> {
+    let stored = browser.run(STORE, vec![json!(from), json!(to)]).await?;
+    assert_eq!(stored, Value::Bool(true));
+    Ok(())
+}
+
+/// Guards against a list that is built in full, and against a search that reads every task anew at
+/// each key.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_thousand_tasks_are_as_smooth_as_two_hundred() {
+    drive("two_thousand_tasks", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        let address = service.address();
+        browser.open(&format!("{address}/tasks")).await?;
+        browser.see_text("Nothing submitted yet.", PATIENCE).await?;
+        store(browser, 0, FEW).await?;
+        let few = measure(browser, &address, FEW).await?;
+        store(browser, FEW, MANY).await?;
+        let many = measure(browser, &address, MANY).await?;
+        println!(
+            "{FEW} tasks: {} nodes, {:.1} ms a key; {MANY}: {} nodes, {:.1} ms",
+            few.nodes, few.key_ms, many.nodes, many.key_ms
+        );
+        assert!(
+            many.nodes <= few.nodes + 20,
+            "{} nodes instead of {}",
+            many.nodes,
+            few.nodes
+        );
+        // Two frames are as good as none on a busy machine.
+        let smooth = few.key_ms.max(2.0 * 1_000.0 / 60.0);
+        assert!(
+            many.key_ms <= 2.0 * smooth,
+            "a key takes {:.1} ms instead of {:.1} ms",
+            many.key_ms,
+            few.key_ms
+        );
+
+        // The end of the list is the oldest task.
+        let list = browser.find(&by("list", "Tasks")).await?;
+        let to_end = "scrollTo(0, document.documentElement.scrollHeight)";
+        browser.run(to_end, vec![]).await?;
+        browser.find(&by("link", "harbour 0000")).await?;
+        let items = browser.find_all(&any("listitem").within(&list)).await?;
+        let last = items.last().ok_or("the list is empty")?;
+        assert_eq!(last.attr("aria-posinset").await?, Some(MANY.to_string()));
+        let nodes = browser.run(COUNT_NODES, vec![]).await?;
+        assert!(nodes.as_u64() <= Some(2 * few.nodes), "{nodes} nodes");
+        Ok(())
+    })
+    .await;
+}
