@@ -13,7 +13,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { keepExports, split } from "./split.mjs";
 
 // What styles only the part of the program that comes later (.dev/split.mjs).
-const LATER_STYLES = /^(batch|integrations)-/;
+const LATER_STYLES = /^(model|task|tasks|batch|integrations)-/;
 
 const folder = process.env.TRUNK_STAGING_DIR;
 if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);

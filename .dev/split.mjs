@@ -16,8 +16,7 @@ const later = /\b(atelier::(archive|batches|runner::kept|view::(batch|form|integ
 
 const ENTRY = /^\$"?atelier::view::pages::page"?$/;
 
-// Where in a name our own module stands at the latest: `<atelier::view::…`, not `<Vec<…<atelier::…`.
-const OWN_WITHIN = 4;
+const ALIKE = /^\$"?<?(alloc|core|std)::|\batelier::erased::/;
 
 // Lines as wasm-dis writes them.
 const SMALL = 40;
@@ -42,11 +41,11 @@ export function split(wasm, laterWasm, run) {
   }
   const named = new Set([...functions.keys()].filter((name) => later.test(plain(name))));
   // What others call directly stays, but for the way in. So does what anyone may call through the
-  // table and what is likely to be somebody else's, too: libraries' code for our types, and what is
-  // too small to be worth a call across the border.
-  const isOurs = (name) => plain(name).search(later) <= OWN_WITHIN;
+  // table and what is likely to be somebody else's, too: the standard library's code for our types,
+  // what src/erased.rs makes alike, and what is too small to be worth a call across the border.
+  const isAlike = (name, item) => ALIKE.test(plain(name)) || item.split("\n").length < SMALL;
   const stays = (name, { item, callers }) => !ENTRY.test(plain(name))
-    && ([...callers].some((caller) => !named.has(caller)) || (kept.has(name) && (!isOurs(name) || item.split("\n").length < SMALL)));
+    && ([...callers].some((caller) => !named.has(caller)) || (kept.has(name) && isAlike(name, item)));
   const moved = new Set([...named].filter((name) => !stays(name, functions.get(name))));
   if (moved.size === 0) return false;
   for (let before = -1; before !== moved.size; ) {

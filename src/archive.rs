@@ -15,6 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
 use crate::browser::http;
+use crate::runner::{Runner, kept};
 
 /// Outputs that are fetched at one time.
 const AT_ONCE: usize = 4;
@@ -24,6 +25,8 @@ const PIECE: f64 = 1_000_000.0;
 
 /// An output on its way into the archive.
 struct Wanted {
+    /// The name of its copy in this browser.
+    copy: String,
     /// The item in the batch, from 0.
     index: usize,
     /// The output of the item, from 1.
@@ -53,9 +56,10 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     manifest
 }
 
-/// Fetches every output and packs them with the manifest. Where one can't be fetched, the manifest
-/// says so. The error is a sentence.
+/// Fetches every output, from its address or else from its copy, and packs them with the manifest.
+/// Where one can't be had, the manifest says so. The error is a sentence.
 pub async fn make(
+    runner: Runner,
     mut manifest: Manifest,
     tasks: Vec<Option<Task>>,
     address: &str,
@@ -71,6 +75,7 @@ pub async fn make(
                 .iter()
                 .enumerate()
                 .map(move |(at, url)| Wanted {
+                    copy: task.key.output(at),
                     index,
                     n: at + 1,
                     url: url.clone(),
@@ -87,8 +92,11 @@ pub async fn make(
     let mut packed = Packed::default();
     let mut fetched = stream::iter(wanted)
         .map(|wanted| async move {
-            let blob = fetch(&wanted.url, address).await;
-            (wanted, blob)
+            let fetched = match fetch(&wanted.url, address).await {
+                Err(error) => kept::copy(runner, &wanted.copy).await.ok_or(error),
+                fetched => fetched,
+            };
+            (wanted, fetched)
         })
         .buffered(AT_ONCE);
     let (mut done, mut missing) = (0, 0);
@@ -125,7 +133,7 @@ async fn fetch(url: &str, address: &str) -> Result<Blob, String> {
     let Some(safe) = SafeUrl::media(url, address) else {
         return Err("Its address is none that can be fetched.".into());
     };
-    http::get_blob(safe.as_str())
+    http::get_blob(safe.as_str(), u64::MAX)
         .await
         .map_err(|error| error.sentence())
 }

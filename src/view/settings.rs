@@ -7,7 +7,6 @@ use leptos::prelude::*;
 use crate::browser::{http, notify};
 use crate::erased::{derived, dynamic, handler, memo, spawn, text, when};
 use crate::session::{Session, Settings};
-use crate::view::parts::later::later;
 
 /// `/settings`: where the service is and who asks.
 #[component]
@@ -173,7 +172,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
                 <hr />
-                {later("Keep outputs", move || kept::kept_outputs(keep, keep_limit, Callback::new(unsave)))}
+                {kept::kept_outputs(keep, keep_limit, Callback::new(unsave))}
                 <p class="note" hidden=when(move || !session.is_guest())>
                     "This service takes anyone as its guest: tasks run without User ID and token of your own."
                 </p>

@@ -228,7 +228,12 @@ fn dress() {
         include_str!("../../style/tokens.css"),
         include_str!("../../style/base.css"),
         include_str!("../../style/parts.css"),
-        include_str!("../../style/views.css"),
+        include_str!("../../style/shell.css"),
+        include_str!("../../style/models.css"),
+        include_str!("../../style/model.css"),
+        include_str!("../../style/task.css"),
+        include_str!("../../style/tasks.css"),
+        include_str!("../../style/batch.css"),
         include_str!("../../style/integrations.css"),
     )));
     let root = document().document_element().expect("a root");

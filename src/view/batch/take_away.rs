@@ -38,7 +38,7 @@ pub fn take_away(batch: Arc<Batch>) -> AnyView {
             abort.set_value(Some(handle));
             progress.set(Some((0, 0)));
             let work = async move {
-                let made = archive::make(manifest, tasks, address.as_str(), |now| {
+                let made = archive::make(all.runner, manifest, tasks, address.as_str(), |now| {
                     progress.try_set(Some(now));
                 });
                 match made.await {
