@@ -1,4 +1,4 @@
-pub mod kept;
+mod kept;
 
 use crate::app::contexts;
 use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
@@ -172,7 +172,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
                 <hr />
-                {kept::kept_outputs(keep, keep_limit, Callback::new(unsave))}
+                <kept::KeptOutputs keep keep_limit on_change=unsave />
                 <p class="note" hidden=when(move || !session.is_guest())>
                     "This service takes anyone as its guest: tasks run without User ID and token of your own."
                 </p>

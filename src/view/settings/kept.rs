@@ -9,12 +9,11 @@ use crate::view::parts::confirm::ConfirmButton;
 
 /// Whether copies of outputs are kept in this browser, how much room they may take, and what there
 /// is of them.
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
-pub fn kept_outputs(
+#[component]
+pub fn KeptOutputs(
     keep: RwSignal<bool>,
     keep_limit: RwSignal<u64>,
-    on_change: Callback<()>,
+    #[prop(into)] on_change: Callback<()>,
 ) -> AnyView {
     let runner = contexts().runner;
     let used = RwSignal::new(String::new());

@@ -41,9 +41,7 @@ pub fn LastingMedia(shown: Shown, label: String) -> AnyView {
         let on_gone = move |()| {
             let shown = shown.clone();
             if copy.read_untracked().is_empty() {
-                contexts
-                    .later
-                    .then(move || rescue::recover(contexts, shown));
+                rescue::recover(contexts, shown);
             }
         };
         view! { <MediaView url kind label on_gone /> }.into_any()

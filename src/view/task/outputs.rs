@@ -87,9 +87,7 @@ fn Output(task: Task, url: String, n: usize, total: usize, since: Millis) -> imp
         let save = move |_| {
             let shown = shown.clone();
             busy.set(true);
-            contexts
-                .later
-                .then(move || rescue::save(contexts, shown, busy));
+            rescue::save(contexts, shown, busy);
         };
         view! {
             <button class="button quiet" type="button" prop:disabled=busy on:click=handler(save)>

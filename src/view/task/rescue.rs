@@ -1,4 +1,4 @@
-//! What is done for an output whose address is dead. It lives in the later part of the program.
+//! What is done for an output whose address is dead.
 
 use atelier_engine::output::{self, SafeUrl};
 use atelier_engine::{Action, file_name};
@@ -18,7 +18,6 @@ const LOOK_MS: u32 = 100;
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
-#[inline(never)]
 pub fn recover(contexts: Contexts, shown: Shown) {
     spawn(recovered(contexts, shown));
 }
@@ -78,7 +77,6 @@ async fn recovered(contexts: Contexts, shown: Shown) {
 }
 
 /// Shows the copy in the place of a thumbnail; asks nobody.
-#[inline(never)]
 pub fn show_copy(runner: Runner, name: String, copy: RwSignal<String>) {
     spawn(async move {
         look_up(runner, &name, copy).await;
@@ -101,7 +99,6 @@ async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
 }
 
 /// Saves an output as a file, from its address or else from its copy.
-#[inline(never)]
 pub fn save(contexts: Contexts, shown: Shown, busy: RwSignal<bool>) {
     spawn(async move {
         let task = &shown.task;

@@ -13,7 +13,7 @@ use crate::view::task::{StateLine, name, rescue};
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
 pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
-    let (runner, later) = (contexts().runner, contexts().later);
+    let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
@@ -60,8 +60,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                             let output = output.clone();
                             let on_gone = move |()| {
                                 if copy.read_untracked().is_empty() {
-                                    let output = output.clone();
-                                    later.then(move || rescue::show_copy(runner, output, copy));
+                                    rescue::show_copy(runner, output.clone(), copy);
                                 }
                             };
                             let url = Some(copy.get()).filter(|copy| !copy.is_empty()).unwrap_or(url);
