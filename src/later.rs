@@ -21,22 +21,13 @@ pub enum State {
     Missing,
 }
 
-type Act = Box<dyn FnOnce()>;
-
 #[derive(Debug, Clone, Copy)]
-pub struct Later {
-    state: RwSignal<State>,
-    /// What waits for it.
-    waiting: StoredValue<Vec<Act>, LocalStorage>,
-}
+pub struct Later(RwSignal<State>);
 
 impl Later {
     /// Fetches it as soon as the browser has shown the first view.
     pub fn start() -> Self {
-        let this = Self {
-            state: RwSignal::new(State::Coming),
-            waiting: StoredValue::new_local(Vec::new()),
-        };
+        let this = Self(RwSignal::new(State::Coming));
         request_animation_frame(move || {
             set_timeout(move || this.load(), std::time::Duration::ZERO)
         });
@@ -50,10 +41,10 @@ impl Later {
             .ok()
             .and_then(|loader| loader.dyn_into::<Function>().ok())
         else {
-            self.arrive();
+            self.0.set(State::Here);
             return;
         };
-        self.state.set(State::Coming);
+        self.0.set(State::Coming);
         spawn(async move {
             let promise = loader
                 .call0(&JsValue::UNDEFINED)
@@ -62,34 +53,13 @@ impl Later {
                 Ok(promise) => JsFuture::from(promise).await.is_ok(),
                 Err(_) => false,
             };
-            if is_here {
-                self.arrive();
-            } else {
-                self.state.set(State::Missing);
-            }
+            self.0
+                .set(if is_here { State::Here } else { State::Missing });
         });
     }
 
     /// Tracked.
     pub fn state(self) -> State {
-        self.state.get()
-    }
-
-    /// Does something as soon as it is here.
-    pub fn then(self, act: impl FnOnce() + 'static) {
-        if self.state.get_untracked() == State::Here {
-            act();
-        } else {
-            self.waiting
-                .update_value(|waiting| waiting.push(Box::new(act)));
-        }
-    }
-
-    fn arrive(self) {
-        self.state.set(State::Here);
-        let waiting = self.waiting.try_update_value(std::mem::take);
-        for act in waiting.into_iter().flatten() {
-            act();
-        }
+        self.0.get()
     }
 }

@@ -18,7 +18,7 @@ use crate::browser::storage::Storage;
 use crate::browser::tabs::{Channel, Lease};
 use crate::browser::{clock, http, lifecycle, random, tabs};
 use crate::erased::{effect, spawn};
-use crate::later::Later;
+use crate::later::{Later, State};
 use crate::notices::Notices;
 use crate::session::Session;
 
@@ -103,6 +103,11 @@ impl Runner {
                 engine.set_account(account, clock::now());
                 engine.wake(clock::now());
             });
+        });
+        effect(move || {
+            if later.state() == State::Here {
+                this.make_copies();
+            }
         });
         this.keep_title();
         lifecycle::on_change(move || {

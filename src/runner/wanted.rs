@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::note::Note;
 use super::{Runner, kept};
+use crate::later::State;
 
 /// What is kept in mind of the copies to be made.
 #[derive(Default)]
@@ -33,14 +34,16 @@ impl Runner {
         self.make_copies();
     }
 
-    /// Has the copies made that are wanted, if this tab leads.
+    /// Has the copies made that are wanted, if this tab leads and what makes them is here.
     pub(super) fn make_copies(&self) {
+        if untrack(|| self.later.state()) != State::Here {
+            return;
+        }
         let may_begin = self.inner.try_update_value(|inner| {
             inner.leading && !std::mem::replace(&mut inner.keeper.is_busy, true)
         });
         if may_begin == Some(true) {
-            let this = *self;
-            self.later.then(move || kept::make(this));
+            kept::make(*self);
         }
     }
 

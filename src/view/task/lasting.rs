@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::app::{Contexts, contexts};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
@@ -27,23 +27,26 @@ pub struct Shown {
 #[component]
 pub fn LastingMedia(shown: Shown, label: String) -> AnyView {
     let contexts = contexts();
-    let (copy, words) = (shown.copy, shown.words);
     contexts.runner.shown(shown.task.key.output(shown.position));
-    dynamic(move || {
-        if !words.read().is_empty() && copy.read().is_empty() {
-            return view! { <Gone words=words.get() /> }.into_any();
-        }
-        let (url, kind, label) = (shown.url.clone(), shown.kind, label.clone());
-        let url = Some(copy.get())
-            .filter(|copy| !copy.is_empty())
-            .unwrap_or(url);
+    dynamic(move || media(contexts, &shown, &label))
+}
+
+// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
+#[inline(never)]
+fn media(contexts: Contexts, shown: &Shown, label: &str) -> AnyView {
+    let (copy, words) = (shown.copy, shown.words);
+    if !words.read().is_empty() && copy.read().is_empty() {
+        return view! { <Gone words=words.get() /> }.into_any();
+    }
+    let url = Some(copy.get())
+        .filter(|copy| !copy.is_empty())
+        .unwrap_or_else(|| shown.url.clone());
+    let (shown, kind, label) = (shown.clone(), shown.kind, label.to_owned());
+    let on_gone = move |()| {
         let shown = shown.clone();
-        let on_gone = move |()| {
-            let shown = shown.clone();
-            if copy.read_untracked().is_empty() {
-                rescue::recover(contexts, shown);
-            }
-        };
-        view! { <MediaView url kind label on_gone /> }.into_any()
-    })
+        if copy.read_untracked().is_empty() {
+            rescue::recover(contexts, shown);
+        }
+    };
+    view! { <MediaView url kind label on_gone /> }.into_any()
 }
