@@ -204,6 +204,18 @@ impl Runner {
 
     /// Sends the same input once more, as a new task that knows which one it replaces.
     pub fn retry(&self, key: &TaskKey) -> Option<TaskKey> {
+        let task = self.again(key)?;
+        let key = task.key.clone();
+        self.submit_tasks(vec![task]);
+        Some(key)
+    }
+
+    /// The same for several, which leave together.
+    pub fn retry_all(&self, keys: &[TaskKey]) {
+        self.submit_tasks(keys.iter().filter_map(|key| self.again(key)).collect());
+    }
+
+    fn again(&self, key: &TaskKey) -> Option<Task> {
         let old = self.task(key)?.get_untracked();
         let mut task = Task::new(
             TaskKey(random::key()),
@@ -214,9 +226,7 @@ impl Runner {
         );
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
-        let key = task.key.clone();
-        self.submit_tasks(vec![task]);
-        Some(key)
+        Some(task)
     }
 
     /// Sends new tasks, in this order.
@@ -224,18 +234,27 @@ impl Runner {
         let leading = self.inner.with_value(|inner| inner.leading);
         self.with_engine(|engine| engine.submit(tasks.clone(), clock::now()));
         if !leading {
-            for task in tasks {
-                self.tell(&Note::Submitted(Box::new(task)));
-            }
+            self.tell(&Note::Submitted(tasks));
         }
     }
 
     /// Does what a person asked for; a follower lets the leader do it.
     pub fn act(&self, key: &TaskKey, action: Action) {
+        self.act_on_all(std::slice::from_ref(key), action);
+    }
+
+    /// The same for several, of which those that are to be sent leave together.
+    pub fn act_on_all(&self, keys: &[TaskKey], action: Action) {
         if self.inner.with_value(|inner| inner.leading) {
-            self.with_engine(|engine| engine.act(key, action, clock::now()));
+            self.with_engine(|engine| {
+                for key in keys {
+                    engine.act(key, action, clock::now());
+                }
+            });
         } else {
-            self.tell(&Note::Act(key.clone(), action));
+            for key in keys {
+                self.tell(&Note::Act(key.clone(), action));
+            }
         }
     }
 

@@ -9,8 +9,9 @@ pub enum Note {
     /// A task as the leader has it now.
     Task(Box<Task>),
     Removed(TaskKey),
-    /// A task that a follower has written to storage, for the leader to send.
-    Submitted(Box<Task>),
+    /// Tasks that a follower has written to storage, for the leader to send. Told together, so that
+    /// they leave together.
+    Submitted(Vec<Task>),
     /// Something a person did in a follower.
     Act(TaskKey, Action),
     /// The same for a whole batch.
@@ -41,7 +42,10 @@ impl Note {
         Some(match name.as_str() {
             "Task" => Self::Task(Box::new(Task::from_value(value)?)),
             "Removed" => Self::Removed(TaskKey(json::text(value)?)),
-            "Submitted" => Self::Submitted(Box::new(Task::from_value(value)?)),
+            "Submitted" if value.is_array() => {
+                Self::Submitted(json::list(value, Task::from_value)?)
+            }
+            "Submitted" => Self::Submitted(vec![Task::from_value(value)?]),
             "Act" => {
                 let [key, action] = json::list(value, json::text)?.try_into().ok()?;
                 Self::Act(TaskKey(key), Action::from_word(&action)?)
@@ -60,7 +64,14 @@ impl Note {
         let (name, value) = match self {
             Self::Task(task) => ("Task", task.to_value()),
             Self::Removed(key) => ("Removed", key.0.as_str().into()),
-            Self::Submitted(task) => ("Submitted", task.to_value()),
+            // Versions before batches know one alone.
+            Self::Submitted(tasks) => match tasks.as_slice() {
+                [task] => ("Submitted", task.to_value()),
+                tasks => {
+                    let tasks = tasks.iter().map(Task::to_value).collect();
+                    ("Submitted", Value::Array(tasks))
+                }
+            },
             Self::Act(key, action) => {
                 let act = vec![key.0.as_str().into(), action.word().into()];
                 ("Act", Value::Array(act))

@@ -39,9 +39,15 @@ impl Runner {
             Note::Task(task) if self.task(&task.key).is_some() => {
                 self.with_engine(|engine| engine.learn(*task, clock::now()));
             }
-            Note::Submitted(task) if leading => {
-                self.show(&task);
-                self.with_engine(|engine| engine.adopt(*task, clock::now()));
+            Note::Submitted(tasks) if leading => {
+                for task in &tasks {
+                    self.show(task);
+                }
+                self.with_engine(|engine| {
+                    for task in tasks {
+                        engine.adopt(task, clock::now());
+                    }
+                });
             }
             Note::Removed(key) if !leading => {
                 self.hide(&key);

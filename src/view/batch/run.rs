@@ -202,14 +202,10 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         composer.change(|table, schema| table.append(drafts, schema));
     };
     let retry = move |_| {
-        for key in standing.get_untracked().failed {
-            runner.retry(&key);
-        }
+        runner.retry_all(&standing.get_untracked().failed);
     };
     let settle = move |action: Action| {
-        for key in standing.get_untracked().unconfirmed {
-            runner.act(&key, action);
-        }
+        runner.act_on_all(&standing.get_untracked().unconfirmed, action);
     };
     let used = batch.clone();
     let again = move |_| {
@@ -229,9 +225,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                 .filter(|task| task.batch.as_ref().is_some_and(|place| place.batch == key));
             mine.map(|task| task.key.clone()).collect()
         });
-        for task in keys {
-            runner.act(&task, Action::Remove);
-        }
+        runner.act_on_all(&keys, Action::Remove);
         Batches::new(all).forget(&key);
     };
     let has_unsent = when(move || standing.read().unsent > 0);
