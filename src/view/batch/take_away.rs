@@ -48,8 +48,12 @@ pub fn take_away(batch: Arc<Batch>) -> AnyView {
                     }
                     Ok((blob, missing)) => {
                         download::blob(&name, &blob);
+                        let outputs = match missing {
+                            1 => "1 output".to_owned(),
+                            n => format!("{n} outputs"),
+                        };
                         all.notices.problem(format!(
-                            "{name} saved, but {missing} outputs could not be fetched; its manifest names them."
+                            "{name} saved, but {outputs} could not be fetched; see its manifest."
                         ));
                     }
                     Err(sentence) => all.notices.problem(sentence),
