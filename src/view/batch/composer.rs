@@ -1,3 +1,4 @@
+use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema, json};
@@ -9,9 +10,9 @@ use leptos::prelude::*;
 use crate::browser::local::Place;
 use crate::erased::effect;
 
-/// More rows than this are not written at every key press.
-const WRITTEN_AT_ONCE: usize = 50;
-const WRITTEN_AFTER_MS: u32 = 300;
+/// With more rows than this, what follows the table as a whole does so between key presses.
+const FOLLOWED_AT_ONCE: usize = 50;
+const FOLLOWED_AFTER_MS: u32 = 300;
 
 /// What a batch is composed of.
 #[derive(Clone, Copy)]
@@ -49,18 +50,23 @@ impl Composer {
                 }
             });
         };
+        this.follow(Rc::new(write.clone()));
+        on_cleanup(write);
+        this
+    }
+
+    /// Acts on every change of the table, and now.
+    pub fn follow(self, act: Rc<dyn Fn()>) {
         let waiting = StoredValue::new_local(None::<Timeout>);
-        let at_last = write.clone();
         effect(move || {
-            let write = write.clone();
-            if this.table.read().rows().len() <= WRITTEN_AT_ONCE {
-                write();
+            let act = act.clone();
+            if self.table.read().rows().len() <= FOLLOWED_AT_ONCE {
+                act();
             } else {
-                waiting.set_value(Some(Timeout::new(WRITTEN_AFTER_MS, write)));
+                let wait = Timeout::new(FOLLOWED_AFTER_MS, move || act());
+                waiting.set_value(Some(wait));
             }
         });
-        on_cleanup(at_last);
-        this
     }
 
     pub fn schema(self) -> Arc<Schema> {
