@@ -6,7 +6,7 @@
 //! | call | meaning |
 //! | --- | --- |
 //! | `POST /__faults` | adds a rule: `{"path": "/v2/status*", "times": 3, "fault": "status", "status": 429, "retry_after": 5}` |
-//! | `DELETE /__faults` | forgets all rules |
+//! | `DELETE /__faults` | forgets all rules, and lets go of what a rule holds |
 //! | `GET /__counts` | `{"counts": {"/v2/generate": 2, …}, "calls": [{"at_ms", "method", "path", "ids", "items", "status", "fault"}, …]}` |
 //! | `DELETE /__counts` | forgets the record |
 //!

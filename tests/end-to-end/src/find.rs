@@ -144,6 +144,17 @@ impl Browser {
         Ok(field.send_keys(text).await?)
     }
 
+    /// Replaces what is in a text field at once, as from the clipboard.
+    pub async fn paste(&self, query: &Query, text: &str) -> Result<()> {
+        let field = self.find(query).await?;
+        field.clear().await?;
+        self.run("arguments[0].focus()", vec![self.argument(&field)])
+            .await?;
+        self.devtools("Input.insertText", json!({ "text": text }))
+            .await?;
+        Ok(())
+    }
+
     /// Waits until the page shows this text somewhere.
     pub async fn see_text(&self, text: &str, limit: Duration) -> Result<()> {
         until(format!("the text “{text}”"), limit, async || {
@@ -217,8 +228,13 @@ fn candidates(role: &str) -> &'static str {
     match role {
         "alert" => "[role=alert]",
         "article" => "article, [role=article]",
-        "button" => "button, summary, input[type=button], input[type=submit], [role=button]",
+        "button" => {
+            "button, summary, input[type=button], input[type=submit], input[type=file], \
+             [role=button]"
+        }
+        "cell" => "td, [role=cell]",
         "checkbox" => "input[type=checkbox], [role=checkbox]",
+        "columnheader" => "th, [role=columnheader]",
         "combobox" => "select, input[list], [role=combobox]",
         "dialog" => "dialog, [role=dialog]",
         "form" => "form, [role=form]",
@@ -232,12 +248,14 @@ fn candidates(role: &str) -> &'static str {
         "progressbar" => "progress, [role=progressbar]",
         "radio" => "input[type=radio], [role=radio]",
         "region" => "section, [role=region]",
+        "rowheader" => "th, [role=rowheader]",
         "searchbox" => "input[type=search], [role=searchbox]",
         "slider" => "input[type=range], [role=slider]",
         "spinbutton" => "input[type=number], [role=spinbutton]",
         "status" => "output, [role=status]",
         "switch" => "[role=switch], input[switch]",
         "tab" => "[role=tab]",
+        "table" => "table, [role=table]",
         "textbox" => {
             "textarea, input:not([type]), input[type=text], input[type=url], input[type=password], \
              input[type=email], [role=textbox]"

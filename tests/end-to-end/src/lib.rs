@@ -7,6 +7,7 @@ pub mod chromedriver;
 pub mod fault;
 pub mod find;
 pub mod http;
+pub mod ledger;
 pub mod look;
 pub mod service;
 pub mod site;

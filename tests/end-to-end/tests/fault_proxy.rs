@@ -159,6 +159,25 @@ async fn retry_after_is_never_earlier_than_asked_for() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_held_call_goes_on_when_the_rules_are_forgotten() -> Result<()> {
+    let (address, seen) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    proxy.add(Rule::every("/v2/*", Fault::Hold));
+    let held = post(&proxy, "/v2/generate");
+    let release = async {
+        while proxy.calls().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(seen.load(Ordering::Relaxed), 0);
+        proxy.clear();
+    };
+    let (answer, ()) = tokio::join!(held, release);
+    assert_eq!(answer?.status, 200);
+    assert_eq!(seen.load(Ordering::Relaxed), 1);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_dropped_call_has_or_has_not_reached_the_service() -> Result<()> {
     let (address, seen) = upstream().await?;
     let proxy = FaultProxy::start(&address).await?;

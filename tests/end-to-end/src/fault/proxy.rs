@@ -18,6 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// Ends when dropped.
@@ -34,6 +35,8 @@ pub(super) struct Shared {
     number: AtomicUsize,
     rules: Mutex<Vec<Rule>>,
     calls: Mutex<Vec<Call>>,
+    /// Tells those that hold a call when the rules are forgotten.
+    cleared: watch::Sender<()>,
 }
 
 impl FaultProxy {
@@ -52,6 +55,7 @@ impl FaultProxy {
             number: AtomicUsize::new(0),
             rules: Mutex::default(),
             calls: Mutex::default(),
+            cleared: watch::Sender::new(()),
         });
         let address = listener.local_addr()?;
         let server = tokio::spawn(serve(listener, Arc::clone(&shared)));
@@ -72,7 +76,7 @@ impl FaultProxy {
 
     /// Lets everything through again.
     pub fn clear(&self) {
-        self.shared.rules().clear();
+        self.shared.clear();
     }
 
     /// Rules whose calls have not all come yet.
@@ -117,6 +121,11 @@ impl Shared {
 
     pub(super) fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn clear(&self) {
+        self.rules().clear();
+        self.cleared.send_replace(());
     }
 
     /// Notes something about a call, if it has not been forgotten meanwhile.
@@ -191,6 +200,8 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         };
     }
 
+    // From before anybody can know of the call: what comes next may be the end of its wait.
+    let mut cleared = shared.cleared.subscribe();
     let fault = shared.take_fault(path);
     let number = shared.number.fetch_add(1, Ordering::Relaxed);
     let mut entry = Call::new(
@@ -224,6 +235,10 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         }
         Some(Fault::Delay { time }) => {
             tokio::time::sleep(time).await;
+            forward().await?
+        }
+        Some(Fault::Hold) => {
+            cleared.changed().await?;
             forward().await?
         }
         Some(Fault::CutBatch { keep }) => {

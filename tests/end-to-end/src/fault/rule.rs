@@ -19,6 +19,8 @@ pub enum Fault {
     DropAfter,
     /// Forwards the call after a while (`ms`).
     Delay { time: Duration },
+    /// Forwards the call when the rules are forgotten.
+    Hold,
     /// Leaves out all but the first entries of a batch reply (`keep`).
     CutBatch { keep: usize },
     /// Turns the entries of a batch reply round; each keeps its own `index`.
@@ -97,6 +99,7 @@ impl Rule {
             "delay" => Fault::Delay {
                 time: Duration::from_millis(number("ms")?),
             },
+            "hold" => Fault::Hold,
             "cut_batch" => Fault::CutBatch {
                 keep: usize::try_from(number("keep")?)?,
             },

@@ -1,8 +1,8 @@
 //! The page is closed, the service ends, the network goes: and comes back.
 
-use crate::ledger::is_generate;
 use crate::studio::{PATIENCE, play};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
+use atelier_end_to_end::ledger::is_generate;
 use std::time::Duration;
 
 /// Longer than any step of a test here.

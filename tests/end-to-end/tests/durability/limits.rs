@@ -1,10 +1,10 @@
 //! The service says when to come back.
 
-use crate::ledger::{early, is_generate};
 use crate::studio::{PATIENCE, Studio, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::ledger::{early, is_generate};
 use std::time::Duration;
 
 fn refusal(status: u16, retry_after: RetryAfter) -> Fault {

@@ -4,7 +4,6 @@
 mod everything;
 mod failures;
 mod interruptions;
-mod ledger;
 mod limits;
 mod studio;
 mod tabs;

@@ -1,9 +1,9 @@
 //! A person at the page, a fault proxy, and the service behind it.
 
-use crate::ledger::{Ledger, is_generate};
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Call, FaultProxy};
 use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::ledger::{Ledger, is_generate};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
@@ -13,6 +13,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tokio::time::Instant;
+
+/// The tests that use a ledger.
+const TESTS: usize = 15;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -90,7 +93,7 @@ impl<'a> Studio<'a> {
             return Err(format!("{name}: {counts}; the page shows {states:?}").into());
         }
         settled?;
-        counts.enter();
+        counts.enter(TESTS);
         Ok(())
     }
 
@@ -170,7 +173,7 @@ impl<'a> Studio<'a> {
         self.show_tasks().await?;
         self.browser.press(&by("link", prompt)).await?;
         self.browser.press(&by("button", "Dismiss")).await?;
-        self.ledger.dismissed.insert(prompt.to_owned());
+        self.ledger.given_up.insert(prompt.to_owned());
         self.browser.find(&by("heading", "Tasks")).await?;
         self.browser.find_gone(&by("link", prompt)).await
     }

@@ -1,15 +1,12 @@
 //! What was asked for, what was sent, and what came of it.
 
-use atelier_end_to_end::fault::Call;
+use crate::fault::Call;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::io::Write;
 use std::ops::AddAssign;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-
-/// The tests that use a ledger. When the last of them is done, the counts are printed.
-const TESTS: usize = 15;
 
 static TOTAL: Mutex<(usize, Counts)> = Mutex::new((0, Counts::NONE));
 
@@ -21,8 +18,8 @@ const UNDER_WAY: Duration = Duration::from_millis(300);
 pub struct Ledger {
     /// How often a person asked for it: Generate, and each Resubmit.
     pub asked: BTreeMap<String, usize>,
-    /// Unconfirmed tasks that a person dismissed.
-    pub dismissed: BTreeSet<String>,
+    /// What need not complete: a person dismissed it or took it back, or it fails on purpose.
+    pub given_up: BTreeSet<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +39,7 @@ impl Ledger {
 
     /// The prompts whose tasks have to be there.
     pub fn expected(&self) -> impl Iterator<Item = &String> {
-        let kept = |prompt: &&String| !self.dismissed.contains(*prompt);
+        let kept = |prompt: &&String| !self.given_up.contains(*prompt);
         self.asked.keys().filter(kept)
     }
 
@@ -50,10 +47,13 @@ impl Ledger {
     pub fn balance(&self, calls: &[Call], states: &BTreeMap<String, String>) -> Counts {
         let completed = |prompt: &&String| states.get(*prompt).is_some_and(|s| s == "Completed");
         let generate = || calls.iter().filter(|call| is_generate(call));
-        // Refused with a time to come back, a request was not taken: it may be sent again. Any
-        // other may have reached the service.
+        // Refused in so many words, a request was not taken: it may be sent again. Any other may
+        // have reached the service.
+        let is_refused = |call: &&Call| {
+            call.not_before.is_some() || call.status.is_some_and(|s| (400..500).contains(&s))
+        };
         let mut sent: BTreeMap<&String, usize> = BTreeMap::new();
-        for call in generate().filter(|call| call.not_before.is_none()) {
+        for call in generate().filter(|call| !is_refused(call)) {
             for prompt in &call.prompts {
                 *sent.entry(prompt).or_default() += 1;
             }
@@ -86,12 +86,13 @@ impl Counts {
         (self.lost, self.duplicated, self.early) == (0, 0, 0)
     }
 
-    /// Adds these counts to those of the other tests.
-    pub fn enter(self) {
+    /// Adds these counts to those of the other tests of this program. When the last of them, of
+    /// `tests`, is done, the sum is printed.
+    pub fn enter(self, tests: usize) {
         let mut total = TOTAL.lock().unwrap_or_else(PoisonError::into_inner);
         total.0 += 1;
         total.1 += self;
-        if total.0 == TESTS {
+        if total.0 == tests {
             // Not `println!`: its output is shown of failing tests only.
             let _ = writeln!(std::io::stdout(), "\n{}", total.1);
         }

@@ -1,0 +1,258 @@
+//! Everything of a batch as one file.
+
+use crate::size::seed;
+use crate::studio::{PATIENCE, Studio, error, numbered, visit};
+use atelier_end_to_end::fault::Rule;
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::{Result, http};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read};
+use std::path::Path;
+
+const TOKEN: &str = "tok-3f9a-never-to-be-written-down";
+
+/// The files of an archive by name, read by a library that checks their sums.
+fn unzip(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
+    let mut files = BTreeMap::new();
+    for at in 0..archive.len() {
+        let mut file = archive.by_index(at)?;
+        let name = file.name()?.into_owned();
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        assert!(
+            files.insert(name, content).is_none(),
+            "a name is there twice"
+        );
+    }
+    Ok(files)
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|part| part == text.as_bytes())
+}
+
+fn json_of(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+/// The path of an address, which the service serves under its own.
+fn path_of(url: &str) -> Result<String> {
+    let url: url::Url = url.parse()?;
+    Ok(url.path().to_owned())
+}
+
+async fn sign_in(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser.open(&studio.address("/settings")).await?;
+    browser.fill(&by("textbox", "User ID"), "me").await?;
+    browser.fill(&by("textbox", "Access token"), TOKEN).await?;
+    studio.press("Save").await?;
+    // Only the form for one tells that the credentials are there; a reload keeps them.
+    studio.reload().await
+}
+
+/// What the rows are, with two outputs in one, a failure in another and names that are no file names.
+fn rows() -> Value {
+    json!([
+        {"prompt": "a café, at night / in blue", "panes": 40, "seed": 18_446_744_073_709_551_615_u64},
+        {"prompt": "two of them", "panes": 40, "num_outputs": 2, "lead": false},
+        {"prompt": "broken [fail]", "panes": 40},
+        {"prompt": "gone: its file", "panes": 40},
+        {"prompt": "../../etc/passwd", "panes": 40, "layout": "rose"},
+    ])
+}
+
+/// Guards against archives that other programs cannot open, outputs that are changed or missing in
+/// silence, and a token that leaves with them.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_archive_holds_every_output_and_says_what_it_lacks() {
+    let name = "the_archive_holds_every_output";
+    let service = ["--speed", "0", "--token", TOKEN];
+    visit(name, &service, async |studio| {
+        let browser = studio.browser;
+        sign_in(studio).await?;
+        studio.choose("Import").await?;
+        let rows = rows();
+        // The greatest seed that the schema takes is not ours to say.
+        let mut rows = rows.as_array().cloned().unwrap_or_default();
+        rows[0]["seed"] = json!(9_007_199_254_740_993_u64);
+        if !seed_is_taken(studio).await? {
+            rows[0]["seed"] = json!(77);
+        }
+        let text = Value::Array(rows.clone()).to_string();
+        browser.paste(&by("textbox", "Table"), &text).await?;
+        studio.press("Add 5 items").await?;
+        studio.press("Generate 5").await?;
+        studio.see_counts("4 completed, 1 failed").await?;
+
+        // Its addresses, by the manifest alone.
+        studio.press("Manifest JSON").await?;
+        let manifest = json_of(&browser.downloaded(1, ".json").await?[0])?;
+        let item = |n: usize| &manifest["items"][n - 1];
+        for (n, row) in (1..).zip(&rows) {
+            assert_eq!(item(n)["input"], *row);
+            assert_eq!(item(n)["index"], json!(n));
+            assert!(item(n)["id"].is_string(), "{}", item(n));
+            assert!(item(n)["submitted"].is_string(), "{}", item(n));
+            assert!(item(n)["finished"].is_string(), "{}", item(n));
+        }
+        let gone = item(4)["outputs"][0]["url"].as_str().ok_or("no address")?;
+        studio.proxy.add(Rule::every(&path_of(gone)?, error(404)));
+
+        studio.press("Download all").await?;
+        let archive = std::fs::read(&browser.downloaded(1, ".zip").await?[0])?;
+        browser
+            .see_text("1 output could not be fetched", PATIENCE)
+            .await?;
+        assert!(contains(&archive, "a-cafe-at-night"), "looked at wrongly");
+        assert!(!contains(&archive, TOKEN), "the token is in the archive");
+        let mut files = unzip(&archive)?;
+        let written = files.remove("manifest.json").ok_or("no manifest.json")?;
+        let written: Value = serde_json::from_slice(&written)?;
+        let expected = [
+            "01-a-cafe-at-night-in-blue-1.png",
+            "02-two-of-them-1.png",
+            "02-two-of-them-2.png",
+            "05-etc-passwd-1.png",
+        ];
+        assert_eq!(files.keys().collect::<Vec<_>>(), expected);
+        let mut compared = 0;
+        for item in written["items"].as_array().into_iter().flatten() {
+            for output in item["outputs"].as_array().into_iter().flatten() {
+                let Some(file) = output["file"].as_str() else {
+                    assert_eq!(item["index"], json!(4), "{item}");
+                    let why = output["missing"].as_str().ok_or("no reason")?;
+                    assert!(why.ends_with('.'), "no sentence: {why}");
+                    assert_eq!(output["url"], json!(gone));
+                    continue;
+                };
+                let url = output["url"].as_str().ok_or("no address")?;
+                let address = format!("{}{}", studio.service.address(), path_of(url)?);
+                let (status, bytes) = http::get(&address).await?;
+                assert_eq!(status, 200, "{address}");
+                assert!(files[file] == bytes, "{file} is not what the service has");
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 4, "{written:#}");
+        let states: Vec<_> = written["items"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item["state"].as_str())
+            .collect();
+        let completed = "Completed";
+        assert_eq!(
+            states,
+            [completed, completed, "Failed", completed, completed]
+        );
+        let error = written["items"][2]["error"].as_str();
+        assert!(error.is_some_and(|error| !error.is_empty()));
+
+        // As a table, with the same inputs.
+        studio.press("Manifest CSV").await?;
+        let table = std::fs::read_to_string(&browser.downloaded(1, ".csv").await?[0])?;
+        assert!(table.contains("input.prompt") && !table.contains(TOKEN));
+        Ok(())
+    })
+    .await;
+}
+
+/// Whether the model takes seeds that no JavaScript number can hold.
+async fn seed_is_taken(studio: &Studio<'_>) -> Result<bool> {
+    let address = format!("{}/api/schema/image/tessera", studio.service.address());
+    let (_, schema) = http::get(&address).await?;
+    let schema: Value = serde_json::from_slice(&schema)?;
+    let optional = schema["data"]["parameters"]["optional"].as_array();
+    let seed = optional
+        .into_iter()
+        .flatten()
+        .find(|parameter| parameter["name"] == "seed");
+    let most = seed.and_then(|seed| seed["maximum"].as_u64());
+    Ok(most.is_none_or(|most| most > 9_007_199_254_740_993))
+}
+
+/// Guards against a manifest that only its writer can read.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_runs_again_or_is_only_looked_at() {
+    let name = "a_manifest_runs_again";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let prompts = numbered("again", 3);
+        studio.send(&prompts).await?;
+        studio.see_counts("3 completed").await?;
+        studio.press("Manifest JSON").await?;
+        let file = browser.downloaded(1, ".json").await?.remove(0);
+
+        // In a browser that knows nothing of the batch.
+        studio.press_both("Remove batch", "Forget it").await?;
+        studio.choose("Import").await?;
+        let choose = browser.find(&by("button", "Choose a file")).await?;
+        choose.send_keys(&file.to_string_lossy()).await?;
+        browser
+            .see_text("A manifest: 3 items can be added.", PATIENCE)
+            .await?;
+        studio.press("Only look at it").await?;
+        let looked_at = browser.find(&by("article", "Manifest: again 01")).await?;
+        let items = studio.items_in(&looked_at).await?;
+        let shown: Vec<&String> = items.iter().map(|item| &item.prompt).collect();
+        assert_eq!(shown, prompts.iter().collect::<Vec<_>>());
+        assert!(items.iter().all(|item| item.state == "Completed"));
+        assert_eq!(studio.sizes(), [3], "looking at it sent something");
+
+        studio.press("Add 3 items").await?;
+        assert_eq!(studio.rows().await?, prompts);
+        studio.press("Generate 3").await?;
+        studio.see_counts("3 completed").await?;
+        assert_eq!(studio.sent(), [prompts.clone(), prompts].concat());
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a page that does not answer while it packs: no stretch of work may be more than
+/// a small part of the whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_hundred_outputs_are_packed_while_the_page_answers() {
+    let name = "two_hundred_outputs_are_packed";
+    visit(name, &["--speed", "0"], async |studio| {
+        seed(studio, 200).await?;
+        let progress = by("progressbar", "Packing");
+        let download = studio.browser.find(&by("button", "Download all")).await?;
+        let script = "
+            window.packing = { longest: 0 };
+            const { packing } = window;
+            const bar = document.querySelector('progress[aria-label=Packing]');
+            const channel = new MessageChannel();
+            let last = performance.now();
+            channel.port1.onmessage = () => {
+                const now = performance.now();
+                if (!bar.closest('[hidden]')) {
+                    packing.begin ??= last;
+                    packing.end = now;
+                    packing.longest = Math.max(packing.longest, now - last);
+                }
+                last = now;
+                setTimeout(() => channel.port2.postMessage(0));
+            };
+            channel.port2.postMessage(0);";
+        studio.browser.run(script, vec![]).await?;
+        download.click().await?;
+        let archive = std::fs::read(&studio.browser.downloaded(1, ".zip").await?[0])?;
+        studio.browser.find_gone(&progress).await?;
+        let script = "
+            const { begin, end, longest } = window.packing;
+            return longest / (end - begin)";
+        let share = studio.browser.run(script, vec![]).await?;
+        let share = share.as_f64().ok_or("not a number")?;
+        eprintln!("longest stretch of work, of the whole: {share:.2}");
+        assert_eq!(unzip(&archive)?.len(), 201);
+        assert!(share < 0.25, "the page stood still for {share} of the time");
+        Ok(())
+    })
+    .await;
+}

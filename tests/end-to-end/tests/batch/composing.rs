@@ -1,0 +1,113 @@
+//! How the table is filled.
+
+use crate::studio::{PATIENCE, play, visit};
+use atelier_end_to_end::find::{any, by};
+
+/// As a spreadsheet writes it: a mark at its beginning, quotes, a line break within quotes, a column
+/// of its own, and a row that is wrong.
+const TABLE: &str = "\u{feff}Prompt,Panes,Mood\r\n\
+    \"a window, \"\"blue\"\"\",40,calm\r\n\
+    \"over\ntwo lines\",50,\r\n\
+    too many panes,99999,bold\r\n\
+    short row\r\n";
+
+/// Guards against rows that are dropped or changed without a word, and against sending bad ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
+    let name = "an_imported_table";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("table.csv");
+        std::fs::write(&file, TABLE)?;
+        studio.choose("Import").await?;
+        let choose = browser.find(&by("button", "Choose a file")).await?;
+        choose.send_keys(&file.to_string_lossy()).await?;
+        browser
+            .see_text("CSV: 4 items can be added.", PATIENCE)
+            .await?;
+        browser
+            .see_text("No parameter of this model, so left out: Mood.", PATIENCE)
+            .await?;
+        browser
+            .see_text("Row 4: The row has 1 fields for 3 columns", PATIENCE)
+            .await?;
+        studio.press("Add 4 items").await?;
+        let prompts = [
+            "a window, \"blue\"",
+            "over\ntwo lines",
+            "too many panes",
+            "short row",
+        ];
+        assert_eq!(studio.rows().await?, prompts);
+        browser.see_text("3 items in 1 call", PATIENCE).await?;
+        browser
+            .see_text("1 row can't be sent and stays in the table.", PATIENCE)
+            .await?;
+        let wrong = browser.find(&by("textbox", "panes, row 3")).await?;
+        assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
+
+        let good = [prompts[0], prompts[1], prompts[3]].map(str::to_owned);
+        studio.generate(&good).await?;
+        studio.see_counts("3 completed").await?;
+        assert_eq!(studio.sent(), good);
+        assert_eq!(studio.rows().await?, ["too many panes"]);
+
+        // Mended in place, it is as good as the others.
+        browser.fill(&by("textbox", "panes, row 1"), "60").await?;
+        browser.find(&by("button", "Generate 1")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Two axes make a table of their own, each value a heading.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
+    let name = "a_sweep_over_two_axes";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.choose("Sweep").await?;
+        let axes = async || browser.find_all(&by("combobox", "Axis")).await;
+        let values = async || browser.find_all(&by("textbox", "Values")).await;
+        axes().await?[0].select_by_value("prompt").await?;
+        values().await?[0].send_keys("dusk\ndawn").await?;
+        studio.press("Another axis").await?;
+        axes().await?[1].select_by_value("panes").await?;
+        values().await?[1].send_keys("20, 40, .., 60").await?;
+        studio.press("Add 6 items").await?;
+        browser.see_text("6 items in 1 call", PATIENCE).await?;
+        studio.press("Generate 6").await?;
+        studio.see_counts("6 completed").await?;
+        assert_eq!(
+            studio.sent(),
+            ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
+        );
+
+        let table = studio.sweep_table().await?;
+        let mut headings = Vec::new();
+        for role in ["columnheader", "rowheader"] {
+            for heading in browser.find_all(&any(role).within(&table)).await? {
+                headings.push(browser.name_of(&heading).await?);
+            }
+        }
+        let expected = ["prompt / panes", "20", "40", "60", "dusk", "dawn"];
+        assert_eq!(headings, expected);
+        let items = studio.items_in(&table).await?;
+        let shown: Vec<(usize, &str)> = items
+            .iter()
+            .map(|item| (item.number, item.prompt.as_str()))
+            .collect();
+        let expected = [
+            (1, "dusk"),
+            (2, "dusk"),
+            (3, "dusk"),
+            (4, "dawn"),
+            (5, "dawn"),
+            (6, "dawn"),
+        ];
+        assert_eq!(shown, expected);
+        Ok(())
+    })
+    .await;
+}

@@ -1,0 +1,137 @@
+//! The page is closed in the midst of a batch, or a person holds it up.
+
+use crate::studio::{BATCH, PATIENCE, come_back_in, numbered, play};
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::by;
+
+/// Guards against a batch of which only the calls already sent survive the page, and against one
+/// that is sent anew from its beginning.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
+    let name = "a_reload_mid_batch";
+    let service = ["--speed", "2", "--workers", "25"];
+    play(name, &service, async |studio| {
+        studio.let_pass(1, BATCH);
+        studio.proxy.add(Rule::next(1, BATCH, come_back_in(4)));
+        let prompts = numbered("kept", 25);
+        studio.send(&prompts).await?;
+        // Ten run, the others wait, and no call is under way.
+        studio
+            .browser
+            .see_text("Rate-limited, next try in ", PATIENCE)
+            .await?;
+        studio.reload().await?;
+        studio.sees_calls(4).await?;
+        // Asked about, the last answer was read; a page closed before that could not know it.
+        studio
+            .sees("a question about the last item", |calls| {
+                let last = calls.iter().rfind(|call| !call.accepted.is_empty());
+                let last = last.and_then(|call| call.accepted.last());
+                calls.iter().any(|call| {
+                    let asks = call.path.starts_with("/v2/status");
+                    asks && call.items <= 10 && last.is_some_and(|id| call.ids.contains(id))
+                })
+            })
+            .await?;
+        studio.reload().await?;
+        studio.settled().await?;
+        assert_eq!(studio.sizes(), [10, 10, 10, 5]);
+        assert_eq!(studio.items().await?.len(), 25);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a call whose answer nobody waits for any more, and which is sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
+    let name = "a_page_closed_before_an_answer";
+    play(name, &["--speed", "0"], async |studio| {
+        studio.let_pass(1, BATCH);
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("closed", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(2).await?;
+        studio
+            .see_counts("10 completed, 10 in progress, 5 queued")
+            .await?;
+        studio.reload().await?;
+        studio.see_counts("15 completed, 10 unconfirmed").await?;
+        let lost: Vec<usize> = (11..=20).collect();
+        assert_eq!(studio.in_state("Unconfirmed").await?, lost);
+        assert_eq!(studio.sent(), prompts);
+        for prompt in &prompts[10..20] {
+            studio.ledger.given_up.insert(prompt.clone());
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a pause that the next visit has forgotten.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_paused_is_not_sent_until_it_is_resumed() {
+    let name = "what_is_paused";
+    let service = ["--speed", "2", "--workers", "25"];
+    play(name, &service, async |studio| {
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("paused", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        studio.press("Pause").await?;
+        studio
+            .browser
+            .see_text("Paused: 15 items not sent yet.", PATIENCE)
+            .await?;
+        studio.proxy.clear();
+        studio
+            .sees("the first ten to be accepted", |calls| {
+                calls.iter().any(|call| call.accepted.len() == 10)
+            })
+            .await?;
+        studio
+            .sees("a question about them", |calls| {
+                calls.iter().any(|call| call.path == "/v2/status-batch")
+            })
+            .await?;
+        studio.reload().await?;
+        // The page does its work again, and the rest is not part of it.
+        studio.see_counts("10 completed, 15 queued").await?;
+        assert_eq!(studio.sizes(), [10], "sent while paused");
+        studio.press("Resume").await?;
+        studio.see_counts("25 completed").await?;
+        assert_eq!(studio.sizes(), [10, 10, 5]);
+        assert_eq!(studio.sent(), prompts);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against items that are sent after a person has called them back, and against the loss of
+/// what was typed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_goes_back_into_the_table() {
+    let name = "what_is_stopped";
+    play(name, &["--speed", "0"], async |studio| {
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("stopped", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        for prompt in &prompts[10..] {
+            studio.ledger.given_up.insert(prompt.clone());
+        }
+        studio.browser.find(&by("button", "Generate 15")).await?;
+        studio.proxy.clear();
+        studio.see_counts("10 completed, 15 removed").await?;
+        assert_eq!(studio.rows().await?, prompts[10..]);
+        assert_eq!(studio.sent(), prompts[..10]);
+        // Also the next visit has them in the table, and sends none.
+        studio.reload().await?;
+        studio.see_counts("10 completed, 15 removed").await?;
+        assert_eq!(studio.rows().await?, prompts[10..]);
+        assert_eq!(studio.sizes(), [10]);
+        Ok(())
+    })
+    .await;
+}

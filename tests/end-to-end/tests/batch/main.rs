@@ -1,0 +1,11 @@
+//! Batch mode: what is composed is sent once, in calls of up to ten and in order; it is watched,
+//! repeated and taken away as a whole; and a thousand items are as smooth as twenty.
+
+mod archive;
+mod composing;
+mod failures;
+mod interruptions;
+mod sending;
+mod size;
+mod studio;
+mod tabs;

@@ -1,0 +1,168 @@
+//! What leaves: each item once, ten to a call, in order.
+
+use crate::studio::{BATCH, PATIENCE, SINGLE, Studio, numbered, play, visit};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
+
+/// The pictures of the grid that are loaded.
+async fn pictures(studio: &Studio<'_>) -> Result<u64> {
+    let list = studio
+        .browser
+        .find(&by("list", "Items of the batch"))
+        .await?;
+    let script = "
+        return [...arguments[0].querySelectorAll('img')]
+            .filter(picture => picture.complete && picture.naturalWidth > 0).length";
+    let argument = vec![studio.browser.argument(&list)];
+    let count = studio.browser.run(script, argument).await?;
+    count.as_u64().ok_or_else(|| "not a number".into())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn twenty_five_items_leave_in_three_calls() {
+    let name = "twenty_five_items";
+    play(name, &["--speed", "0"], async |studio| {
+        let prompts = numbered("glass", 25);
+        studio.write(&prompts).await?;
+        studio
+            .browser
+            .see_text("25 items in 3 calls", PATIENCE)
+            .await?;
+        assert_eq!(studio.rows().await?.first(), prompts.first());
+        studio.generate(&prompts).await?;
+        studio.see_counts("25 completed").await?;
+        let calls = studio.generate_calls();
+        assert!(calls.iter().all(|call| call.path == BATCH), "{calls:#?}");
+        assert_eq!(studio.sizes(), [10, 10, 5]);
+        assert_eq!(studio.sent(), prompts);
+        until("25 pictures", PATIENCE, async || {
+            Ok(match pictures(studio).await? {
+                25 => Seen::Yes(()),
+                other => Seen::NotYet(format!("there are {other}")),
+            })
+        })
+        .await?;
+        let items = studio.items().await?;
+        let shown: Vec<&String> = items.iter().map(|item| &item.prompt).collect();
+        assert_eq!(shown, prompts.iter().collect::<Vec<_>>());
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_item_is_a_single_call() {
+    let name = "one_item_is_a_single_call";
+    play(name, &["--speed", "0"], async |studio| {
+        let prompts = numbered("alone", 1);
+        studio.write(&prompts).await?;
+        studio
+            .browser
+            .see_text("1 item in 1 call", PATIENCE)
+            .await?;
+        studio.generate(&prompts).await?;
+        studio.see_counts("1 completed").await?;
+        let calls = studio.generate_calls();
+        assert_eq!(calls.len(), 1);
+        assert_eq!(calls[0].path, SINGLE);
+        assert_eq!(calls[0].prompts, prompts);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against more than ten ids, or one at a time, where the status of a batch is asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_is_asked_about_ten_at_a_time() {
+    let name = "what_runs_is_asked_about_ten_at_a_time";
+    play(name, &["--speed", "2", "--workers", "20"], async |studio| {
+        studio.send(&numbered("asked", 20)).await?;
+        studio.see_counts("20 completed").await?;
+        let calls = studio.proxy.calls();
+        let status = || {
+            calls
+                .iter()
+                .filter(|call| call.path.starts_with("/v2/status"))
+        };
+        assert!(status().all(|call| call.items <= 10));
+        assert!(status().any(|call| call.items == 10));
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_batch_endpoints_each_item_is_sent_singly() {
+    let name = "without_batch_endpoints";
+    play(name, &["--speed", "0"], async |studio| {
+        for path in [
+            "/v2/generate-batch",
+            "/v2/status-batch",
+            "/v2/response-batch",
+        ] {
+            let fault = crate::studio::error(404);
+            studio.proxy.add(Rule::every(path, fault));
+        }
+        let prompts = numbered("single", 12);
+        studio.send(&prompts).await?;
+        studio.see_counts("12 completed").await?;
+        let singly: Vec<String> = studio
+            .proxy
+            .calls_to(SINGLE)
+            .into_iter()
+            .flat_map(|call| call.prompts)
+            .collect();
+        assert_eq!(singly, prompts);
+        assert_eq!(studio.proxy.calls_to(BATCH).len(), 1, "it was told once");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against an expensive slip: a thousand rows where ten were meant.
+#[tokio::test(flavor = "multi_thread")]
+async fn more_than_a_hundred_items_are_asked_about_once_more() {
+    let name = "more_than_a_hundred_items";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let prompts = numbered("many", 101);
+        // Nothing comes of what is sent: this is about whether it is.
+        studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
+        let field = by("textbox", "Prompts");
+        browser.paste(&field, &prompts.join("\n")).await?;
+        browser.see_text("101 items in 11 calls", PATIENCE).await?;
+        studio.press("Generate 101").await?;
+        let dialog = browser.find(&by("dialog", "Generate many")).await?;
+        let question = dialog.text().await?;
+        assert!(question.contains("101 items in 11 calls"), "{question}");
+        browser
+            .press(&by("button", "Not yet").within(&dialog))
+            .await?;
+        browser.find_gone(&by("dialog", "Generate many")).await?;
+        assert_eq!(studio.row_count().await?, 101);
+        assert_eq!(studio.sizes(), [] as [usize; 0]);
+
+        // With the same button: what was not sent before would have come first.
+        studio.press("Generate 101").await?;
+        let dialog = browser.find(&by("dialog", "Generate many")).await?;
+        browser
+            .press(&by("button", "Send them").within(&dialog))
+            .await?;
+        studio.sees_calls(1).await?;
+        assert_eq!(studio.sent(), prompts[..10]);
+        studio.see_counts("10 in progress, 91 queued").await?;
+        assert_eq!(studio.sizes(), [10]);
+
+        // A hundred are few enough.
+        studio.press_both("Stop sending", "Take them back").await?;
+        studio.press("Generate 91").await?;
+        studio.see_counts("10 in progress, 81 queued").await?;
+        let open = browser.run("return !!document.querySelector('dialog[open]')", vec![]);
+        assert_eq!(open.await?, json!(false));
+        Ok(())
+    })
+    .await;
+}

@@ -1,0 +1,175 @@
+//! A thousand items are as smooth as twenty. Compared within one run: how fast a machine is says
+//! nothing of the page.
+
+use crate::studio::{PATIENCE, Studio, numbered, visit};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::{Seen, until};
+use fantoccini::elements::Element;
+use serde_json::json;
+
+/// A thousand may cost this much more than few, in nodes and in time.
+const MORE: f64 = 3.0;
+
+/// A key press that costs less, in ms, is noise.
+const NOISE: f64 = 2.0;
+
+/// Puts a batch of so many items into the browser's storage, as if each had been completed, by
+/// repeating what the page itself has stored for one.
+pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
+    studio.send(&numbered("stored", 1)).await?;
+    studio.see_counts("1 completed").await?;
+    let script = "
+        const [count] = arguments;
+        const ask = request => new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+        });
+        return (async () => {
+            const database = await ask(indexedDB.open('atelier'));
+            const stores = database.transaction(['tasks', 'batches'], 'readwrite');
+            const tasks = stores.objectStore('tasks');
+            const batches = stores.objectStore('batches');
+            const task = JSON.parse((await ask(tasks.getAll()))[0]);
+            const batch = JSON.parse((await ask(batches.getAll()))[0]);
+            batches.put(JSON.stringify({ ...batch, size: count }), batch.key);
+            for (let index = 1; index < count; index += 1) {
+                const key = `${task.key}-${index}`;
+                const place = { ...task.batch, index };
+                tasks.put(JSON.stringify({ ...task, key, batch: place }), key);
+            }
+            await new Promise(done => { stores.oncomplete = done; });
+            database.close();
+        })()";
+    // What the page has written last is there when its next visit has read it.
+    studio.reload().await?;
+    studio.see_counts("1 completed").await?;
+    studio.browser.run(script, vec![json!(count)]).await?;
+    studio.reload().await?;
+    studio.see_counts(&format!("{count} completed")).await
+}
+
+/// Makes the table have so many rows.
+async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
+    let lines = numbered("row", count).join("\n");
+    let field = by("textbox", "Prompts");
+    studio.browser.paste(&field, &lines).await?;
+    until(format!("{count} rows"), PATIENCE, async || {
+        Ok(match studio.row_count().await? {
+            rows if rows == count => Seen::Yes(()),
+            rows => Seen::NotYet(format!("there are {rows}")),
+        })
+    })
+    .await
+}
+
+/// What a key press costs in this field: the median of a few, in ms, with all that the page does
+/// because of it.
+async fn key_press(studio: &Studio<'_>, field: &Element) -> Result<f64> {
+    let script = "
+        const [field] = arguments;
+        field.focus();
+        const turn = () => new Promise(done => {
+            const channel = new MessageChannel();
+            channel.port1.onmessage = done;
+            channel.port2.postMessage(0);
+        });
+        return (async () => {
+            const times = [];
+            for (let n = 0; n < 15; n += 1) {
+                await turn();
+                const begin = performance.now();
+                document.execCommand('insertText', false, 'x');
+                await turn();
+                document.body.getBoundingClientRect();
+                times.push(performance.now() - begin);
+            }
+            return times.sort((a, b) => a - b)[7];
+        })()";
+    let argument = vec![studio.browser.argument(field)];
+    let time = studio.browser.run(script, argument).await?;
+    let end = field.prop("value").await?.unwrap_or_default();
+    assert!(end.ends_with("xxx"), "nothing was typed: {end}");
+    time.as_f64().ok_or_else(|| "not a number".into())
+}
+
+fn much_the_same(what: &str, few: f64, many: f64, floor: f64) {
+    eprintln!("{what}: {few:.1}, and with a thousand {many:.1}");
+    assert!(
+        many < MORE * few.max(floor),
+        "{what}: {few:.1}, and with a thousand {many:.1}"
+    );
+}
+
+/// Guards against a row for each item in the document, and against work for each of them at every
+/// key press.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_of_a_thousand_rows_is_as_light_as_one_of_a_hundred() {
+    let name = "a_table_of_a_thousand_rows";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1280, 900).await?;
+        let cell = by("textbox", "prompt, row 2");
+        fill(studio, 20).await?;
+        let few = key_press(studio, &browser.find(&cell).await?).await?;
+        fill(studio, 100).await?;
+        let nodes_of_few = studio.nodes().await?;
+        fill(studio, 1_000).await?;
+        let nodes = studio.nodes().await?;
+        much_the_same("nodes", nodes_of_few as f64, nodes as f64, 0.0);
+        let field = by("textbox", "prompt, row 2");
+        let many = key_press(studio, &browser.find(&field).await?).await?;
+        much_the_same("ms a key", few, many, NOISE);
+
+        // The last row is there when it is wanted.
+        let table = browser.find(&by("region", "Items")).await?;
+        let script = "arguments[0].scrollTop = arguments[0].scrollHeight";
+        browser.run(script, vec![browser.argument(&table)]).await?;
+        until("the last row", PATIENCE, async || {
+            let rows = studio.rows().await?;
+            Ok(match rows.last() {
+                Some(last) if last == "row 1000" => Seen::Yes(()),
+                other => Seen::NotYet(format!("the last is {other:?}")),
+            })
+        })
+        .await?;
+        let nodes = studio.nodes().await?;
+        much_the_same("nodes at the end", nodes_of_few as f64, nodes as f64, 0.0);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
+    let name = "a_batch_of_a_thousand_items";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1280, 900).await?;
+        let empty = studio.nodes().await?;
+        seed(studio, 1_000).await?;
+        let nodes = studio.nodes().await?;
+        let items = studio.items().await?;
+        assert!(!items.is_empty() && items.len() < 100, "{}", items.len());
+        assert!(nodes - empty < 1_000, "{empty} nodes, then {nodes}");
+
+        // The last item is there when it is wanted.
+        let list = browser.find(&by("list", "Items of the batch")).await?;
+        let script = "
+            const scroller = arguments[0].parentElement;
+            scroller.scrollTop = scroller.scrollHeight";
+        browser.run(script, vec![browser.argument(&list)]).await?;
+        until("the last item", PATIENCE, async || {
+            let items = studio.items().await?;
+            Ok(match items.last() {
+                Some(last) if last.number == 1_000 => Seen::Yes(()),
+                other => Seen::NotYet(format!("the last is {other:?}")),
+            })
+        })
+        .await?;
+        let later = studio.nodes().await?;
+        assert!(later - empty < 1_000, "{empty} nodes, at the end {later}");
+        Ok(())
+    })
+    .await;
+}
