@@ -40,12 +40,11 @@ export function split(wasm, laterWasm, run) {
     for (const callee of references(item.slice(item.indexOf("\n")))) functions.get(callee)?.callers.add(caller);
   }
   const named = new Set([...functions.keys()].filter((name) => later.test(plain(name))));
-  // What others call directly stays, but for the way in. So does what anyone may call through the
-  // table and what is likely to be somebody else's, too: the standard library's code for our types,
-  // what src/erased.rs makes alike, and what is too small to be worth a call across the border.
-  const isAlike = (name, item) => ALIKE.test(plain(name)) || item.split("\n").length < SMALL;
-  const stays = (name, { item, callers }) => !ENTRY.test(plain(name))
-    && ([...callers].some((caller) => !named.has(caller)) || (kept.has(name) && isAlike(name, item)));
+  // What others call directly stays, but for the way in. So does what is likely to be somebody
+  // else's, too: the standard library's code for our types, what src/erased.rs makes alike, and what
+  // anyone may call through the table and is too small to be worth a call across the border.
+  const stays = (name, { item, callers }) => !ENTRY.test(plain(name)) && (ALIKE.test(plain(name))
+    || [...callers].some((caller) => !named.has(caller)) || (kept.has(name) && item.split("\n").length < SMALL));
   const moved = new Set([...named].filter((name) => !stays(name, functions.get(name))));
   if (moved.size === 0) return false;
   for (let before = -1; before !== moved.size; ) {
