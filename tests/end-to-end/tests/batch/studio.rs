@@ -2,7 +2,7 @@
 
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Call, Fault, FaultProxy, RetryAfter, Rule};
-use atelier_end_to_end::find::{any, by, starting};
+use atelier_end_to_end::find::{Query, any, by, starting};
 use atelier_end_to_end::ledger::{Ledger, is_generate};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
@@ -354,13 +354,13 @@ impl<'a> Studio<'a> {
         self.browser.press(&by("radio", radio)).await
     }
 
-    /// How many elements of the page the browser has to keep.
-    pub async fn nodes(&self) -> Result<u64> {
-        let count = self
-            .browser
-            .run("return document.querySelectorAll('*').length", vec![])
-            .await?;
-        count.as_u64().ok_or_else(|| "not a number".into())
+    /// How many elements the browser has to keep for this part of the page.
+    pub async fn nodes(&self, part: &Query) -> Result<usize> {
+        let part = self.browser.find(part).await?;
+        let script = "return arguments[0].querySelectorAll('*').length";
+        let argument = vec![self.browser.argument(&part)];
+        let count = self.browser.run(script, argument).await?;
+        Ok(usize::try_from(count.as_u64().ok_or("not a number")?)?)
     }
 
     /// The calls that the present tab has made since it was loaded, by the browser's own record.
