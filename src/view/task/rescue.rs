@@ -16,6 +16,10 @@ use crate::runner::{Runner, kept};
 const PATIENCE_MS: u32 = 15_000;
 const LOOK_MS: u32 = 100;
 
+/// A page that has just opened has no leader yet, or not yet the guest's credentials: it is asked
+/// again this often, which while the answer is awaited changes nothing.
+const ASK_MS: u32 = 2_000;
+
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
 pub fn recover(contexts: Contexts, shown: Shown) {
@@ -29,29 +33,36 @@ async fn recovered(contexts: Contexts, shown: Shown) {
     let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
         return;
     };
-    let is_foreign = task.account != untrack(|| session.account());
+    let is_foreign = || task.account != untrack(|| session.account());
     let is_online = lifecycle::is_online();
     let refreshed = || {
         let task = runner.task(&task.key)?;
         task.with_untracked(|task| task.refreshed)
     };
+    let is_there = || words.try_get_untracked().is_some();
     let is_told = || refreshed() >= Some(shown.since);
-    if safe.is_link() && is_online && !is_foreign && !is_told() {
-        words.try_set("Its address no longer works. Asking the service for a fresh one…".into());
-        runner.act(&task.key, Action::Refetch);
-        for _ in 0..PATIENCE_MS / LOOK_MS {
-            TimeoutFuture::new(LOOK_MS).await;
-            if is_told() {
-                break;
-            }
+    let mut waited = 0;
+    // With another address the outputs are shown anew, and the view of this one is gone.
+    while safe.is_link() && is_online && is_there() && !is_told() && waited < PATIENCE_MS {
+        if waited % ASK_MS == 0 && !is_foreign() {
+            words
+                .try_set("Its address no longer works. Asking the service for a fresh one…".into());
+            runner.act(&task.key, Action::Refetch);
+        } else if waited == ASK_MS && is_foreign() {
+            break;
         }
+        TimeoutFuture::new(LOOK_MS).await;
+        waited += LOOK_MS;
+    }
+    if !is_there() {
+        return;
     }
     if look_up(runner, &task.key.output(shown.position), shown.copy).await {
         return;
     }
     if !is_online {
         words.try_set("Not shown: there is no network, and no copy was kept.".into());
-        while !lifecycle::is_online() {
+        while is_there() && !lifecycle::is_online() {
             TimeoutFuture::new(1_000).await;
         }
         words.try_set(String::new());
@@ -66,7 +77,10 @@ async fn recovered(contexts: Contexts, shown: Shown) {
     } else {
         "Not shown: the file is gone, or its host does not let this page load it; no copy was kept."
     });
-    if is_foreign {
+    if !is_there() {
+        return;
+    }
+    if is_foreign() {
         said += " The service was not asked for a fresh one: this task belongs to another service address or User ID.";
     }
     said += " Run again makes it anew.";
