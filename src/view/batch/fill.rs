@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use crate::erased::{dynamic, handler, text, when};
 
-const WAYS: [&str; 3] = ["One per line", "Sweep", "Import"];
+const WAYS: [&str; 3] = ["Lines", "Sweep", "Import"];
 
 pub fn fill(composer: Composer) -> AnyView {
     let prompt = atelier_engine::compose::prompt_of(&composer.schema());

@@ -1,0 +1,190 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn schema() -> Schema {
+    serde_json::from_value(json!({
+        "category": "image", "subcategory": "a",
+        "parameters": {
+            "required": [{"name": "prompt", "type": "string"}],
+            "optional": [
+                {"name": "steps", "type": "integer", "minimum": 1, "maximum": 9},
+                {"name": "size", "type": "enum", "allowedValues": ["s", "l"]}
+            ]
+        }
+    }))
+    .unwrap()
+}
+
+fn prompt(text: &str) -> Draft {
+    let mut draft = Draft::default();
+    draft.set("prompt", Entry::Text(text.into()));
+    draft
+}
+
+fn axis(parameter: &str, values: &[&str]) -> Axis {
+    Axis {
+        parameter: parameter.into(),
+        values: values
+            .iter()
+            .map(|value| Entry::Text((*value).into()))
+            .collect(),
+    }
+}
+
+#[test]
+fn a_row_is_checked_as_it_changes() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), Draft::default()], &schema)
+        .unwrap();
+    assert_eq!((table.good(), table.bad().count()), (1, 1));
+    let id = table.rows()[1].id;
+    table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
+    assert_eq!(table.good(), 2);
+    table.set(id, "steps", Some(Entry::Text("12".into())), &schema);
+    assert_eq!(table.bad().map(|(at, _)| at).collect::<Vec<_>>(), [1]);
+    assert_eq!(table.columns(&schema), ["prompt", "steps"]);
+    table.drop_column("steps", &schema);
+    assert_eq!(
+        (table.good(), table.columns(&schema)),
+        (2, vec!["prompt".to_owned()])
+    );
+    table.add_column("size");
+    assert_eq!(table.columns(&schema), ["prompt", "size"]);
+}
+
+#[test]
+fn only_good_rows_are_taken_and_bad_ones_stay() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), Draft::default(), prompt("c")], &schema)
+        .unwrap();
+    let (inputs, grid) = table.take_good(&schema, false);
+    assert_eq!(
+        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        ["a", "c"]
+    );
+    assert_eq!((grid, table.rows().len(), table.good()), (None, 1, 0));
+}
+
+#[test]
+fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
+    let schema = schema();
+    let axes = [axis("steps", &["1", "2", "30"]), axis("size", &["s", "l"])];
+    let mut table = Table::default();
+    table
+        .append_sweep(&prompt("a"), &axes, Combine::Product, &schema)
+        .unwrap();
+    let id = table.rows()[0].id;
+    // Another parameter may change: the labels stay true.
+    table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
+    let mut sent = table.clone();
+    let (inputs, grid) = sent.take_good(&schema, false);
+    assert_eq!(inputs.len(), 4);
+    assert_eq!(grid.unwrap().cells, [0, 1, 2, 3]);
+    assert_eq!(sent.rows().len(), 2);
+    for touch in [
+        &|table: &mut Table| table.set(id, "steps", None, &schema) as (),
+        &|table: &mut Table| table.remove(id),
+        &|table: &mut Table| table.duplicate(id, &schema),
+        &|table: &mut Table| table.append(vec![prompt("c")], &schema).unwrap(),
+        &|table: &mut Table| table.drop_column("size", &schema),
+    ] as [&dyn Fn(&mut Table); 5]
+    {
+        let mut touched = table.clone();
+        touch(&mut touched);
+        assert_eq!(touched.take_good(&schema, false).1, None);
+    }
+}
+
+#[test]
+fn too_many_rows_are_refused_and_nothing_changes() {
+    let schema = schema();
+    let mut table = Table::default();
+    table.append(vec![prompt("a")], &schema).unwrap();
+    let before = table.clone();
+    assert!(table.append(vec![prompt("b"); MOST_ROWS], &schema).is_err());
+    assert_eq!(table, before);
+}
+
+#[test]
+fn a_changed_line_keeps_the_rows_other_parameters() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .set_lines("prompt", "a\nb\n", &Draft::default(), &schema)
+        .unwrap();
+    let id = table.rows()[1].id;
+    table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
+    let mut base = Draft::default();
+    base.set("size", Entry::Text("s".into()));
+    table
+        .set_lines("prompt", "new\na\n\n b", &base, &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["new", "a", "b"]);
+    assert!(table.rows()[0].draft.get("size").is_some());
+    table
+        .set_lines("prompt", "new\na\nb2", &base, &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["new", "a", "b2"]);
+    assert_eq!(table.rows()[2].draft.get("steps").unwrap().to_text(), "3");
+    assert_eq!(table.rows()[2].id, id);
+}
+
+#[test]
+fn rows_without_a_line_are_left_alone() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut other = Draft::default();
+    other.set("steps", Entry::Text("3".into()));
+    table
+        .append(vec![other, prompt("two\nlines")], &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["two lines"]);
+    table
+        .set_lines("prompt", "two lines\nx", &Draft::default(), &schema)
+        .unwrap();
+    assert_eq!(table.rows().len(), 3);
+    assert_eq!(
+        table.rows()[1].draft.get("prompt").unwrap().to_text(),
+        "two\nlines"
+    );
+    table
+        .set_lines("prompt", "", &Draft::default(), &schema)
+        .unwrap();
+    assert_eq!(table.rows().len(), 1);
+}
+
+proptest! {
+    #[test]
+    fn the_lines_are_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![Draft::default(); bare], &schema).unwrap();
+        for text in [first, second] {
+            table.set_lines("prompt", &text, &Draft::default(), &schema).unwrap();
+            prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
+            prop_assert_eq!(table.rows().len(), bare + prompts(&text).count());
+            let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
+            prop_assert_eq!(ids.len(), table.rows().len());
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool) {
+        let schema = schema();
+        let mut table = Table::default();
+        if sweep {
+            let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
+            table.append_sweep(&prompt("x"), &axes, Combine::Product, &schema).unwrap();
+        } else {
+            table.append(texts.iter().map(|text| prompt(text)).collect(), &schema).unwrap();
+        }
+        table.add_column("size");
+        let value = json::read(&table.to_value().to_string()).unwrap();
+        prop_assert_eq!(Table::from_value(value, &schema).unwrap(), table);
+    }
+}
