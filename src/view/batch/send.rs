@@ -143,7 +143,11 @@ fn problems(composer: Composer, count: usize) -> AnyView {
             .take(MOST_PROBLEMS)
             .map(|(at, row)| {
                 let messages = row.problems.iter().map(|problem| problem.message.as_str());
-                format!("Row {}: {}", at + 1, messages.collect::<Vec<_>>().join(" "))
+                format!(
+                    "Row {}: {}",
+                    at + 1,
+                    messages.collect::<Vec<_>>().join("; ")
+                )
             })
             .collect();
         lines.join("\n")

@@ -164,7 +164,7 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
         let table = composer.table.read();
         let messages = table.row(id).map(|(_, row)| {
             let messages = row.problems.iter().map(|problem| problem.message.as_str());
-            messages.collect::<Vec<_>>().join(" ")
+            messages.collect::<Vec<_>>().join("; ")
         });
         messages.unwrap_or_default()
     });
