@@ -188,7 +188,7 @@ impl Browser {
     /// Waits until so many downloads with this ending are complete.
     pub async fn downloaded(&self, count: usize, ending: &str) -> Result<Vec<PathBuf>> {
         let what = format!("{count} downloads …{ending}");
-        until(what, Duration::from_secs(20), async || {
+        until(what, Duration::from_secs(60), async || {
             let mut complete = Vec::new();
             for entry in std::fs::read_dir(self.downloads())? {
                 let path = entry?.path();

@@ -153,9 +153,9 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
             imported.note(
                 number,
                 format!(
-                    "The row has {} fields for {} columns; {what}.",
-                    record.len(),
-                    header.len()
+                    "The row has {} for {}; {what}.",
+                    counted(record.len(), "field"),
+                    counted(header.len(), "column")
                 ),
             );
         }
@@ -266,6 +266,11 @@ impl<'a> Names<'a> {
         });
         found.map(|(name, kind, _)| (*name, *kind))
     }
+}
+
+/// `1 field`, `2 fields`
+fn counted(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn spelling(name: &str) -> String {

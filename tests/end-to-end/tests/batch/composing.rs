@@ -30,7 +30,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
             .see_text("No parameter of this model, so left out: Mood.", PATIENCE)
             .await?;
         browser
-            .see_text("Row 4: The row has 1 fields for 3 columns", PATIENCE)
+            .see_text("Row 4: The row has 1 field for 3 columns", PATIENCE)
             .await?;
         studio.press("Add 4 items").await?;
         let prompts = [

@@ -41,7 +41,7 @@ fn csv_with_all_its_troubles() {
         [
             (
                 2,
-                "The row has 1 fields for 5 columns; the missing ones count as empty."
+                "The row has 1 field for 5 columns; the missing ones count as empty."
             ),
             (
                 3,
