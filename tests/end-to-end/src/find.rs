@@ -208,7 +208,8 @@ impl Browser {
     async fn computed(&self, element: &Element, what: &str) -> Result<String> {
         let path = format!("element/{}/computed{what}", element.element_id());
         let value = self.command(Method::GET, path, None).await?;
-        Ok(value.as_str().unwrap_or_default().to_owned())
+        // Some versions of Chromium leave the space between a label's text and its control.
+        Ok(value.as_str().unwrap_or_default().trim().to_owned())
     }
 
     /// An element as an argument of a script.
