@@ -24,8 +24,6 @@ pub struct Imported {
     pub format: Format,
     /// The rows that could be read; whether they are valid, validation tells.
     pub rows: Vec<Draft>,
-    /// For each of `rows`, its number in the file, from 1, the header not counted.
-    pub numbers: Vec<usize>,
     /// Columns that are no parameter of the model, and so in no row.
     pub unknown_columns: Vec<String>,
     /// What was wrong, row by row, in the file's order.
@@ -175,7 +173,6 @@ impl Imported {
         Self {
             format,
             rows: Vec::new(),
-            numbers: Vec::new(),
             unknown_columns: Vec::new(),
             notes: Vec::new(),
         }
@@ -197,7 +194,6 @@ impl Imported {
             return;
         }
         self.rows.push(draft);
-        self.numbers.push(number);
     }
 
     fn add_json(&mut self, number: usize, row: Value, names: &Names) {

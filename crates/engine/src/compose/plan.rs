@@ -1,7 +1,5 @@
 //! What sending a batch will take, said before it is sent.
 
-use std::ops::Range;
-
 use atelier_contract::MAX_BATCH_ITEMS;
 
 /// Above this many items the page asks once more: each may cost money.
@@ -16,13 +14,6 @@ pub struct Plan {
 impl Plan {
     pub fn calls(self) -> usize {
         self.items.div_ceil(MAX_BATCH_ITEMS)
-    }
-
-    /// The items of each call.
-    pub fn chunks(self) -> impl Iterator<Item = Range<usize>> {
-        (0..self.items)
-            .step_by(MAX_BATCH_ITEMS)
-            .map(move |start| start..self.items.min(start + MAX_BATCH_ITEMS))
     }
 
     pub fn asks_once_more(self) -> bool {
@@ -43,7 +34,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
     fn it_is_said_exactly() {
@@ -57,16 +47,5 @@ mod tests {
         }
         assert!(!Plan { items: 100 }.asks_once_more());
         assert!(Plan { items: 101 }.asks_once_more());
-    }
-
-    proptest! {
-        #[test]
-        fn every_item_is_in_one_call_and_in_order(items in 0..5000usize) {
-            let plan = Plan { items };
-            let chunks: Vec<_> = plan.chunks().collect();
-            prop_assert_eq!(chunks.len(), plan.calls());
-            prop_assert!(chunks.iter().all(|chunk| (1..=10).contains(&chunk.len())));
-            prop_assert!(chunks.into_iter().flatten().eq(0..items));
-        }
     }
 }

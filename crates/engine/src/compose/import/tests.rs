@@ -35,7 +35,6 @@ fn csv_with_all_its_troubles() {
     let imported = read(text, &schema()).unwrap();
     assert_eq!(imported.format, Format::Csv);
     assert_eq!(imported.unknown_columns, ["note"]);
-    assert_eq!(imported.numbers, [1, 2, 3]);
     assert_eq!(
         notes(&imported),
         [
@@ -80,7 +79,6 @@ fn json_arrays_and_lines_keep_types() {
     }
     let broken = format!("{rows}\n{{\"prompt\": \n{rows}");
     let imported = read(&broken, &schema()).unwrap();
-    assert_eq!(imported.numbers, [1, 3]);
     assert_eq!(imported.notes[0].row, 2);
     let twice = read(r#"[{"seed": 1, "SEED": 2}]"#, &schema()).unwrap();
     assert_eq!(
@@ -126,7 +124,7 @@ proptest! {
     #[test]
     fn any_text_is_survived(text in ".{0,80}|[\\[\\]{}\":,;a-z0-9 \n]{0,80}|prompt[,;\t\n\"a-z]{0,60}") {
         if let Ok(imported) = read(&text, &schema()) {
-            prop_assert_eq!(imported.rows.len(), imported.numbers.len());
+            prop_assert!(imported.rows.iter().all(|row| !row.is_empty()));
         }
     }
 }
