@@ -28,7 +28,7 @@ pub struct Contexts {
 
 impl Contexts {
     pub fn provide() -> Self {
-        let session = Session::load();
+        let session = Session::start();
         let notices = Notices::new();
         let navigation = Navigation::start();
         let catalog = Catalog::new(session);

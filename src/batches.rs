@@ -5,7 +5,6 @@ use atelier_engine::batch::Batch;
 use atelier_engine::compose::sweep::GridLabels;
 use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
-use wasm_bindgen::JsValue;
 
 use crate::app::Contexts;
 use crate::browser::storage::Store;
@@ -36,9 +35,11 @@ impl Batches {
             let Ok(texts) = storage.all_texts(Store::Batches).await else {
                 return;
             };
-            let stored = texts
-                .iter()
-                .filter_map(|text| Batch::from_value(json::read(text)?));
+            let stored = texts.into_iter().filter_map(|text| {
+                let batch = Batch::from_value(json::read(&text)?)?;
+                self.0.runner.know_batch(&batch.key, text);
+                Some(batch)
+            });
             known().update(|known| {
                 for batch in stored {
                     insert(known, batch);
@@ -102,27 +103,14 @@ impl Batches {
 
     /// Forgets a batch; its tasks are the runner's.
     pub fn forget(self, key: &BatchKey) {
-        if let Some(storage) = self.0.runner.storage() {
-            let deleted = storage.delete(&[(Store::Batches, key.0.clone())]);
-            spawn(async move {
-                // What stays comes back at the next visit, and can be removed then.
-                let _ = deleted.await;
-            });
-        }
+        self.0.runner.delete_batch(key);
         known().update(|known| known.retain(|batch| batch.key != *key));
     }
 
     /// The write begins before that of the tasks: no task is kept without its batch.
     fn keep(self, batch: &Batch) {
-        let Some(storage) = self.0.runner.storage() else {
-            return;
-        };
-        let text = JsValue::from_str(&batch.to_value().to_string());
-        let written = storage.put(&[(Store::Batches, batch.key.0.clone(), text)]);
-        spawn(async move {
-            // Where nothing can be written the runner says so: it writes the tasks.
-            let _ = written.await;
-        });
+        let text = batch.to_value().to_string();
+        self.0.runner.keep_batch(&batch.key, text);
     }
 }
 

@@ -95,7 +95,7 @@ impl Catalog {
             }
             slot.set(match answer.and_then(ModelList::from_body) {
                 Ok(list) => {
-                    session.set_guest(list.guest.clone());
+                    session.set_guest(address, list.guest.clone());
                     Load::Loaded(Arc::new(list))
                 }
                 Err(error) => Load::Failed(error),

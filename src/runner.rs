@@ -3,25 +3,28 @@
 //! One tab leads and makes the calls; the others show what it tells them and pass on what people
 //! do. Lives at the app's root, so that no view that goes takes a task with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::Input;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Call, Command, Engine, Hindrance, Millis, Task, TaskKey,
+    Action, BatchAction, BatchKey, Call, CallKind, Command, Engine, Hindrance, Millis, Sending,
+    Task, TaskKey, wait_reason,
 };
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
 
-use crate::browser::storage::Storage;
-use crate::browser::tabs::{Channel, Lease};
-use crate::browser::{clock, http, lifecycle, random, tabs};
+use crate::browser::leadership::Leadership;
+use crate::browser::storage::{Storage, StorageError, Store};
+use crate::browser::tabs::Channel;
+use crate::browser::{clock, http, lifecycle, random};
 use crate::erased::{effect, spawn};
 use crate::later::{Later, State};
 use crate::notices::Notices;
 use crate::session::Session;
 
+mod connection;
 pub mod kept;
 mod news;
 mod note;
@@ -33,6 +36,8 @@ mod wanted;
 use note::Note;
 use wanted::Keeper;
 
+const CHANNEL: &str = "atelier";
+
 #[derive(Clone, Copy)]
 pub struct Runner {
     session: Session,
@@ -43,24 +48,39 @@ pub struct Runner {
     keys: RwSignal<Arc<Vec<TaskKey>>>,
     /// Moves on whenever a task comes, goes or enters another phase.
     revision: RwSignal<u64>,
-    /// Why tasks are kept in memory only, where they are.
-    unkept: RwSignal<Option<String>>,
+    /// Why tasks are kept in memory alone, where they are.
+    storage_error: RwSignal<Option<StorageError>>,
+    /// The same in the tab that leads, where this one follows.
+    leader_storage_error: RwSignal<Option<StorageError>>,
     /// Moves on whenever a copy of an output comes or goes.
     copies_changed: RwSignal<u64>,
+    /// What holds back the tab that makes the calls.
     hindrance: RwSignal<Option<Hindrance>>,
     is_open: RwSignal<bool>,
 }
 
 struct Inner {
     engine: Engine,
-    /// `None` until it is open, and for good where the browser refuses it.
+    /// `None` until it is open, and while it can't be opened.
     storage: Option<Rc<Storage>>,
+    /// An answer to opening it is awaited.
+    is_opening: bool,
+    /// It has worked in this visit.
+    had_storage: bool,
+    /// Somebody sees to it that storage works again.
+    is_recovering: bool,
+    /// Records that were to be deleted while storage could not be reached.
+    undeleted: Vec<(Store, String)>,
+    /// The records of batches that this tab knows, by their keys, as they are stored.
+    batches: BTreeMap<BatchKey, String>,
     channel: Option<Channel>,
     timer: Option<Timeout>,
     tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
     leading: bool,
-    /// What lets this tab lead, where that can be lost.
-    lease: Option<Rc<Lease>>,
+    leadership: Option<Rc<Leadership>>,
+    /// Counts up whenever this tab begins or ceases to lead: what was begun in another generation
+    /// must not be gone on with.
+    generation: u64,
     /// What the other tabs say while this one reads what the last leader left; heard when it leads.
     /// Heard before, a task submitted in that moment would not be in what was read, and be taken
     /// for one that was removed.
@@ -82,17 +102,24 @@ impl Runner {
             inner: StoredValue::new_local(Inner {
                 engine,
                 storage: None,
+                is_opening: false,
+                had_storage: false,
+                is_recovering: false,
+                undeleted: Vec::new(),
+                batches: BTreeMap::new(),
                 channel: None,
                 timer: None,
                 tasks: HashMap::new(),
                 leading: false,
-                lease: None,
+                leadership: None,
+                generation: 0,
                 unheard: None,
                 keeper: Keeper::default(),
             }),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
-            unkept: RwSignal::new(None),
+            storage_error: RwSignal::new(None),
+            leader_storage_error: RwSignal::new(None),
             copies_changed: RwSignal::new(0),
             hindrance: RwSignal::new(None),
             is_open: RwSignal::new(false),
@@ -119,10 +146,10 @@ impl Runner {
                 }
             });
         });
-        let channel = Channel::open(move |text| this.hear(&text));
+        let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
         this.inner
             .update_value(|inner| inner.channel = Some(channel));
-        this.tell(&Note::TokenWanted);
+        this.tell(&Note::StateWanted);
         Interval::new(1_000, move || {
             let leading = this.inner.try_with_value(|inner| inner.leading);
             if leading == Some(false) && lifecycle::is_visible() {
@@ -136,56 +163,73 @@ impl Runner {
 
     /// Opens storage, shows what is in it, and asks to lead.
     async fn open(self) {
-        match Storage::open().await {
-            Ok(storage) => {
-                let storage = Rc::new(storage);
-                self.inner
-                    .update_value(|inner| inner.storage = Some(storage));
-                self.copies_changed.update(|changes| *changes += 1);
-                for task in self.read_all().await {
-                    self.learn(task);
-                }
-            }
-            Err(error) => self.is_unkept(&error),
+        match self.connect().await {
+            Ok(()) => self.inner.update_value(|inner| inner.had_storage = true),
+            Err(error) => self.storage_failed(error),
         }
         self.is_open.set(true);
-        let lease = tabs::lead(move |leads| {
-            if leads {
-                spawn(self.lead());
-            } else {
-                self.follow();
+        let leadership = Leadership::start(move |leads| {
+            let generation = self.inner.try_update_value(|inner| {
+                inner.generation += 1;
+                inner.generation
+            });
+            match generation {
+                Some(generation) if leads => spawn(self.lead(generation)),
+                _ => self.follow(),
             }
         });
-        self.inner.update_value(|inner| inner.lease = lease);
+        self.inner
+            .update_value(|inner| inner.leadership = Some(leadership));
     }
 
     /// Another tab leads from now on.
     fn follow(self) {
         self.inner.update_value(|inner| {
             inner.leading = false;
+            inner.unheard = None;
             inner.engine.set_leading(false, clock::now());
         });
+        self.tell(&Note::StateWanted);
     }
 
     /// This tab leads from now on: what the last leader left is read afresh, because it may have
     /// gone between a request and its answer.
-    async fn lead(self) {
+    async fn lead(self, generation: u64) {
         self.inner
             .update_value(|inner| inner.unheard = Some(Vec::new()));
-        let tasks = self.read_all().await;
+        let stored = self.read_all().await;
+        // The right to lead may have been lost meanwhile.
         let unheard = self.inner.try_update_value(|inner| {
+            if inner.generation != generation {
+                return None;
+            }
             inner.leading = true;
-            inner.unheard.take()
+            Some(inner.unheard.take().unwrap_or_default())
         });
+        let Some(unheard) = unheard.flatten() else {
+            return;
+        };
         self.with_engine(|engine| {
             let now = clock::now();
+            // Where nothing can be read, what this tab knows is all there is.
+            let tasks = stored.unwrap_or_else(|_| engine.tasks().cloned().collect());
             engine.load(tasks, now);
             engine.set_leading(true, now);
         });
-        for text in unheard.flatten().into_iter().flatten() {
+        for text in unheard {
             self.hear(&text);
         }
+        self.leader_storage_error.set(None);
+        self.tell_state();
         self.make_copies();
+    }
+
+    /// Which generation of leading this tab is in, if it leads.
+    fn generation(&self) -> Option<u64> {
+        let generation = self
+            .inner
+            .try_with_value(|inner| inner.leading.then_some(inner.generation));
+        generation.flatten()
     }
 
     /// Sends a validated input; the task it becomes.
@@ -277,17 +321,26 @@ impl Runner {
         self.is_open.get()
     }
 
-    /// Polls at once, as far as the limits allow.
+    /// Polls at once, as far as the limits allow; whichever tab makes the calls.
     pub fn wake(&self) {
         self.with_engine(|engine| engine.wake(clock::now()));
-        self.tell(&Note::Tick);
+        self.tell(&Note::Wake);
     }
 
-    /// Why no calls are made at present, in words; tracked.
-    pub fn hindrance(&self, now: Millis) -> Option<String> {
-        self.hindrance
-            .get()
-            .map(|hindrance| hindrance.sentence(now))
+    /// Why no calls are made at present; tracked.
+    pub fn hindrance(&self) -> Option<Hindrance> {
+        self.hindrance.get()
+    }
+
+    /// Why a task has not been sent; tracked.
+    pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
+        let hindrance = self.hindrance.read();
+        let sending = Sending {
+            account: &self.session.account(),
+            has_credentials: self.session.credentials().is_some(),
+            hindrance: hindrance.as_ref(),
+        };
+        wait_reason(task, sending, now)
     }
 
     fn with_engine(&self, act: impl FnOnce(&mut Engine)) {
@@ -302,10 +355,7 @@ impl Runner {
 
     /// Carries out what the engine decides now, and comes back when it wants to decide again.
     fn pump(&self) {
-        let lease = self.inner.try_with_value(|inner| inner.lease.clone());
-        if let Some(lease) = lease.flatten() {
-            lease.check();
-        }
+        self.check_leadership();
         let now = clock::now();
         let decided = self.inner.try_update_value(|inner| {
             let commands = inner.engine.step(now, &mut random::unit);
@@ -319,8 +369,10 @@ impl Runner {
             return;
         };
         self.carry_out(commands);
-        if *self.hindrance.read_untracked() != hindrance {
+        // A follower hears it from the leader.
+        if self.generation().is_some() && *self.hindrance.read_untracked() != hindrance {
             self.hindrance.set(hindrance);
+            self.tell_state();
         }
         let this = *self;
         self.inner.update_value(|inner| {
@@ -330,6 +382,14 @@ impl Runner {
                 Timeout::new(wait, move || this.pump())
             });
         });
+    }
+
+    /// Finds out whether this tab still leads.
+    fn check_leadership(&self) {
+        let leadership = self.inner.try_with_value(|inner| inner.leadership.clone());
+        if let Some(leadership) = leadership.flatten() {
+            leadership.check();
+        }
     }
 
     fn carry_out(&self, commands: Vec<Command>) {
@@ -360,25 +420,34 @@ impl Runner {
             let written = self.write(&saved);
             spawn(async move {
                 if let Err(error) = written.await {
-                    this.is_unkept(&error);
+                    this.storage_failed(error);
                 }
             });
         }
     }
 
     async fn perform(self, call: Call) {
-        if !call.write_first.is_empty() {
-            // Written before sent. Where nothing can be written, the page has said so and goes on.
-            if let Err(error) = self.write(&call.write_first).await {
-                self.is_unkept(&error);
-            }
+        let generation = self.generation();
+        if !call.write_first.is_empty()
+            && let Err(error) = self.write(&call.write_first).await
+        {
+            self.storage_failed(error);
         }
+        // While the records were written another tab may have taken over, and may have sent what is
+        // in them; or they could not be written, and the person has to be asked.
+        self.check_leadership();
+        let may_send = self.generation() == generation
+            && (call.kind != CallKind::Generate
+                || self
+                    .inner
+                    .with_value(|inner| !inner.engine.asks_before_sending()));
         // Settings may have changed while the records were written: what was meant for one service
         // must not go to another, nor with another's token.
         let is_meant = untrack(|| self.session.account()) == call.account;
         let address = self.session.settings_untracked().address;
         let credentials = untrack(|| self.session.credentials()).filter(|_| is_meant);
-        let (Some(credentials), true) = (credentials, lifecycle::is_online()) else {
+        let may_send = may_send && lifecycle::is_online();
+        let (Some(credentials), true) = (credentials, may_send) else {
             self.with_engine(|engine| engine.not_sent(call.id, clock::now()));
             return;
         };

@@ -1,137 +1,166 @@
 //! Settings and credentials, as signals.
 //!
-//! The access token is kept for this tab, unless the person asks to remember it; it leaves the
-//! browser only in the `Authorization` header of calls to the service's address.
+//! What is set is set for the whole browser: it stands in `localStorage`, and every tab follows it
+//! at once. The access token is kept for the tab, unless the person asks to remember it, and told
+//! to the other tabs, which keep it in the same way; it leaves the browser only in the
+//! `Authorization` header of calls to the service that it was entered for.
 
-use atelier_contract::json::{self, Record};
-use atelier_contract::{Credentials, Guest, ServiceAddress};
+mod message;
+mod settings;
+
+use atelier_contract::{Credentials, Guest, ServiceAddress, json};
 use atelier_engine::Account;
 use leptos::prelude::*;
-use serde_json::Value;
 
-use crate::browser::local::Place;
+use crate::browser::local::{self, Place};
+use crate::browser::tabs::Channel;
+use crate::browser::{clock, lifecycle};
+use message::SessionMessage;
+use settings::AccessToken;
+pub use settings::Settings;
 
 const SETTINGS: &str = "atelier.settings";
 const TOKEN: &str = "atelier.token";
-
-/// What a person has set, without the token.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
-    pub address: ServiceAddress,
-    pub uid: String,
-    /// Keep the token in this browser, beyond this tab.
-    pub remember: bool,
-    /// Send untouched optional parameters with their defaults.
-    pub send_defaults: bool,
-    /// Notify on completion while the page is hidden.
-    pub notify: bool,
-    /// Keep copies of outputs in this browser.
-    pub keep: bool,
-    /// How many bytes of them.
-    pub keep_limit: u64,
-}
-
-impl Settings {
-    /// What is absent or can't be read is as at the first visit.
-    fn from_value(value: Value) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        let address = record.text("address").unwrap_or_default();
-        let uid = record.text("uid").unwrap_or_default();
-        let mut switch = |name| record.switch(name, false).unwrap_or_default();
-        Some(Self {
-            address: ServiceAddress::parse(&address).unwrap_or_default(),
-            uid,
-            remember: switch("remember"),
-            send_defaults: switch("send_defaults"),
-            notify: switch("notify"),
-            keep: switch("keep"),
-            keep_limit: record.number("keep_limit").unwrap_or_default(),
-        })
-    }
-
-    fn to_value(&self) -> Value {
-        let mut record = Record::new();
-        record.put("address", self.address.as_str().into());
-        record.put("uid", self.uid.as_str().into());
-        record.put("remember", self.remember.into());
-        record.put("send_defaults", self.send_defaults.into());
-        record.put("notify", self.notify.into());
-        record.put("keep", self.keep.into());
-        record.put("keep_limit", self.keep_limit.into());
-        record.into_value()
-    }
-}
+const CHANNEL: &str = "atelier.session";
 
 #[derive(Clone, Copy)]
 pub struct Session {
     settings: RwSignal<Settings>,
-    token: RwSignal<String>,
-    guest: RwSignal<Option<Guest>>,
+    /// The last token that was entered here or in another tab, whether or not it fits now.
+    token: RwSignal<Option<AccessToken>>,
+    /// What a service offers to anyone.
+    guest: RwSignal<Option<(ServiceAddress, Guest)>>,
+    channel: StoredValue<Option<Channel>, LocalStorage>,
 }
 
 impl Session {
-    /// Reads what earlier visits left.
-    pub fn load() -> Self {
-        let settings = Self::stored().unwrap_or_default();
-        let token = Place::Tab
-            .read(TOKEN)
-            .or_else(|| Place::Browser.read(TOKEN))
-            .unwrap_or_default();
-        Self {
+    /// Reads what earlier visits left, and follows the other tabs.
+    pub fn start() -> Self {
+        let settings = stored_settings().unwrap_or_default();
+        let token = stored_token(Place::Tab, &settings)
+            .filter(|token| token.of(&settings).is_some())
+            .or_else(|| stored_token(Place::Browser, &settings));
+        let this = Self {
             settings: RwSignal::new(settings),
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
-        }
-    }
-
-    fn stored() -> Option<Settings> {
-        Settings::from_value(json::read(&Place::Browser.read(SETTINGS)?)?)
-    }
-
-    /// How much room copies of outputs may take; `None` while none are wanted. As it is stored now:
-    /// another tab may have changed it.
-    pub fn keep_limit(&self) -> Option<u64> {
-        let settings = Self::stored().unwrap_or_else(|| self.settings_untracked());
-        settings.keep.then_some(settings.keep_limit)
+            channel: StoredValue::new_local(None),
+        };
+        let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
+        this.channel.set_value(Some(channel));
+        this.tell(&SessionMessage::Wanted);
+        local::on_change(move || this.read_again());
+        // A page that was frozen has heard nothing meanwhile.
+        lifecycle::on_change(move || this.read_again());
+        this
     }
 
     /// Keeps new settings; `false` if the browser refuses to, in which case they hold for this
-    /// visit.
-    pub fn save(&self, settings: Settings, token: String) -> bool {
-        if settings.address != self.settings.read_untracked().address {
-            self.guest.set(None);
-        }
+    /// visit. All tabs have them at once.
+    pub fn save(&self, mut settings: Settings, token: String) -> bool {
+        let before = self.settings.get_untracked();
+        let is_same_token = before.address == settings.address
+            && before.uid == settings.uid
+            && self.token_untracked() == token;
+        settings.saved = clock::now().max(before.saved + 1);
+        settings.token_version = if is_same_token {
+            before.token_version
+        } else {
+            settings.saved
+        };
+        let token = (!token.is_empty()).then(|| AccessToken::new(&settings, token));
         let text = settings.to_value().to_string();
-        let kept = Place::Browser.write(SETTINGS, &text) & self.keep_token(&settings, &token);
+        let kept =
+            Place::Browser.write(SETTINGS, &text) & keep_token(settings.remember, token.as_ref());
+        self.tell(&SessionMessage::Settings(settings.clone(), token.clone()));
         self.token.set(token);
         self.settings.set(settings);
         kept
     }
 
-    fn keep_token(&self, settings: &Settings, token: &str) -> bool {
-        let (place, other) = if settings.remember {
-            (Place::Browser, Place::Tab)
-        } else {
-            (Place::Tab, Place::Browser)
+    /// Takes over what another tab has stored.
+    fn read_again(&self) {
+        // Nothing is stored, or it was cleared: what this visit knows holds.
+        if let Some(settings) = stored_settings() {
+            let token = stored_token(Place::Browser, &settings);
+            self.follow(settings, token);
+        }
+    }
+
+    /// Takes over what was saved later than what this tab knows, and the token that goes with it.
+    fn follow(&self, settings: Settings, token: Option<AccessToken>) {
+        if settings.saved > self.settings.read_untracked().saved {
+            self.settings.set(settings);
+        }
+        let settings = self.settings.read_untracked();
+        if self.token_untracked().is_empty()
+            && let Some(token) = token
+            && token.of(&settings).is_some()
+        {
+            // Whether a reload finds it again is all that a refusal changes.
+            keep_token(settings.remember, Some(&token));
+            self.token.set(Some(token));
+        }
+    }
+
+    fn tell(&self, message: &SessionMessage) {
+        let text = message.to_value().to_string();
+        self.channel.try_with_value(|channel| {
+            if let Some(channel) = channel {
+                channel.post(&text);
+            }
+        });
+    }
+
+    fn hear(&self, text: &str) {
+        // A tab with another version may say what we do not know.
+        let Some(message) = json::read(text).and_then(SessionMessage::from_value) else {
+            return;
         };
-        other.remove(TOKEN);
-        if token.is_empty() {
-            place.remove(TOKEN);
-            return true;
+        match message {
+            SessionMessage::Wanted => {
+                let settings = self.settings.get_untracked();
+                if settings != Settings::default() {
+                    let token = self.token.get_untracked();
+                    let token = token.filter(|token| token.of(&settings).is_some());
+                    self.tell(&SessionMessage::Settings(settings, token));
+                }
+                if let Some((address, guest)) = self.guest.get_untracked() {
+                    self.tell(&SessionMessage::Guest(address, guest));
+                }
+            }
+            // What is told may come before what is stored can be read.
+            SessionMessage::Settings(settings, token) => self.follow(settings, token),
+            SessionMessage::Guest(address, guest) => self.put_guest(address, guest),
         }
-        place.write(TOKEN, token)
     }
 
-    /// Takes a token that another tab of the same person holds, if this one has none.
-    pub fn borrow_token(&self, token: &str) {
-        if self.token.read_untracked().is_empty() && !token.is_empty() {
-            Place::Tab.write(TOKEN, token);
-            self.token.set(token.to_owned());
+    /// How much room copies of outputs may take; `None` while none are wanted.
+    pub fn keep_limit(&self) -> Option<u64> {
+        let settings = self.settings.read_untracked();
+        settings.keep.then_some(settings.keep_limit)
+    }
+
+    /// What the service at this address offers to anyone, by its list of models.
+    pub fn set_guest(&self, address: ServiceAddress, guest: Option<Guest>) {
+        match guest {
+            Some(guest) => {
+                self.tell(&SessionMessage::Guest(address.clone(), guest.clone()));
+                self.put_guest(address, guest);
+            }
+            None => {
+                let is_known = |known: &Option<(ServiceAddress, Guest)>| {
+                    known.as_ref().is_some_and(|(known, _)| *known == address)
+                };
+                if self.guest.with_untracked(is_known) {
+                    self.guest.set(None);
+                }
+            }
         }
     }
 
-    /// What the service offers to anyone.
-    pub fn set_guest(&self, guest: Option<Guest>) {
+    fn put_guest(&self, address: ServiceAddress, guest: Guest) {
+        let guest = Some((address, guest));
         if *self.guest.read_untracked() != guest {
             self.guest.set(guest);
         }
@@ -145,28 +174,43 @@ impl Session {
         self.settings.get_untracked()
     }
 
-    /// The token as set by the person, for the field in Settings and for other tabs.
+    /// The token as set by the person for the present service and User ID, for the field in
+    /// Settings; empty without one.
     pub fn token_untracked(&self) -> String {
-        self.token.get_untracked()
+        untrack(|| self.token_of(&self.settings.read())).unwrap_or_default()
+    }
+
+    /// The token that is known for the service and the User ID of these settings; tracked.
+    pub fn token_of(&self, settings: &Settings) -> Option<String> {
+        let token = self.token.read();
+        token.as_ref()?.of(settings).map(ToOwned::to_owned)
+    }
+
+    fn guest_of(&self, settings: &Settings) -> Option<Guest> {
+        let guest = self.guest.read();
+        let (address, guest) = guest.as_ref()?;
+        (*address == settings.address).then(|| guest.clone())
     }
 
     /// What calls are made with; `None` while User ID or token is missing.
     pub fn credentials(&self) -> Option<Credentials> {
         let settings = self.settings.read();
-        let token = self.token.read();
-        if settings.uid.is_empty() && token.is_empty() {
-            let guest = self.guest.get()?;
-            return Some(Credentials::new(guest.uid, guest.token));
+        match (settings.uid.is_empty(), self.token_of(&settings)) {
+            (false, Some(token)) => Some(Credentials::new(settings.uid.clone(), token)),
+            (true, None) => {
+                let guest = self.guest_of(&settings)?;
+                Some(Credentials::new(guest.uid, guest.token))
+            }
+            _ => None,
         }
-        (!settings.uid.is_empty() && !token.is_empty())
-            .then(|| Credentials::new(settings.uid.clone(), token.clone()))
     }
 
     /// Whether calls are made as the service's guest.
     pub fn is_guest(&self) -> bool {
-        self.settings.read().uid.is_empty()
-            && self.token.read().is_empty()
-            && self.guest.read().is_some()
+        let settings = self.settings.read();
+        settings.uid.is_empty()
+            && self.token_of(&settings).is_none()
+            && self.guest_of(&settings).is_some()
     }
 
     /// Where and as whom tasks are submitted.
@@ -183,5 +227,33 @@ impl Session {
     /// The URL of one of the interface's paths, tracked.
     pub fn url(&self, path: &str) -> String {
         self.settings.read().address.url(path)
+    }
+}
+
+fn stored_settings() -> Option<Settings> {
+    Settings::from_value(json::read(&Place::Browser.read(SETTINGS)?)?)
+}
+
+fn stored_token(place: Place, settings: &Settings) -> Option<AccessToken> {
+    let text = place.read(TOKEN)?;
+    let token = json::read(&text).and_then(AccessToken::from_value);
+    // Earlier versions kept the bare token, of the settings beside it.
+    Some(token.unwrap_or_else(|| AccessToken::of_first_version(settings, text)))
+}
+
+/// Keeps the token where the person wants it to be, and nowhere else; whether that went well.
+fn keep_token(remember: bool, token: Option<&AccessToken>) -> bool {
+    let (place, other) = if remember {
+        (Place::Browser, Place::Tab)
+    } else {
+        (Place::Tab, Place::Browser)
+    };
+    other.remove(TOKEN);
+    match token {
+        Some(token) => place.write(TOKEN, &token.to_value().to_string()),
+        None => {
+            place.remove(TOKEN);
+            true
+        }
     }
 }

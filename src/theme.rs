@@ -34,20 +34,26 @@ impl Theme {
             .unwrap_or_default()
     }
 
+    /// Keeps the choice, for all tabs, and shows it.
     pub fn keep(self) {
+        match self {
+            Theme::System => Place::Browser.remove(THEME),
+            _ => {
+                // Where it is refused, it holds for this visit.
+                Place::Browser.write(THEME, self.word());
+            }
+        }
+        self.show();
+    }
+
+    pub fn show(self) {
         let Some(root) = document().document_element() else {
             return;
         };
         // A root element without attributes refuses nothing; the theme is no more than looks.
         let _ = match self {
-            Theme::System => {
-                Place::Browser.remove(THEME);
-                root.remove_attribute("data-theme")
-            }
-            _ => {
-                Place::Browser.write(THEME, self.word());
-                root.set_attribute("data-theme", self.word())
-            }
+            Theme::System => root.remove_attribute("data-theme"),
+            _ => root.set_attribute("data-theme", self.word()),
         };
     }
 }

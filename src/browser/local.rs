@@ -1,6 +1,7 @@
 //! Small texts that outlive a reload: `localStorage` for this browser, `sessionStorage` for this
 //! tab. Both may be refused (private mode, blocked by policy); then nothing is kept.
 
+use gloo_events::EventListener;
 use leptos::prelude::window;
 use web_sys::Storage;
 
@@ -22,7 +23,12 @@ impl Place {
     }
 
     pub fn read(self, key: &str) -> Option<String> {
-        self.storage()?.get_item(key).ok()?
+        self.try_read(key)?
+    }
+
+    /// `None` where the browser refuses, `Some(None)` where there is nothing.
+    pub fn try_read(self, key: &str) -> Option<Option<String>> {
+        self.storage()?.get_item(key).ok()
     }
 
     /// Whether it was kept.
@@ -37,4 +43,10 @@ impl Place {
             let _ = storage.remove_item(key);
         }
     }
+}
+
+/// Calls back whenever another tab has changed what is kept in [`Place::Browser`]. Lives as long as
+/// the page.
+pub fn on_change(callback: impl Fn() + 'static) {
+    EventListener::new(&window(), "storage", move |_| callback()).forget();
 }

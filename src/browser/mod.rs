@@ -5,6 +5,7 @@ pub mod clock;
 pub mod download;
 pub mod file;
 pub mod http;
+pub mod leadership;
 pub mod lifecycle;
 pub mod local;
 pub mod location;

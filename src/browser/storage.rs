@@ -4,9 +4,12 @@
 //! Transactions on one connection run in the order in which they are made, so writes of one record
 //! cannot overtake each other; every writing function makes its transaction before it returns.
 
-use std::future::IntoFuture;
+use std::cell::Cell;
+use std::future::{Future, IntoFuture};
+use std::rc::Rc;
 
-use futures::future::{FutureExt, LocalBoxFuture};
+use futures::future::{Either, FutureExt, LocalBoxFuture, select};
+use gloo_timers::future::TimeoutFuture;
 use idb::{
     Database, DatabaseEvent, Error, Factory, KeyRange, ObjectStoreParams, Query, TransactionMode,
     TransactionResult,
@@ -18,6 +21,10 @@ const NAME: &str = "atelier";
 
 /// Raised by one with each change of [`upgrade`].
 const VERSION: u32 = 2;
+
+/// How long a read or a write may take before it counts as refused: thousands of records on a busy
+/// machine take a second or two.
+const TIMEOUT_MS: u32 = 15_000;
 
 /// What is kept, each kind under its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,27 +56,89 @@ pub struct Storage {
     database: Database,
 }
 
-/// Why nothing can be kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StorageError(pub String);
+/// Why something was not read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageError {
+    /// The browser refuses: a private window, blocked by policy, or broken.
+    Refused,
+    /// No answer came in time.
+    Silent,
+    /// There is no room.
+    Full,
+    /// The connection is gone: site data was cleared, or a newer Atelier took over.
+    Closed,
+    /// A newer Atelier keeps its records in a way that this one does not know.
+    Newer,
+}
+
+impl StorageError {
+    const ALL: [Self; 5] = [
+        Self::Refused,
+        Self::Silent,
+        Self::Full,
+        Self::Closed,
+        Self::Newer,
+    ];
+
+    /// Its name between tabs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Full => "full",
+            Self::Closed => "closed",
+            Self::Newer => "newer",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|error| error.word() == word)
+    }
+
+    /// For a person: the middle of a sentence, after "This browser".
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Refused => "does not let Atelier keep anything",
+            Self::Silent => "does not answer when Atelier wants to keep something",
+            Self::Full => "has no room left for Atelier",
+            Self::Closed => "has cleared what Atelier kept",
+            Self::Newer => "has a newer Atelier in another tab; reload this page to use it",
+        }
+    }
+}
 
 /// A write that has begun; await it to know that it is done.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl From<Error> for StorageError {
-    /// The browsers' own words differ and tell a person nothing; what matters is that it refused.
-    fn from(_: Error) -> Self {
-        Self("it refused".into())
+    /// The browsers' own words differ and tell a person nothing; what matters is what it means.
+    fn from(error: Error) -> Self {
+        let text = format!("{error:?}");
+        // An exception's name is all that tells what has happened.
+        if text.contains("QuotaExceeded") {
+            Self::Full
+        } else if text.contains("VersionError") {
+            Self::Newer
+        } else if text.contains("InvalidState") {
+            Self::Closed
+        } else {
+            Self::Refused
+        }
     }
 }
 
 impl Storage {
-    pub async fn open() -> Result<Self, StorageError> {
-        Self::open_named(NAME).await
+    /// `on_gone` is called once, when the connection has been taken away. It may never answer; a
+    /// future that is dropped leaves a connection behind that blocks others.
+    pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Self, StorageError> {
+        Self::open_named(NAME, on_gone).await
     }
 
     /// Opens a database of another name; tests do.
-    pub async fn open_named(name: &str) -> Result<Self, StorageError> {
+    pub async fn open_named(
+        name: &str,
+        on_gone: impl FnOnce() + 'static,
+    ) -> Result<Self, StorageError> {
         let mut request = Factory::new()?.open(name, Some(VERSION))?;
         request.on_upgrade_needed(|event| {
             if let Ok(database) = event.database() {
@@ -77,12 +146,22 @@ impl Storage {
             }
         });
         let mut database = request.await?;
-        // A newer Atelier in another tab wants to upgrade: give way instead of blocking it.
-        database.on_version_change(|event| {
+        let on_gone = Rc::new(Cell::new(Some(on_gone)));
+        let tell = move || {
+            if let Some(on_gone) = on_gone.take() {
+                on_gone();
+            }
+        };
+        let tell_too = tell.clone();
+        // A newer Atelier in another tab wants to upgrade, or somebody deletes the database: give way
+        // instead of blocking it.
+        database.on_version_change(move |event| {
             if let Ok(database) = event.database() {
                 database.close();
             }
+            tell();
         });
+        database.on_close(move |_| tell_too());
         Ok(Self { database })
     }
 
@@ -130,17 +209,17 @@ impl Storage {
             }
             Ok::<_, Error>(Some(transaction.into_future()))
         })();
-        async move {
+        let written = async move {
             match begun? {
                 None => Ok(()),
                 Some(transaction) => match transaction.await? {
                     TransactionResult::Committed => Ok(()),
                     // The browser aborts a transaction when the disk or the quota is full.
-                    TransactionResult::Aborted => Err(StorageError("storage is full".into())),
+                    TransactionResult::Aborted => Err(StorageError::Full),
                 },
             }
-        }
-        .boxed_local()
+        };
+        in_time(written).boxed_local()
     }
 
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<JsValue>, StorageError> {
@@ -167,7 +246,17 @@ impl Storage {
             let store = transaction.object_store(store.name())?;
             Ok(store.get_all(query, None)?.await?)
         };
-        read.boxed_local()
+        in_time(read).boxed_local()
+    }
+}
+
+/// Gives up on what does not answer.
+async fn in_time<T>(
+    work: impl Future<Output = Result<T, StorageError>>,
+) -> Result<T, StorageError> {
+    match select(Box::pin(work), TimeoutFuture::new(TIMEOUT_MS)).await {
+        Either::Left((result, _)) => result,
+        Either::Right(_) => Err(StorageError::Silent),
     }
 }
 

@@ -125,9 +125,9 @@ fn refused(runner: Runner, error: &StorageError) {
         .try_update_value(|inner| std::mem::replace(&mut inner.keeper.is_refused, true));
     if was_refused == Some(false) {
         runner.notices.problem(format!(
-            "An output could not be kept in this browser ({}). Tasks and their outputs at the service \
+            "An output could not be kept: this browser {}. Tasks and their outputs at the service \
              are not touched.",
-            error.0
+            error.reason()
         ));
     }
 }

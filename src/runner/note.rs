@@ -2,8 +2,10 @@
 //! not change.
 
 use atelier_contract::json::{self, Record};
-use atelier_engine::{Action, BatchAction, BatchKey, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, Hindrance, Task, TaskKey};
 use serde_json::Value;
+
+use crate::browser::storage::StorageError;
 
 pub enum Note {
     /// A task as the leader has it now.
@@ -18,9 +20,14 @@ pub enum Note {
     ActOnBatch(BatchKey, BatchAction),
     /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
     Tick,
-    /// A new tab asks for the token, so that it need not be typed for each tab.
-    TokenWanted,
-    Token(String),
+    /// Somebody wants everything to be asked about at once.
+    Wake,
+    /// What holds the leader back, and why it cannot keep tasks, where that is so.
+    State(Option<Hindrance>, Option<StorageError>),
+    /// A follower asks for the leader's state.
+    StateWanted,
+    /// The person wants tasks to be sent although they can't be kept.
+    SendUnkept,
     /// An output is before a person in a follower, by the key of its copy.
     Shown(String),
     /// Copies of outputs have come or gone.
@@ -33,7 +40,9 @@ impl Note {
         if let Value::String(word) = &value {
             return match word.as_str() {
                 "Tick" => Some(Self::Tick),
-                "TokenWanted" => Some(Self::TokenWanted),
+                "Wake" => Some(Self::Wake),
+                "StateWanted" => Some(Self::StateWanted),
+                "SendUnkept" => Some(Self::SendUnkept),
                 "Copies" => Some(Self::Copies),
                 _ => None,
             };
@@ -54,7 +63,15 @@ impl Note {
                 let [batch, action] = json::list(value, json::text)?.try_into().ok()?;
                 Self::ActOnBatch(BatchKey(batch), BatchAction::from_word(&action)?)
             }
-            "Token" => Self::Token(json::text(value)?),
+            "State" => {
+                let mut state = Record::read(value)?;
+                let hindrance = state.take("hindrance");
+                let error = state.text("storage_error");
+                Self::State(
+                    hindrance.as_ref().and_then(Hindrance::from_value),
+                    error.as_deref().and_then(StorageError::from_word),
+                )
+            }
             "Shown" => Self::Shown(json::text(value)?),
             _ => return None,
         })
@@ -81,44 +98,20 @@ impl Note {
                 ("ActOnBatch", Value::Array(act))
             }
             Self::Tick => return "Tick".into(),
-            Self::TokenWanted => return "TokenWanted".into(),
-            Self::Token(token) => ("Token", token.as_str().into()),
+            Self::Wake => return "Wake".into(),
+            Self::StateWanted => return "StateWanted".into(),
+            Self::SendUnkept => return "SendUnkept".into(),
+            Self::State(hindrance, error) => {
+                let mut state = Record::new();
+                state.put_some("hindrance", hindrance.as_ref().map(Hindrance::to_value));
+                state.put_some("storage_error", error.map(|error| error.word().into()));
+                ("State", state.into_value())
+            }
             Self::Shown(copy) => ("Shown", copy.as_str().into()),
             Self::Copies => return "Copies".into(),
         };
         let mut record = Record::new();
         record.put(name, value);
         record.into_value()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn notes_are_read_as_they_were_written() {
-        for note in [
-            json!("Tick"),
-            json!("TokenWanted"),
-            json!({"Token": "secret"}),
-            json!("Copies"),
-            json!({"Removed": "k"}),
-            json!({"Shown": "k/0"}),
-            json!({"Act": ["k", "stop_watching"]}),
-            json!({"ActOnBatch": ["b", "pause"]}),
-        ] {
-            assert_eq!(Note::from_value(note.clone()).unwrap().to_value(), note);
-        }
-        for unknown in [
-            json!("New"),
-            json!({"New": 1}),
-            json!({"Act": ["k"]}),
-            json!({}),
-            json!(1),
-        ] {
-            assert!(Note::from_value(unknown).is_none());
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The tasks in storage: read, written and forgotten.
 
 use atelier_contract::json;
-use atelier_engine::{Task, TaskKey};
+use atelier_engine::{BatchKey, Task, TaskKey};
 use futures::future::FutureExt;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
@@ -12,30 +12,40 @@ use crate::browser::storage::{StorageError, Store, Written};
 use crate::erased::spawn;
 
 impl Runner {
-    pub(super) async fn read_all(self) -> Vec<Task> {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
-            return Vec::new();
-        };
-        match storage.all_texts(Store::Tasks).await {
-            Ok(texts) => {
-                let total = texts.len();
-                let tasks: Vec<Task> = texts
-                    .iter()
-                    .filter_map(|text| Task::from_value(json::read(text)?))
-                    .collect();
-                if tasks.len() < total {
-                    self.notices.problem(format!(
-                        "{} stored tasks could not be read. They are left as they are.",
-                        total - tasks.len()
-                    ));
-                }
-                tasks
-            }
+    /// Every stored task that can be read.
+    ///
+    /// # Errors
+    ///
+    /// Storage is not open, or does not answer.
+    pub(super) async fn read_all(self) -> Result<Vec<Task>, StorageError> {
+        let storage = self.storage().ok_or(StorageError::Closed)?;
+        let texts = match storage.all_texts(Store::Tasks).await {
+            Ok(texts) => texts,
             Err(error) => {
-                self.is_unkept(&error);
-                Vec::new()
+                self.storage_failed(error);
+                return Err(error);
             }
+        };
+        let total = texts.len();
+        let mut tasks: Vec<Task> = texts
+            .iter()
+            .filter_map(|text| Task::from_value(json::read(text)?))
+            .collect();
+        if tasks.len() < total {
+            self.notices.problem(format!(
+                "{} stored tasks could not be read. They are left as they are.",
+                total - tasks.len()
+            ));
         }
+        // Removed while storage could not be reached: its record is only still there.
+        self.inner.with_value(|inner| {
+            let is_removed = |task: &Task| {
+                let record = (Store::Tasks, task.key.0.clone());
+                inner.undeleted.contains(&record)
+            };
+            tasks.retain(|task| !is_removed(task));
+        });
+        Ok(tasks)
     }
 
     /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
@@ -51,9 +61,10 @@ impl Runner {
         }
     }
 
-    /// The write begins at the call: what is written later cannot overtake it.
+    /// The write begins at the call: what is written later cannot overtake it. While storage is not
+    /// open nothing is written; everything is once it is.
     pub(super) fn write(&self, tasks: &[Task]) -> Written {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
+        let Some(storage) = self.storage() else {
             return async { Ok(()) }.boxed_local();
         };
         let records: Vec<_> = tasks
@@ -64,6 +75,63 @@ impl Runner {
             })
             .collect();
         storage.put(&records)
+    }
+
+    /// Writes everything that this tab answers for: all tasks, if it leads, and the batches that it
+    /// knows.
+    pub(super) fn write_all(&self) -> Written {
+        let Some(storage) = self.storage() else {
+            return async { Err(StorageError::Closed) }.boxed_local();
+        };
+        let is_leading = self.generation().is_some();
+        let going = self
+            .inner
+            .try_update_value(|inner| std::mem::take(&mut inner.undeleted))
+            .unwrap_or_default();
+        let records: Vec<_> = self.inner.with_value(|inner| {
+            let tasks = inner.engine.tasks().filter(|_| is_leading).map(|task| {
+                let text = task.to_value().to_string();
+                (Store::Tasks, task.key.0.clone(), text)
+            });
+            let batches = inner
+                .batches
+                .iter()
+                .map(|(key, text)| (Store::Batches, key.0.clone(), text.clone()));
+            tasks
+                .chain(batches)
+                .map(|(store, key, text)| (store, key, JsValue::from_str(&text)))
+                .collect()
+        });
+        storage.change(&going, &records)
+    }
+
+    /// Keeps a batch's record; the write begins at the call.
+    pub fn keep_batch(&self, key: &BatchKey, text: String) {
+        let record = (Store::Batches, key.0.clone(), JsValue::from_str(&text));
+        self.know_batch(key, text);
+        let Some(storage) = self.storage() else {
+            return;
+        };
+        let this = *self;
+        let written = storage.put(&[record]);
+        spawn(async move {
+            if let Err(error) = written.await {
+                this.storage_failed(error);
+            }
+        });
+    }
+
+    /// A batch's record as it is stored: should storage be cleared, it is written again.
+    pub fn know_batch(&self, key: &BatchKey, text: String) {
+        self.inner
+            .update_value(|inner| drop(inner.batches.insert(key.clone(), text)));
+    }
+
+    /// Deletes a batch's record.
+    pub fn delete_batch(&self, key: &BatchKey) {
+        self.inner
+            .update_value(|inner| drop(inner.batches.remove(key)));
+        self.delete(&[(Store::Batches, key.0.clone())]);
     }
 
     /// Its record goes, and with it the copies of its outputs.
@@ -77,7 +145,9 @@ impl Runner {
     }
 
     fn delete(&self, records: &[(Store, String)]) {
-        let Some(storage) = self.inner.with_value(|inner| inner.storage.clone()) else {
+        let Some(storage) = self.storage() else {
+            self.inner
+                .update_value(|inner| inner.undeleted.extend_from_slice(records));
             return;
         };
         let this = *self;
@@ -85,7 +155,7 @@ impl Runner {
         spawn(async move {
             match deleted.await {
                 Ok(()) => this.tell_of_copies(),
-                Err(error) => this.is_unkept(&error),
+                Err(error) => this.storage_failed(error),
             }
         });
     }
@@ -96,18 +166,5 @@ impl Runner {
             (Store::Outputs, String::new()),
             (Store::OutputFacts, String::new()),
         ]);
-    }
-
-    pub(super) fn is_unkept(&self, error: &StorageError) {
-        self.unkept.set(Some(format!(
-            "This browser does not let Atelier keep anything ({}). Tasks go on, but closing this tab \
-             loses sight of them.",
-            error.0
-        )));
-    }
-
-    /// Why tasks are kept in memory only; tracked.
-    pub fn unkept(&self) -> Option<String> {
-        self.unkept.get()
     }
 }

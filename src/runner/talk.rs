@@ -8,6 +8,16 @@ use super::note::Note;
 use crate::browser::clock;
 
 impl Runner {
+    /// Tells the other tabs how this one stands, if it leads.
+    pub(super) fn tell_state(&self) {
+        if self.generation().is_some() {
+            self.tell(&Note::State(
+                self.hindrance.get_untracked(),
+                self.storage_error.get_untracked(),
+            ));
+        }
+    }
+
     pub(super) fn tell(&self, note: &Note) {
         let text = note.to_value().to_string();
         self.inner.try_with_value(|inner| {
@@ -58,15 +68,17 @@ impl Runner {
             }
             Note::ActOnBatch(batch, action) if leading => self.act_on_batch(&batch, action),
             Note::Tick if leading => self.pump(),
-            Note::TokenWanted => {
-                let token = self.session.token_untracked();
-                if !token.is_empty() {
-                    self.tell(&Note::Token(token));
-                }
+            Note::Wake if leading => self.with_engine(|engine| engine.wake(clock::now())),
+            Note::StateWanted => self.tell_state(),
+            Note::State(hindrance, storage_error) if !leading => {
+                self.hindrance.set(hindrance);
+                self.leader_storage_error.set(storage_error);
+            }
+            Note::SendUnkept => {
+                self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }
             Note::Shown(copy) if leading => self.keep(copy),
             Note::Copies => self.copies_changed.update(|changes| *changes += 1),
-            Note::Token(token) => self.session.borrow_token(&token),
             _ => {}
         }
     }

@@ -5,7 +5,7 @@ use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest,
 use leptos::prelude::*;
 
 use crate::browser::{http, notify};
-use crate::erased::{derived, dynamic, handler, memo, spawn, text, when};
+use crate::erased::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::session::{Session, Settings};
 
 /// `/settings`: where the service is and who asks.
@@ -18,12 +18,47 @@ pub fn SettingsPage() -> impl IntoView {
     let address = RwSignal::new(now.address.to_string());
     let uid = RwSignal::new(now.uid.clone());
     let token = RwSignal::new(session.token_untracked());
+    let is_token_typed = RwSignal::new(false);
     let remember = RwSignal::new(now.remember);
     let send_defaults = RwSignal::new(now.send_defaults);
     let wants_notices = RwSignal::new(now.notify);
     let keep = RwSignal::new(now.keep);
     let keep_limit = RwSignal::new(now.keep_limit);
     let visited = RwSignal::new(false);
+    // What another tab saves shows here, but for what is being changed here.
+    let mut before = now;
+    effect(move || {
+        let saved = session.settings();
+        follow(
+            address,
+            before.address.to_string(),
+            saved.address.to_string(),
+        );
+        follow(uid, before.uid.clone(), saved.uid.clone());
+        follow(remember, before.remember, saved.remember);
+        follow(send_defaults, before.send_defaults, saved.send_defaults);
+        follow(wants_notices, before.notify, saved.notify);
+        follow(keep, before.keep, saved.keep);
+        follow(keep_limit, before.keep_limit, saved.keep_limit);
+        before = saved;
+    });
+    // A token is for one service and one User ID: with others named, it is not theirs.
+    effect(move || {
+        let uid = uid.read().trim().to_owned();
+        let known = ServiceAddress::parse(&address.read())
+            .ok()
+            .and_then(|address| {
+                session.token_of(&Settings {
+                    address,
+                    uid,
+                    ..session.settings()
+                })
+            });
+        let known = known.unwrap_or_default();
+        if !is_token_typed.get_untracked() && token.get_untracked() != known {
+            token.set(known);
+        }
+    });
     let address_problem = memo(move || {
         ServiceAddress::parse(&address.read())
             .err()
@@ -40,6 +75,7 @@ pub fn SettingsPage() -> impl IntoView {
             notify: wants_notices.get_untracked(),
             keep: keep.get_untracked(),
             keep_limit: keep_limit.get_untracked(),
+            ..session.settings_untracked()
         };
         Some((settings, token.read_untracked().trim().to_owned()))
     };
@@ -49,6 +85,7 @@ pub fn SettingsPage() -> impl IntoView {
             return;
         };
         address.set(settings.address.to_string());
+        is_token_typed.set(false);
         if session.save(settings, token) {
             saved.set(true);
         } else {
@@ -86,9 +123,6 @@ pub fn SettingsPage() -> impl IntoView {
     view! {
         <div class="page narrow">
             <h1>"Settings"</h1>
-            <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
-                {text(move || runner.unkept().unwrap_or_default())}
-            </div>
             <form class="panel form" aria-label="Settings" novalidate on:submit=handler(save)>
                 <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
@@ -147,6 +181,7 @@ pub fn SettingsPage() -> impl IntoView {
                         prop:value=token
                         on:input=handler(move |event| {
                             token.set(event_target_value(&event));
+                            is_token_typed.set(true);
                             unsave(());
                         })
                     />
@@ -192,6 +227,13 @@ pub fn SettingsPage() -> impl IntoView {
                 </div>
             </form>
         </div>
+    }
+}
+
+/// Sets a field to what is saved now, unless it was changed since it showed what was saved before.
+fn follow<T: PartialEq + Send + Sync + 'static>(field: RwSignal<T>, before: T, saved: T) {
+    if before != saved && *field.read_untracked() == before {
+        field.set(saved);
     }
 }
 
@@ -249,7 +291,7 @@ async fn test_connection(
         .map_err(|error| error.sentence())?;
     let found = format!("The service answers and lists {} models", list.models.len());
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
-        session.set_guest(list.guest.clone());
+        session.set_guest(address.clone(), list.guest.clone());
         return Ok(format!("{found}; you are its guest."));
     } else if settings.uid.is_empty() || token.is_empty() {
         return Err(format!(

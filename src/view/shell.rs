@@ -2,14 +2,20 @@ use crate::app::contexts;
 use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
 use leptos::prelude::*;
 
+use atelier_engine::Hindrance;
 use atelier_engine::route::Route;
+use gloo_timers::callback::Timeout;
 
 use super::parts::glyph::{Glyph, changing_glyph};
 use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
+use crate::browser::local;
 use crate::erased::{derived, effect, handler, memo, text, when};
 use crate::notices::{Notice, Notices};
 use crate::theme::Theme;
+
+/// How long storage may be away before a person is asked what to do, in milliseconds.
+const UNKEPT_PATIENCE_MS: u32 = 1_000;
 
 /// What stands around every page.
 #[component]
@@ -57,6 +63,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
             <ThemeSwitch />
         </header>
         <LimitNotice />
+        <UnkeptDialog />
         <main id="main" tabindex="-1" node_ref=main>
             {page}
         </main>
@@ -91,6 +98,13 @@ fn TaskCount() -> impl IntoView {
 #[component]
 fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::kept());
+    local::on_change(move || {
+        let kept = Theme::kept();
+        if theme.try_get_untracked().is_some_and(|theme| theme != kept) {
+            kept.show();
+            theme.set(kept);
+        }
+    });
     let next = move || {
         let at = Theme::ALL
             .iter()
@@ -120,20 +134,95 @@ fn ThemeSwitch() -> impl IntoView {
 fn LimitNotice() -> impl IntoView {
     let runner = contexts().runner;
     let now = ticker(1_000);
-    let sentence = memo(move || runner.hindrance(now.get()));
+    let sentence = memo(move || {
+        let hindrance = runner.hindrance()?;
+        Some(hindrance.sentence(now.get()))
+    });
+    let is_unkept = when(move || runner.hindrance() == Some(Hindrance::NotKept));
+    let kept = text(move || match runner.storage_error() {
+        Some(error) => format!(
+            "Tasks are not being kept: this browser {}. They go on, but closing this tab loses sight \
+             of them.",
+            error.reason()
+        ),
+        None => String::new(),
+    });
     view! {
         <div class="limit" role="status">
+            <p class="limit-line" hidden=when(move || runner.storage_error().is_none())>
+                {kept}
+            </p>
             <div class="limit-line" hidden=when(move || sentence.read().is_none())>
                 <span>{text(move || sentence.get().unwrap_or_default())}</span>
                 <button
                     class="button quiet small"
                     type="button"
+                    hidden=is_unkept
                     on:click=handler(move |_| runner.wake())
                 >
                     "Try now"
                 </button>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    hidden=when(move || !is_unkept.get())
+                    on:click=handler(move |_| runner.send_unkept())
+                >
+                    "Send anyway"
+                </button>
             </div>
         </div>
+    }
+}
+
+/// Asks before anything is sent that can't be kept: it costs money, and would be lost with the tab.
+#[component]
+fn UnkeptDialog() -> impl IntoView {
+    let runner = contexts().runner;
+    let dialog = NodeRef::<leptos::html::Dialog>::new();
+    let is_asking = memo(move || runner.hindrance() == Some(Hindrance::NotKept));
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    // Storage that is only gone for a moment is nobody's question.
+    let patience = StoredValue::new_local(None::<Timeout>);
+    effect(move || {
+        let open = move || {
+            if let (true, Some(dialog)) = (is_asking.get_untracked(), dialog.get_untracked()) {
+                // It fails only while the dialog is open already.
+                let _ = dialog.show_modal();
+            }
+        };
+        if is_asking.get() {
+            patience.set_value(Some(Timeout::new(UNKEPT_PATIENCE_MS, open)));
+        } else {
+            patience.set_value(None);
+            close();
+        }
+    });
+    view! {
+        <dialog node_ref=dialog aria-label="Send without keeping">
+            <p>
+                "This browser can't keep tasks at present. What is sent now runs, and may be billed, but                  closing this tab loses sight of it. Nothing has been sent yet."
+            </p>
+            <div class="row dialog-foot">
+                <button class="button" type="button" autofocus on:click=handler(move |_| close())>
+                    "Not yet"
+                </button>
+                <button
+                    class="button primary"
+                    type="button"
+                    on:click=handler(move |_| {
+                        close();
+                        runner.send_unkept();
+                    })
+                >
+                    "Send anyway"
+                </button>
+            </div>
+        </dialog>
     }
 }
 

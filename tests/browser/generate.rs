@@ -31,7 +31,7 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     assert_eq!(wire::calls_to("/v2/response").await, 1);
 
     // The record that outlives the page has the seed to the last digit.
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     assert_eq!(texts.len(), 1);
     let record: Value = serde_json::from_str(&texts[0]).expect("JSON");

@@ -76,7 +76,7 @@ async fn shows_picture(page: &Page) -> HtmlImageElement {
 #[wasm_bindgen_test]
 async fn a_key_that_ends_in_a_slash_means_all_below_it_and_an_empty_one_everything() {
     Page::forget_all().await;
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     for key in ["a/0", "a/1", "ab/0", "a0/0"] {
         keep(&storage, key, 1, 1).await;
     }
@@ -98,7 +98,7 @@ async fn a_key_that_ends_in_a_slash_means_all_below_it_and_an_empty_one_everythi
 async fn copies_stay_within_the_limit_and_the_one_unseen_for_longest_goes() {
     Page::forget_all().await;
     want_copies();
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     keep(&storage, "seen/0", LIMITS[0] / 2, 2).await;
     keep(&storage, "unseen/0", LIMITS[0] / 2, 1).await;
     let page = Page::reopen("/models/image/tessera").await;
@@ -118,7 +118,7 @@ async fn another_address_that_the_service_gives_is_shown() {
     generate(&page).await;
     drop(page);
     // The address that is known dies; the service knows a better one.
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     let mut record: Value = serde_json::from_str(&texts[0]).expect("JSON");
     record["state"]["outputs"][0] = json!(format!("{}/outputs/nothing/0.png", wire::SERVICE));
@@ -146,7 +146,7 @@ async fn the_address_of_a_copy_goes_with_its_view() {
     want_copies();
     let page = Page::reopen("/models/image/tessera").await;
     generate(&page).await;
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     page.click("link", "Settings").await;
     page.says("Kept now: 1 copy").await;
     drop(page);

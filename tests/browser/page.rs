@@ -90,7 +90,7 @@ impl Page {
             .remove_attribute("data-theme")
             .expect("an attribute");
         // Made if it is not there yet, so that it can be emptied.
-        Storage::open().await.expect("IndexedDB");
+        Storage::open(|| ()).await.expect("IndexedDB");
         settled(wire::run(EMPTY_DATABASE)).await;
         let settings = json!({"address": wire::SERVICE}).to_string();
         local_storage()

@@ -69,7 +69,7 @@ async fn a_token_is_in_no_url_and_in_no_record() {
     assert!(!url().contains(TOKEN));
     let html = document().document_element().expect("a root").outer_html();
     assert!(!html.contains(TOKEN));
-    let storage = Storage::open().await.expect("IndexedDB");
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
     for store in [Store::Tasks, Store::Batches, Store::OutputFacts] {
         for text in storage.all_texts(store).await.expect("records") {
             assert!(!text.contains(TOKEN), "{text}");

@@ -9,6 +9,7 @@ mod lines;
 mod polls;
 mod records;
 mod sends;
+mod storage;
 #[cfg(test)]
 mod tests;
 mod wishes;
@@ -104,6 +105,7 @@ pub struct Engine {
     unclear: u32,
     /// Calls in a row that the owner could not make.
     not_sent: u32,
+    storage: storage::StorageHealth,
     /// The last answer refused the credentials.
     unauthorized: bool,
     /// The last call was a submission: the next is a poll, where both are wanted.
@@ -131,6 +133,7 @@ impl Engine {
             probing: false,
             unclear: 0,
             not_sent: 0,
+            storage: storage::StorageHealth::default(),
             unauthorized: false,
             sent_last: false,
             pending: Vec::new(),

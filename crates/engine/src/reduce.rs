@@ -75,7 +75,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
             (Failed { id: None, message }, vec![Duty::Announce])
         }
         (Submitting, Event::LostAnswer { error }) => (Unconfirmed { error }, vec![Duty::Announce]),
-        (Submitting, Event::PutBack) => (Queued, vec![Duty::Enqueue]),
+        (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Duty::Enqueue]),
 
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Duty::Enqueue]),
         (Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Duty::Remove]),
@@ -171,7 +171,8 @@ mod tests {
             let mut may_send = 1;
             for event in events {
                 let asked = event == Event::Resubmit && state.phase() == Phase::Unconfirmed;
-                let free = event == Event::PutBack && state.phase() == Phase::Submitting;
+                let free = event == Event::PutBack
+                    && matches!(state.phase(), Phase::Submitting | Phase::Unconfirmed);
                 let (next, duties) = apply(&state, event);
                 if asked || free {
                     may_send += 1;

@@ -164,9 +164,9 @@ fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
             None => "No estimate yet: this model has no history here.".into(),
         };
         let mut line = format!("{} so far. {left}", elapsed(now));
-        if let Some(hindrance) = runner.hindrance(now) {
+        if let Some(hindrance) = runner.hindrance() {
             line.push(' ');
-            line.push_str(&hindrance);
+            line.push_str(&hindrance.sentence(now));
         }
         line
     });

@@ -64,8 +64,10 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             if !task.watching {
                 return "Not watched any more. The task may still go on at the service.".into();
             }
+            if let Some(reason) = runner.wait_reason(&task, now.get()) {
+                return reason;
+            }
             match &task.state {
-                TaskState::Queued => "Waiting to be sent. Nothing has left this browser.".into(),
                 TaskState::Submitting => "Sending the request.".into(),
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
                 _ => "Generating. You may close this page: the task is kept.".into(),

@@ -80,9 +80,6 @@ pub fn TasksPage() -> impl IntoView {
                     </div>
                 </div>
             </div>
-            <div class="note" role="status" hidden=when(move || runner.unkept().is_none())>
-                {text(move || runner.unkept().unwrap_or_default())}
-            </div>
             <Filters typed found />
             <Rows keys />
             <div class="empty framed" hidden=when(move || !keys.read().is_empty())>

@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use super::Engine;
 use super::hold::Reason;
 use crate::{Millis, duration};
@@ -13,9 +15,40 @@ pub enum Hindrance {
     Unauthorized,
     /// A submission was not answered; the others wait, so that they do not meet the same.
     Unanswered { until: Millis },
+    /// Tasks can't be kept any more: the person is asked before any is sent.
+    NotKept,
 }
 
 impl Hindrance {
+    /// As tabs tell each other of it.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Offline => "Offline".into(),
+            Self::Unauthorized => "Unauthorized".into(),
+            Self::NotKept => "NotKept".into(),
+            Self::RateLimited { until } => json!({ "RateLimited": until }),
+            Self::Unanswered { until } => json!({ "Unanswered": until }),
+        }
+    }
+
+    /// `None` for what only another version knows.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Some(match value.as_str() {
+            Some("Offline") => Self::Offline,
+            Some("Unauthorized") => Self::Unauthorized,
+            Some("NotKept") => Self::NotKept,
+            Some(_) => return None,
+            None => {
+                let until = |name| value.get(name).and_then(Value::as_u64);
+                match (until("RateLimited"), until("Unanswered")) {
+                    (Some(until), _) => Self::RateLimited { until },
+                    (None, Some(until)) => Self::Unanswered { until },
+                    (None, None) => return None,
+                }
+            }
+        })
+    }
+
     /// For a person: what is going on and for how long.
     pub fn sentence(&self, now: Millis) -> String {
         let wait =
@@ -30,6 +63,11 @@ impl Hindrance {
             }
             Hindrance::Unauthorized => {
                 "The service does not accept the credentials, so everything waits. Check them in Settings.".into()
+            }
+            Hindrance::NotKept => {
+                "Nothing is sent for now: this browser can't keep tasks, and a task that is sent and \
+                 not kept is lost with this tab."
+                    .into()
             }
             Hindrance::Unanswered { until } => format!(
                 "The service did not answer the last submission. The rest waits, next try in {}.",
@@ -51,6 +89,9 @@ impl Engine {
         }
         if self.unauthorized {
             return Some(Hindrance::Unauthorized);
+        }
+        if self.asks_before_sending() && !self.lines.is_empty() {
+            return Some(Hindrance::NotKept);
         }
         let hold = self.hold.filter(|hold| !hold.is_over(now))?;
         match (hold.reason, hold.until) {

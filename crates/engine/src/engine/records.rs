@@ -129,6 +129,11 @@ impl Engine {
         };
         let is_wanted = known.task.state.phase() == Phase::Unconfirmed
             && known.task.submitted == told.submitted;
+        if is_wanted && told.state.phase() == Phase::Queued {
+            // It knows that this very attempt never left, or was not taken.
+            self.happen(key, Event::PutBack, now);
+            return;
+        }
         if let (true, Some(id)) = (is_wanted, told.state.id()) {
             let word = match &told.state {
                 TaskState::Running { word, .. } => word.clone(),

@@ -18,6 +18,9 @@ const WITHOUT_BATCH: Millis = 10 * 60_000;
 impl Engine {
     /// Whose turn it is to be sent, if anything could be but for limits of time.
     pub(super) fn turn(&self) -> Option<Turn> {
+        if self.asks_before_sending() {
+            return None;
+        }
         let sending = self.in_flight.values();
         let sending = sending.filter(|call| call.kind == CallKind::Generate);
         let most = if self.probing { 1 } else { MOST_IN_FLIGHT };

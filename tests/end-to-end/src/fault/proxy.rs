@@ -7,7 +7,7 @@ use super::rule::{Fault, Rule};
 use crate::{Error, Result, http};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use hyper::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -211,6 +211,10 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         path,
         &call.body,
     );
+    let authorization = call.parts.headers.get(AUTHORIZATION);
+    entry.authorization = authorization
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
     entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
     shared.calls().push(entry);
 

@@ -13,6 +13,8 @@ pub struct Call {
     pub method: String,
     /// Without the query.
     pub path: String,
+    /// Its credentials.
+    pub authorization: Option<String>,
     /// The task ids it asks about, single or batch.
     pub ids: Vec<String>,
     /// The prompts of what it submits, single or batch.
@@ -51,6 +53,7 @@ impl Call {
             at: start.elapsed(),
             method: method.to_owned(),
             path: path.to_owned(),
+            authorization: None,
             ids: texts("id"),
             prompts: texts("prompt"),
             items: items.len(),

@@ -4,6 +4,9 @@
 mod everything;
 mod failures;
 mod interruptions;
+mod leading;
 mod limits;
+mod settings;
+mod storage;
 mod studio;
 mod tabs;

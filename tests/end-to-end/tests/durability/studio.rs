@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The tests that use a ledger.
-const TESTS: usize = 15;
+const TESTS: usize = 26;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);

@@ -7,7 +7,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
 /// The calls that the present tab has made since it was loaded, by the browser's own record.
-async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
+pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
     let script = "
         return performance.getEntriesByType('resource')
             .filter(entry => new URL(entry.name).pathname.startsWith('/v2/')).length";
@@ -91,7 +91,7 @@ async fn another_tab_goes_on_when_the_leader_is_closed() {
 }
 
 /// Runs a script in each page that the present tab loads from now on, before the page's own.
-async fn run_first(studio: &Studio<'_>, script: &str) -> Result<()> {
+pub async fn run_first(studio: &Studio<'_>, script: &str) -> Result<()> {
     let params = json!({ "source": script });
     let browser = studio.browser;
     browser

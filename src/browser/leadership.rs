@@ -1,0 +1,136 @@
+//! Exactly one tab leads. [`atelier_engine::lease`] decides; here are the browser's locks, storage
+//! and timers.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
+use gloo_events::EventListener;
+use gloo_timers::callback::Interval;
+use js_sys::{Function, Promise, Reflect};
+use leptos::prelude::window;
+use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+use super::local::Place;
+use super::{clock, random};
+use crate::erased::spawn;
+
+/// The lock's name, and the lease's.
+const NAME: &str = "atelier.leader";
+
+/// This tab's part in the question of who leads.
+pub struct Leadership {
+    me: String,
+    claim: Cell<Claim>,
+    is_leading: Cell<bool>,
+    /// Storage takes no lease: it says nothing about other tabs.
+    is_refused: Cell<bool>,
+    on_change: Box<dyn Fn(bool)>,
+}
+
+impl Leadership {
+    /// Calls back with `true` when this tab becomes the one that leads, and with `false` when it no
+    /// longer is. Lives as long as the page.
+    pub fn start(on_change: impl Fn(bool) + 'static) -> Rc<Self> {
+        let this = Rc::new(Self {
+            me: random::key(),
+            claim: Cell::new(Claim::AwaitsLock),
+            is_leading: Cell::new(false),
+            is_refused: Cell::new(false),
+            on_change: Box::new(on_change),
+        });
+        let (held, refused) = (this.clone(), this.clone());
+        request_lock(
+            move || held.set_claim(Claim::HasLock),
+            move || refused.set_claim(Claim::LeaseOnly),
+        );
+        let renewed = this.clone();
+        Interval::new(lease::RENEW_MS, move || renewed.renew()).forget();
+        let left = this.clone();
+        EventListener::new(&window(), "pagehide", move |_| left.release()).forget();
+        this
+    }
+
+    /// Whether this tab leads, now; to be asked before each call.
+    pub fn check(&self) -> bool {
+        let is_over = self.is_leading.get()
+            && !lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now());
+        if is_over {
+            self.set_leading(false);
+        }
+        self.is_leading.get()
+    }
+
+    fn set_claim(&self, claim: Claim) {
+        self.claim.set(claim);
+        self.renew();
+    }
+
+    fn renew(&self) {
+        let claim = self.claim.get();
+        let now = clock::now();
+        let renewal = lease::renewal(claim, &self.me, &self.read(), now);
+        if renewal != Renewal::Follow {
+            let lease = Lease {
+                holder: self.me.clone(),
+                until: now + lease::LEASE_MS,
+                locked: claim == Claim::HasLock,
+            };
+            let is_kept = Place::Browser.write(NAME, &lease.to_text());
+            self.is_refused.set(!is_kept);
+        }
+        self.set_leading(renewal == Renewal::Lead);
+    }
+
+    fn set_leading(&self, leads: bool) {
+        if self.is_leading.replace(leads) != leads {
+            (self.on_change)(leads);
+        }
+    }
+
+    /// The page is being left: the next tab need not wait for the lease to end.
+    fn release(&self) {
+        if let Found::Lease(lease) = self.read()
+            && lease.holder == self.me
+        {
+            Place::Browser.remove(NAME);
+        }
+    }
+
+    fn read(&self) -> Found {
+        match Place::Browser.try_read(NAME) {
+            _ if self.is_refused.get() => Found::Refused,
+            None => Found::Refused,
+            Some(text) => match text.as_deref().and_then(Lease::parse) {
+                Some(lease) => Found::Lease(lease),
+                None => Found::Nothing,
+            },
+        }
+    }
+}
+
+/// Asks for the browser's lock, which is then held until the page is gone. There is none on pages
+/// that are neither https nor localhost, and a browser may refuse it.
+fn request_lock(on_held: impl Fn() + 'static, on_refused: impl Fn() + 'static) {
+    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
+    let request = Reflect::get(&locks, &"request".into())
+        .ok()
+        .and_then(|request| request.dyn_into::<Function>().ok());
+    // The lock is held until the promise settles: never.
+    let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
+        on_held();
+        Promise::new(&mut |_, _| {})
+    })
+    .into_js_value();
+    let asked = request.and_then(|request| request.call2(&locks, &NAME.into(), &held).ok());
+    match asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) {
+        Some(asked) => spawn(async move {
+            if JsFuture::from(asked).await.is_err() {
+                on_refused();
+            }
+        }),
+        None => on_refused(),
+    }
+}

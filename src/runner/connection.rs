@@ -1,0 +1,141 @@
+//! The connection to storage: opened, lost, opened again. While there is none, tasks are kept in
+//! memory alone, and the page says so.
+
+use std::rc::Rc;
+
+use futures::future::{Either, FutureExt, select};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use super::Runner;
+use super::note::Note;
+use crate::browser::clock;
+use crate::browser::storage::{Storage, StorageError};
+use crate::erased::spawn;
+
+/// How long storage may take to open before the page goes on without it.
+const OPEN_TIMEOUT_MS: u32 = 3_000;
+
+/// The waits between tries to make storage work again: at once, then doubling.
+const FIRST_RETRY_MS: u32 = 500;
+const LONGEST_RETRY_MS: u32 = 30_000;
+
+impl Runner {
+    /// Opens storage and shows what is in it.
+    ///
+    /// # Errors
+    ///
+    /// It can't be opened or read, or does not answer in time; it may open later all the same.
+    pub(super) async fn connect(self) -> Result<(), StorageError> {
+        let is_opening = self
+            .inner
+            .try_update_value(|inner| std::mem::replace(&mut inner.is_opening, true));
+        if is_opening != Some(false) {
+            return Err(StorageError::Silent);
+        }
+        let opening = async move {
+            let opened = Storage::open(move || self.storage_failed(StorageError::Closed)).await;
+            self.inner.update_value(|inner| inner.is_opening = false);
+            opened
+        };
+        match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
+            Either::Left((opened, _)) => self.take(opened?).await,
+            Either::Right((_, opening)) => {
+                // It may answer yet, for instance when another tab no longer blocks it. Whoever
+                // tries to recover finds it open then.
+                spawn(async move {
+                    if let Ok(storage) = opening.await {
+                        self.inner
+                            .update_value(|inner| inner.storage = Some(Rc::new(storage)));
+                    }
+                });
+                Err(StorageError::Silent)
+            }
+        }
+    }
+
+    /// What is stored and what this tab knows become one.
+    async fn take(self, storage: Storage) -> Result<(), StorageError> {
+        self.inner
+            .update_value(|inner| inner.storage = Some(Rc::new(storage)));
+        self.learn_stored().await
+    }
+
+    async fn learn_stored(self) -> Result<(), StorageError> {
+        for task in self.read_all().await? {
+            self.learn(task);
+        }
+        self.copies_changed.update(|changes| *changes += 1);
+        // A leader takes on what it has not known.
+        self.with_engine(|_| {});
+        Ok(())
+    }
+
+    /// Something was not read or written. Says so until it is mended, and mends it.
+    pub(super) fn storage_failed(self, error: StorageError) {
+        let before = self.inner.try_update_value(|inner| {
+            if error != StorageError::Full {
+                inner.storage = None;
+            }
+            (
+                inner.had_storage,
+                std::mem::replace(&mut inner.is_recovering, true),
+            )
+        });
+        let Some((had_worked, is_recovering)) = before else {
+            return;
+        };
+        self.set_storage_error(Some(error));
+        self.with_engine(|engine| engine.set_storage_works(false, had_worked, clock::now()));
+        if !is_recovering {
+            spawn(self.recover());
+        }
+    }
+
+    /// Tries until storage works again, and then writes what could not be written.
+    async fn recover(self) {
+        let mut wait = 0;
+        while let Err(error) = self.write_again(wait).await {
+            if error != StorageError::Full {
+                self.inner.update_value(|inner| inner.storage = None);
+            }
+            self.set_storage_error(Some(error));
+            wait = (wait * 2).clamp(FIRST_RETRY_MS, LONGEST_RETRY_MS);
+        }
+        self.inner.update_value(|inner| {
+            inner.is_recovering = false;
+            inner.had_storage = true;
+        });
+        self.set_storage_error(None);
+        self.with_engine(|engine| engine.set_storage_works(true, true, clock::now()));
+    }
+
+    async fn write_again(self, wait_ms: u32) -> Result<(), StorageError> {
+        TimeoutFuture::new(wait_ms).await;
+        if self.storage().is_none() {
+            self.connect().await?;
+        } else {
+            self.learn_stored().await?;
+        }
+        self.write_all().await
+    }
+
+    fn set_storage_error(&self, error: Option<StorageError>) {
+        if self.storage_error.get_untracked() != error {
+            self.storage_error.set(error);
+            self.tell_state();
+        }
+    }
+
+    /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
+    pub fn storage_error(&self) -> Option<StorageError> {
+        let own = self.storage_error.get();
+        own.or(self.leader_storage_error.get())
+    }
+
+    /// The person wants tasks to be sent although they can't be kept.
+    pub fn send_unkept(&self) {
+        self.with_engine(|engine| engine.accept_unkept(clock::now()));
+        self.tell(&Note::SendUnkept);
+    }
+}

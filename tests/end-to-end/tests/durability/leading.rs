@@ -1,0 +1,138 @@
+//! Exactly one tab leads, whatever the browser makes of locks.
+
+use crate::studio::{PATIENCE, play};
+use crate::tabs::{calls_of_tab, run_first};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
+
+const REFUSED: &str = "
+    LockManager.prototype.request = () =>
+        Promise.reject(new DOMException('refused', 'SecurityError'))";
+
+/// Guards against a page that waits for ever for a lock that it was refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_whose_locks_are_refused_sends_all_the_same() {
+    let name = "a_page_whose_locks_are_refused";
+    play(name, &["--speed", "1"], async |studio| {
+        run_first(studio, REFUSED).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "without locks").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("without locks", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against two tabs that both lead, one by the lock and one that was refused it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_without_lock_follows_one_that_has_it() {
+    let name = "a_tab_without_lock_follows_one_that_has_it";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        let leader = browser.client.window().await?;
+        browser.open_tab("about:blank").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, REFUSED).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "of the follower").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("of the follower", "Completed")]).await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
+        // And takes over when that one is closed.
+        let follower = browser.client.window().await?;
+        browser.switch_to(&leader).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&follower).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "afterwards").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("afterwards", "Completed")]).await
+    })
+    .await;
+}
+
+async fn is_set(browser: &Browser, flag: &str) -> Result<()> {
+    until(flag, PATIENCE, async || {
+        let set = browser.run(&format!("return !!window.{flag}"), vec![]);
+        Ok(if set.await? == json!(true) {
+            Seen::Yes(())
+        } else {
+            Seen::NotYet("not yet".into())
+        })
+    })
+    .await
+}
+
+/// Guards against a tab that lost the lease while it read the records, and led afterwards: it sent
+/// what the new leader had sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
+    let name = "a_tab_that_loses_the_lease_while_it_reads";
+    play(name, &["--speed", "0.2"], async |studio| {
+        let browser = studio.browser;
+        let refusal = Fault::Status {
+            status: 429,
+            retry_after: Some(RetryAfter::Seconds(20)),
+        };
+        let first = browser.client.window().await?;
+        run_first(studio, REFUSED).await?;
+        let form = studio.open_model().await?;
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.generate(&form, "queued").await?;
+        browser
+            .see_text("Rate-limited, next try in ", PATIENCE)
+            .await?;
+
+        // The second time that this tab reads the tasks is when it begins to lead. Stalled, it
+        // does not renew the lease.
+        let stall = "
+            let readings = 0;
+            const all = IDBObjectStore.prototype.getAll;
+            IDBObjectStore.prototype.getAll = function (...query) {
+                const request = all.apply(this, query);
+                if (this.name === 'tasks' && ++readings === 2) {
+                    const end = Date.now() + 15000;
+                    while (Date.now() < end);
+                    window.hasStalled = true;
+                }
+                return request;
+            };";
+        let second = browser.open_tab("about:blank").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, REFUSED).await?;
+        run_first(studio, stall).await?;
+        studio.open_tasks().await?;
+        // On the page's origin, but not the page: it can see the lease.
+        let third = studio.open_tab("/api/models").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, REFUSED).await?;
+        browser.switch_to(&first).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&third).await?;
+        let lapsed = "
+            const lease = localStorage.getItem('atelier.leader');
+            return !!lease && Number(lease.split(' ')[1]) < Date.now()";
+        until("the second tab to stall", PATIENCE, async || {
+            Ok(if browser.run(lapsed, vec![]).await? == json!(true) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet("its lease still holds".into())
+            })
+        })
+        .await?;
+        studio.open_tasks().await?;
+        studio.see(&[("queued", "Completed")]).await?;
+        assert!(calls_of_tab(studio).await? > 0, "the third tab did not lead");
+
+        browser.switch_to(&second).await?;
+        is_set(browser, "hasStalled").await?;
+        studio.see(&[("queued", "Completed")]).await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "it led all the same");
+        assert_eq!(studio.sent("queued"), 2, "refused, and once more");
+        browser.switch_to(&third).await
+    })
+    .await;
+}

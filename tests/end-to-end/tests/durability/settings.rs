@@ -1,0 +1,219 @@
+//! Settings and credentials, which all tabs share: what one saves, the one that makes the calls has.
+
+use crate::studio::{PATIENCE, Studio, play};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use std::time::Duration;
+
+const TOKEN: &str = "right-token";
+
+/// Fills in what is given and saves it.
+async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
+    browser.press(&by("link", "Settings")).await?;
+    browser.find(&by("heading", "Settings")).await?;
+    for (field, text) in fields {
+        browser.fill(&by("textbox", field), text).await?;
+    }
+    browser.press(&by("button", "Save")).await?;
+    browser.see_text("Saved.", PATIENCE).await
+}
+
+async fn open_model(browser: &Browser) -> Result<()> {
+    browser.press(&by("link", "Models")).await?;
+    browser.press(&starting("link", "Tessera")).await?;
+    browser.find(&by("button", "Generate")).await?;
+    Ok(())
+}
+
+/// Guards against credentials that stay in the tab where they were entered, while another one makes
+/// the calls: tasks waited for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn credentials_entered_in_a_second_tab_reach_the_one_that_leads() {
+    let name = "credentials_entered_in_a_second_tab";
+    play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
+        let browser = studio.browser;
+        studio.open_model_tab().await?;
+        save(browser, &[("User ID", "me"), ("Access token", TOKEN)]).await?;
+        open_model(browser).await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "from the second tab").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("from the second tab", "Completed")]).await
+    })
+    .await;
+}
+
+/// The same with a token that was wrong at first and is corrected in the second tab.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_corrected_in_a_second_tab_is_used_by_the_one_that_leads() {
+    let name = "a_token_corrected_in_a_second_tab";
+    play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
+        let browser = studio.browser;
+        save(browser, &[("User ID", "me"), ("Access token", "wrong")]).await?;
+        open_model(browser).await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "refused").await?;
+        studio.ledger.given_up.insert("refused".into());
+        browser
+            .see_text("does not accept the credentials", PATIENCE)
+            .await?;
+
+        studio.open_model_tab().await?;
+        // What holds the leader back is said in every tab.
+        browser
+            .see_text("does not accept the credentials", PATIENCE)
+            .await?;
+        save(browser, &[("Access token", TOKEN)]).await?;
+        open_model(browser).await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "accepted").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("accepted", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against a follower that does not know why nothing is sent, and whose `Try now` does
+/// nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
+    let name = "a_follower_says_what_holds_sending_back";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        let form = studio.form().await?;
+        // Refused once with a long wait that no 429 asked for: the page's own.
+        studio.proxy.add(Rule::every("/v2/generate*", Fault::NotJson));
+        studio.generate(&form, "unclear").await?;
+        browser
+            .see_text("did not answer the last submission", PATIENCE)
+            .await
+            .or(browser.see_text("Unconfirmed", PATIENCE).await)?;
+        studio.ledger.given_up.insert("unclear".into());
+
+        studio.open_model_tab().await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "held back").await?;
+        browser
+            .see_text("did not answer the last submission", PATIENCE)
+            .await?;
+        studio.proxy.clear();
+        browser.press(&by("button", "Try now")).await?;
+        studio.show_tasks().await?;
+        studio.see(&[("held back", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against a token that a new tab takes from one that has it for another service.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_not_borrowed_for_another_address() {
+    let name = "a_token_is_not_borrowed_for_another_address";
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--token", TOKEN]).await?;
+        let (x, y) = (
+            FaultProxy::start(&service.address()).await?,
+            FaultProxy::start(&service.address()).await?,
+        );
+        browser.open(&service.address()).await?;
+        browser.find(&by("heading", "Models")).await?;
+        let first = browser.client.window().await?;
+        let fields = [
+            ("Service address", x.address()),
+            ("User ID", "me".to_owned()),
+            ("Access token", TOKEN.to_owned()),
+        ];
+        let fields: Vec<(&str, &str)> = fields.iter().map(|(n, t)| (*n, t.as_str())).collect();
+        save(browser, &fields).await?;
+
+        browser.open_tab(&service.address()).await?;
+        save(browser, &[("Service address", &y.address())]).await?;
+
+        browser.open_tab(&service.address()).await?;
+        open_model(browser).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "whose token?")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .see_text("User ID and Access token are not set yet.", PATIENCE)
+            .await?;
+        browser.press(&by("link", "Settings")).await?;
+        let token = browser.find(&by("textbox", "Access token")).await?;
+        assert_eq!(token.prop("value").await?.as_deref(), Some(""));
+
+        // Nor does the tab that has it send it there.
+        browser.switch_to(&first).await?;
+        open_model(browser).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "nor here")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .see_text("User ID and Access token are not set yet.", PATIENCE)
+            .await?;
+        for call in y.calls() {
+            assert!(
+                call.authorization.is_none(),
+                "a token was sent to the other address: {call:?}"
+            );
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against tabs of one person that look different.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_theme_is_that_of_all_tabs() {
+    drive("the_theme_is_that_of_all_tabs", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        browser.open(&service.address()).await?;
+        browser.find(&by("heading", "Models")).await?;
+        let first = browser.client.window().await?;
+        browser.open_tab(&service.address()).await?;
+        browser.press(&starting("button", "Theme: system")).await?;
+        browser.find(&starting("button", "Theme: light")).await?;
+        browser.switch_to(&first).await?;
+        let soon = Duration::from_secs(20);
+        browser
+            .find_for(&starting("button", "Theme: light"), soon)
+            .await?;
+        let theme = "return document.documentElement.dataset.theme";
+        assert_eq!(browser.run(theme, vec![]).await?, "light");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that waits and does not say for what.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_of_another_service_says_that_it_waits_for_it() {
+    let name = "a_task_of_another_service_says_that_it_waits_for_it";
+    play(name, &["--speed", "1"], async |studio: &mut Studio<'_>| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::every("/v2/generate*", Fault::Down));
+        let form = studio.form().await?;
+        studio.generate(&form, "meets nobody").await?;
+        studio.ledger.given_up.insert("meets nobody".into());
+        browser
+            .see_text("did not answer the last submission", PATIENCE)
+            .await?;
+        studio.generate(&form, "left behind").await?;
+        let elsewhere = FaultProxy::start(&studio.service.address()).await?;
+        save(browser, &[("Service address", &elsewhere.address())]).await?;
+        studio.show_tasks().await?;
+        browser.press(&by("link", "left behind")).await?;
+        browser
+            .see_text("Waits until Settings name its service again", PATIENCE)
+            .await?;
+        studio.proxy.clear();
+        save(browser, &[("Service address", "")]).await?;
+        studio.show_tasks().await?;
+        studio.see(&[("left behind", "Completed")]).await
+    })
+    .await;
+}

@@ -1,0 +1,200 @@
+//! Storage that never answers, throws, goes away or is full: tasks go on, the page says so, nothing
+//! that costs money is sent unasked once it can no longer be kept, and what can be kept again is.
+
+use std::time::Duration;
+
+use crate::studio::{PATIENCE, Studio, play};
+use crate::tabs::run_first;
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use serde_json::json;
+
+const NOT_KEPT: &str = "Tasks are not being kept";
+
+/// A page of its own, whose storage is broken by the script from the start.
+async fn generate_with(name: &str, script: &str) {
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let params = json!({ "source": script });
+        browser
+            .devtools("Page.addScriptToEvaluateOnNewDocument", params)
+            .await?;
+        let address = format!("{}/models/image/tessera", service.address());
+        browser.open(&address).await?;
+        browser.find(&by("heading", "Tessera")).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "in memory")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find(&containing("article", "in memory")).await?;
+        browser.see_text("Completed", PATIENCE).await?;
+        says_so_on_every_page(browser).await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.find(&containing("article", "in memory")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
+    browser.see_text(NOT_KEPT, PATIENCE).await?;
+    for page in ["Tasks", "Settings", "Models"] {
+        browser.press(&by("link", page)).await?;
+        browser.find(&by("heading", page)).await?;
+        browser.see_text(NOT_KEPT, Duration::from_secs(5)).await?;
+    }
+    Ok(())
+}
+
+/// Guards against tasks that stay Queued for ever behind a storage that never opens.
+#[tokio::test(flavor = "multi_thread")]
+async fn storage_that_never_answers_holds_nothing_up() {
+    let script = "IDBFactory.prototype.open = () => new EventTarget()";
+    generate_with("storage_that_never_answers", script).await;
+}
+
+/// Guards against a page that keeps nothing and says so nowhere but under Tasks.
+#[tokio::test(flavor = "multi_thread")]
+async fn storage_that_throws_is_spoken_of_on_every_page() {
+    let script = "
+        IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
+    generate_with("storage_that_throws", script).await;
+}
+
+async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
+    let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
+    studio
+        .browser
+        .devtools("Storage.clearDataForOrigin", params)
+        .await?;
+    Ok(())
+}
+
+/// Guards against paid tasks that are written nowhere after the person has cleared the site's data:
+/// the next reload lost them.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_from_storage_is_written_again() {
+    let name = "what_is_cleared_from_storage_is_written_again";
+    play(name, &["--speed", "1"], async |studio| {
+        let form = studio.form().await?;
+        studio.generate(&form, "before").await?;
+        studio.accepted(1).await?;
+        clear_storage(studio).await?;
+        studio.generate(&form, "after").await?;
+        studio.accepted(2).await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[("before", "Completed"), ("after", "Completed")])
+            .await?;
+        // Loaded afresh when the ledger is balanced.
+        Ok(())
+    })
+    .await;
+}
+
+/// The same while another tab follows.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_from_storage_is_written_again_by_the_tab_that_leads() {
+    let name = "what_is_cleared_is_written_again_by_the_leader";
+    play(name, &["--speed", "1"], async |studio| {
+        studio.open_model_tab().await?;
+        studio.browser.set_size(1280, 4000).await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "of the follower").await?;
+        studio.accepted(1).await?;
+        clear_storage(studio).await?;
+        studio.generate(&form, "of the follower, too").await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[
+                ("of the follower", "Completed"),
+                ("of the follower, too", "Completed"),
+            ])
+            .await
+    })
+    .await;
+}
+
+const BREAKABLE: &str = "
+    window.broken = false;
+    const open = IDBFactory.prototype.open;
+    IDBFactory.prototype.open = function (...args) {
+        if (window.broken) throw new DOMException('no', 'UnknownError');
+        return open.apply(this, args);
+    };
+    const put = IDBObjectStore.prototype.put;
+    IDBObjectStore.prototype.put = function (...args) {
+        if (window.full) throw new DOMException('full', 'QuotaExceededError');
+        return put.apply(this, args);
+    };";
+
+/// Guards against a task that is sent, billed and lost although the page knew that it could not be
+/// kept.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
+    let name = "what_can_no_longer_be_kept_is_sent_only_after_asking";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "kept").await?;
+        studio.accepted(1).await?;
+        browser.run("window.broken = true", vec![]).await?;
+        clear_storage(studio).await?;
+        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        studio.generate(&form, "not kept").await?;
+        let question = browser.find(&by("dialog", "Send without keeping")).await?;
+        assert_eq!(studio.sent("not kept"), 0, "it was sent unasked");
+        browser
+            .press(&by("button", "Send anyway").within(&question))
+            .await?;
+        studio.accepted(2).await?;
+        says_so_on_every_page(browser).await?;
+
+        // Once it can be kept again, it is, and nothing is said any more.
+        browser.run("window.broken = false", vec![]).await?;
+        until_kept(browser).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// The same where storage is full, and somebody makes room instead of answering.
+#[tokio::test(flavor = "multi_thread")]
+async fn full_storage_holds_sending_until_there_is_room() {
+    let name = "full_storage_holds_sending_until_there_is_room";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        browser.run("window.full = true", vec![]).await?;
+        studio.generate(&form, "waits for room").await?;
+        let question = browser.find(&by("dialog", "Send without keeping")).await?;
+        browser
+            .press(&by("button", "Not yet").within(&question))
+            .await?;
+        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        assert_eq!(studio.sent("waits for room"), 0, "it was sent unasked");
+        browser.run("window.full = false", vec![]).await?;
+        until_kept(browser).await?;
+        studio.accepted(1).await?;
+        Ok(())
+    })
+    .await;
+}
+
+async fn until_kept(browser: &Browser) -> Result<()> {
+    use atelier_end_to_end::wait::{Seen, until};
+    until("tasks to be kept again", PATIENCE, async || {
+        let shown = browser.run("return document.body.innerText", vec![]).await?;
+        Ok(if shown.as_str().is_some_and(|text| text.contains(NOT_KEPT)) {
+            Seen::NotYet("they are not".into())
+        } else {
+            Seen::Yes(())
+        })
+    })
+    .await
+}
