@@ -101,6 +101,7 @@ impl Runner {
             let account = session.account();
             this.with_engine(|engine| {
                 engine.set_account(account, clock::now());
+                engine.credentials_changed(clock::now());
                 engine.wake(clock::now());
             });
         });

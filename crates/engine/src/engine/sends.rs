@@ -39,7 +39,7 @@ impl Engine {
 
     /// Makes one generate call, if one may leave now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
-        if self.hold.is_some() {
+        if self.hold.is_some() || self.refusal.is_some() {
             return false;
         }
         let Some(turn) = self.turn() else {
@@ -133,6 +133,7 @@ impl Engine {
             (CallKind::Response, true) => path::RESPONSE_BATCH,
         };
         let in_flight = InFlight {
+            number: id.0,
             kind,
             tasks: tasks.clone(),
             batched,

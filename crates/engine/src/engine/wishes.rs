@@ -36,11 +36,13 @@ impl Engine {
                 tracked.failures = 0;
                 self.save(key);
                 self.resume(key, now);
+                self.ask_about_refusal();
             }
             Action::Refetch if is_asked_about => {}
             Action::Refetch => {
                 tracked.refetch = true;
                 self.set_due(key, now);
+                self.ask_about_refusal();
             }
         }
     }
@@ -56,7 +58,8 @@ impl Engine {
         self.probing = false;
         self.unclear = 0;
         self.not_sent = 0;
-        self.unauthorized = false;
+        self.refusal = None;
+        self.credentials_since = self.next_call;
         self.lines.clear();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
@@ -88,12 +91,12 @@ impl Engine {
         self.leading = leading;
     }
 
-    /// The page is seen again, the network is back, the credentials are new, or a person asks:
-    /// everything that is waited for is asked about at once, as far as the service's word allows.
+    /// The page is seen again, the network is back, or a person asks: everything that is waited for
+    /// is asked about at once, as far as the service's word allows.
     pub fn wake(&mut self, now: Millis) {
         self.advance(now);
-        self.unauthorized = false;
         self.not_sent = 0;
+        self.ask_about_refusal();
         let is_asking = !self.due.is_empty()
             || self
                 .in_flight

@@ -165,7 +165,7 @@ fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
         hand.answer(
             &call,
             Err(if failure % 2 == 0 {
-                error(401)
+                error(500)
             } else {
                 network()
             }),
