@@ -27,10 +27,12 @@ mod news;
 mod note;
 mod records;
 mod shown;
+mod stopped;
 mod talk;
 mod wanted;
 
 use note::Note;
+use stopped::Stopped;
 use wanted::Keeper;
 
 #[derive(Clone, Copy)]
@@ -66,6 +68,7 @@ struct Inner {
     /// for one that was removed.
     unheard: Option<Vec<String>>,
     keeper: Keeper,
+    stopped: Stopped,
 }
 
 impl Runner {
@@ -89,6 +92,7 @@ impl Runner {
                 lease: None,
                 unheard: None,
                 keeper: Keeper::default(),
+                stopped: Stopped::default(),
             }),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
@@ -261,10 +265,13 @@ impl Runner {
 
     /// The same for a whole batch.
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
+        if action == BatchAction::Stop {
+            self.is_stopped_at(batch, true);
+        }
+        // Also where this tab leads: the others are to know where it was stopped last.
+        self.tell(&Note::ActOnBatch(batch.clone(), action));
         if self.inner.with_value(|inner| inner.leading) {
             self.with_engine(|engine| engine.act_on_batch(batch, action, clock::now()));
-        } else {
-            self.tell(&Note::ActOnBatch(batch.clone(), action));
         }
     }
 

@@ -289,7 +289,7 @@ impl Engine {
         }
         for duty in duties {
             match duty {
-                Duty::Enqueue if self.is_stopped(key) => self.happen(key, Event::Cancel, now),
+                Duty::Enqueue if self.is_stopped(key) => self.take_back(key),
                 Duty::Enqueue => self.enqueue(key),
                 Duty::Fetch => self.set_due(key, now),
                 Duty::Announce => self.pending.push(Pending::Finished(key.clone())),

@@ -138,11 +138,12 @@ impl Engine {
         self.lines.paused.contains(batch)
     }
 
-    /// Takes back what of a batch was not sent yet.
+    /// Takes back what of a batch was not sent yet. The records stay, so that the tab in which a
+    /// person has asked for it can put what was typed into the table again, and remove them then.
     pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
         self.advance(now);
         for key in self.unsent(batch) {
-            self.happen(&key, Event::Cancel, now);
+            self.take_back(&key);
         }
         // Those under way cannot be called back; they must not be sent a second time, either.
         for tracked in self.tasks.values_mut() {
@@ -151,6 +152,16 @@ impl Engine {
                 && place.is_some_and(|place| place.batch == *batch);
         }
         self.lines.paused.remove(batch);
+    }
+
+    pub(super) fn take_back(&mut self, key: &TaskKey) {
+        if let Some(tracked) = self.tasks.get_mut(key) {
+            self.lines.leave(&tracked.task, tracked.order);
+            tracked.task.taken_back = true;
+            // A version that does not know of taking back must not send it, either.
+            tracked.task.paused = true;
+            self.save(key);
+        }
     }
 
     fn mark_paused(&mut self, batch: &BatchKey, paused: bool) {
@@ -166,7 +177,7 @@ impl Engine {
 
     fn unsent(&self, batch: &BatchKey) -> Vec<TaskKey> {
         self.tasks()
-            .filter(|task| task.state.phase() == Phase::Queued)
+            .filter(|task| task.state.phase() == Phase::Queued && !task.taken_back)
             .filter(|task| {
                 task.batch
                     .as_ref()

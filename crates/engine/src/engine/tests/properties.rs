@@ -160,7 +160,9 @@ proptest! {
             // Every accepted id was asked about until the service's last word; every other task
             // was sent, or waits for a person.
             prop_assert!(
-                task.state.is_terminal() || task.state.phase() == Phase::Unconfirmed,
+                task.state.is_terminal()
+                    || task.state.phase() == Phase::Unconfirmed
+                    || task.taken_back,
                 "left behind: {task:?}"
             );
             prop_assert!(task.trouble.is_none());

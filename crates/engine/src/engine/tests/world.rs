@@ -63,6 +63,8 @@ pub struct World {
     /// Ids that the page has been told.
     told: HashMap<TaskKey, String>,
     ended: HashMap<TaskKey, TaskState>,
+    /// What a person may have in the table again.
+    taken_back: HashSet<TaskKey>,
     /// Submissions since when nothing certain is known of the last.
     unsure: HashSet<TaskKey>,
     travelling: Vec<Travelling>,
@@ -122,6 +124,7 @@ impl World {
             resubmits: HashMap::new(),
             told: HashMap::new(),
             ended: HashMap::new(),
+            taken_back: HashSet::new(),
             unsure: HashSet::new(),
             travelling: Vec::new(),
             not_before: 0,
@@ -310,6 +313,10 @@ impl World {
         if let Some(ended) = self.ended.get(&task.key) {
             assert_eq!(ended.phase(), task.state.phase(), "a last word changed");
         }
+        if task.taken_back {
+            assert_eq!(task.state, TaskState::Queued);
+            self.taken_back.insert(task.key.clone());
+        }
         if task.state.is_terminal() {
             self.ended.insert(task.key.clone(), task.state.clone());
         }
@@ -345,6 +352,7 @@ impl World {
             );
             for task in &call.write_first {
                 assert_eq!(task.state, TaskState::Submitting);
+                assert!(!self.taken_back.contains(&task.key), "sent and taken back");
                 assert!(
                     !self.unsure.contains(&task.key),
                     "sent again without a person's word"
