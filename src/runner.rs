@@ -30,10 +30,12 @@ mod news;
 mod note;
 mod records;
 mod shown;
+mod stopped;
 mod talk;
 mod wanted;
 
 use note::Note;
+use stopped::Stopped;
 use wanted::Keeper;
 
 const CHANNEL: &str = "atelier";
@@ -86,6 +88,7 @@ struct Inner {
     /// for one that was removed.
     unheard: Option<Vec<String>>,
     keeper: Keeper,
+    stopped: Stopped,
 }
 
 impl Runner {
@@ -115,6 +118,7 @@ impl Runner {
                 generation: 0,
                 unheard: None,
                 keeper: Keeper::default(),
+                stopped: Stopped::default(),
             }),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
@@ -128,6 +132,7 @@ impl Runner {
             let account = session.account();
             this.with_engine(|engine| {
                 engine.set_account(account, clock::now());
+                engine.credentials_changed(clock::now());
                 engine.wake(clock::now());
             });
         });
@@ -304,10 +309,13 @@ impl Runner {
 
     /// The same for a whole batch.
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
+        if action == BatchAction::Stop {
+            self.is_stopped_at(batch, true);
+        }
+        // Also where this tab leads: the others are to know where it was stopped last.
+        self.tell(&Note::ActOnBatch(batch.clone(), action));
         if self.inner.with_value(|inner| inner.leading) {
             self.with_engine(|engine| engine.act_on_batch(batch, action, clock::now()));
-        } else {
-            self.tell(&Note::ActOnBatch(batch.clone(), action));
         }
     }
 

@@ -85,7 +85,9 @@ impl Runner {
         match known {
             Some(signal) => {
                 let moved = signal.with_untracked(|old| {
-                    old.state.phase() != task.state.phase() || old.paused != task.paused
+                    old.state.phase() != task.state.phase()
+                        || old.paused != task.paused
+                        || old.taken_back != task.taken_back
                 });
                 signal.set(task.clone());
                 if moved {

@@ -1,6 +1,7 @@
 //! What this tab tells the others, and what it does on hearing them.
 
 use atelier_contract::json;
+use atelier_engine::BatchAction;
 use leptos::prelude::*;
 
 use super::Runner;
@@ -66,7 +67,14 @@ impl Runner {
             Note::Act(key, action) if leading => {
                 self.with_engine(|engine| engine.act(&key, action, clock::now()));
             }
-            Note::ActOnBatch(batch, action) if leading => self.act_on_batch(&batch, action),
+            Note::ActOnBatch(batch, action) => {
+                if action == BatchAction::Stop {
+                    self.is_stopped_at(&batch, false);
+                }
+                if leading {
+                    self.with_engine(|engine| engine.act_on_batch(&batch, action, clock::now()));
+                }
+            }
             Note::Tick if leading => self.pump(),
             Note::Wake if leading => self.with_engine(|engine| engine.wake(clock::now())),
             Note::StateWanted => self.tell_state(),

@@ -65,7 +65,7 @@ pub enum Part {
     Unconfirmed,
     InProgress,
     Queued,
-    /// Its task is no longer in the list.
+    /// Its task was taken back, or is no longer in the list.
     Removed,
 }
 
@@ -80,8 +80,9 @@ impl Part {
         Self::Removed,
     ];
 
-    pub fn of(phase: Phase) -> Self {
-        match phase {
+    pub fn of(task: &Task) -> Self {
+        match task.state.phase() {
+            Phase::Queued if task.taken_back => Self::Removed,
             Phase::Ready => Self::Completed,
             Phase::Failed => Self::Failed,
             Phase::Gone => Self::Gone,
@@ -153,8 +154,7 @@ impl<'a> Items<'a> {
     }
 
     pub fn counts(&self) -> Counts {
-        let part =
-            |task: Option<&Task>| task.map_or(Part::Removed, |task| Part::of(task.state.phase()));
+        let part = |task: Option<&Task>| task.map_or(Part::Removed, Part::of);
         let counts = Part::ALL.into_iter().map(|each| {
             let count = self.latest().filter(|task| part(*task) == each).count();
             (each, count)
@@ -172,8 +172,14 @@ impl<'a> Items<'a> {
     pub fn unsent(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
-            .filter(|task| task.state.phase() == Phase::Queued)
+            .filter(|task| Part::of(task) == Part::Queued)
             .collect()
+    }
+
+    /// What was stopped and does not stand in the table yet.
+    pub fn taken_back(&self) -> Vec<&'a Task> {
+        let latest = self.latest().flatten();
+        latest.filter(|task| task.taken_back).collect()
     }
 
     /// When the last item ended; `None` while any goes on.
@@ -223,7 +229,7 @@ impl<'a> Items<'a> {
         let running = self
             .latest()
             .flatten()
-            .filter(|task| Part::of(task.state.phase()) == Part::InProgress);
+            .filter(|task| Part::of(task) == Part::InProgress);
         let left =
             |task: &Task| typical.saturating_sub(now.saturating_sub(task.submitted.unwrap_or(now)));
         let last_to_end = running.map(left).max().unwrap_or(0);
@@ -268,6 +274,19 @@ mod tests {
 
     fn queued() -> Value {
         json!({"state": "queued"})
+    }
+
+    #[test]
+    fn what_is_taken_back_counts_as_removed_and_holds_nothing_up() {
+        let mut taken_back = task("zero", 0, 1, queued());
+        taken_back.taken_back = true;
+        let tasks = [taken_back, task("one", 1, 1, ready())];
+        let batch = batch(2);
+        let items = batch.items(&tasks);
+        assert_eq!(items.counts().sentence(), "1 completed, 1 removed");
+        assert!(items.unsent().is_empty() && items.counts().is_settled());
+        assert_eq!(items.taken_back()[0].key.0, "zero");
+        assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod hold;
 mod lines;
 mod polls;
 mod records;
+mod refusal;
 mod sends;
 mod storage;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use call::{Call, CallId, CallKind};
 pub use hindrance::Hindrance;
 use hold::{Hold, Reason};
 use lines::Lines;
+use refusal::Refusal;
 
 use crate::limiter::Limiter;
 use crate::reduce::{Duty, Event, apply};
@@ -106,8 +108,10 @@ pub struct Engine {
     /// Calls in a row that the owner could not make.
     not_sent: u32,
     storage: storage::StorageHealth,
-    /// The last answer refused the credentials.
-    unauthorized: bool,
+    /// The service refuses the credentials.
+    refusal: Option<Refusal>,
+    /// Calls from this one on were made with the present credentials.
+    credentials_since: u64,
     /// The last call was a submission: the next is a poll, where both are wanted.
     sent_last: bool,
     pending: Vec<Pending>,
@@ -134,7 +138,8 @@ impl Engine {
             unclear: 0,
             not_sent: 0,
             storage: storage::StorageHealth::default(),
-            unauthorized: false,
+            refusal: None,
+            credentials_since: 0,
             sent_last: false,
             pending: Vec::new(),
             last_now: 0,
@@ -185,10 +190,10 @@ impl Engine {
             .may_poll()
             .then(|| self.due.first().map(|(due, _)| *due))
             .flatten();
-        let send = self.turn().and(match self.hold {
-            Some(hold) => hold.until,
-            None => Some(now),
-        });
+        let send = self
+            .turn()
+            .map(|_| self.hold.map_or(now, |hold| hold.until));
+        let send = send.filter(|_| self.refusal.is_none());
         let wanted = poll.into_iter().chain(send).min()?.max(now);
         let limiter = self.limiters.get(&self.account.address);
         Some(limiter.map_or(wanted, |limiter| wanted.max(limiter.next(now))))
@@ -226,7 +231,7 @@ impl Engine {
         if call.kind == CallKind::Generate && self.hold.is_none() {
             self.hold = Some(Hold {
                 reason: Reason::NotSent,
-                until: Some(again),
+                until: again,
             });
         }
     }
@@ -253,8 +258,8 @@ impl Engine {
             for limiter in self.limiters.values_mut() {
                 limiter.shift_back(back);
             }
-            if let Some(until) = self.hold.as_mut().and_then(|hold| hold.until.as_mut()) {
-                *until = until.saturating_sub(back);
+            if let Some(hold) = &mut self.hold {
+                hold.until = hold.until.saturating_sub(back);
             }
             for (at, key) in std::mem::take(&mut self.due) {
                 self.set_due(&key, at.saturating_sub(back));
@@ -287,7 +292,7 @@ impl Engine {
         }
         for duty in duties {
             match duty {
-                Duty::Enqueue if self.is_stopped(key) => self.happen(key, Event::Cancel, now),
+                Duty::Enqueue if self.is_stopped(key) => self.take_back(key),
                 Duty::Enqueue => self.enqueue(key),
                 Duty::Fetch => self.set_due(key, now),
                 Duty::Announce => self.pending.push(Pending::Finished(key.clone())),

@@ -91,7 +91,7 @@ impl Item {
         };
         Self {
             index,
-            state: task.state.label().to_owned(),
+            state: task.label().to_owned(),
             id: task.state.id().map(ToString::to_string),
             error: match &task.state {
                 TaskState::Failed { message, .. } => Some(message.clone()),

@@ -66,6 +66,9 @@ pub struct Task {
     pub watching: bool,
     /// Its batch was paused before it was sent.
     pub paused: bool,
+    /// Its batch was stopped before it was sent: it never is. The record stays until what was typed
+    /// stands in the table again, so that it is neither lost nor sent beside the new row.
+    pub taken_back: bool,
     /// The service has asked for no calls at all before this time. Kept with the task that met the
     /// refusal, so that neither a reload nor another tab that takes over forgets it.
     pub not_before: Option<Millis>,
@@ -105,6 +108,7 @@ impl Task {
             trouble: None,
             watching: true,
             paused: false,
+            taken_back: false,
             not_before: None,
             retry_of: None,
             batch: None,
@@ -119,10 +123,18 @@ impl Task {
     /// Something is going on, or waits for a person to settle it.
     pub fn is_active(&self) -> bool {
         match self.state.phase() {
-            Phase::Queued | Phase::Submitting => true,
+            Phase::Queued | Phase::Submitting => !self.taken_back,
             Phase::Running | Phase::Fetching => self.watching,
             Phase::Unconfirmed | Phase::Ready | Phase::Failed | Phase::Gone => false,
         }
+    }
+
+    /// Its state for people, see [`TaskState::label`].
+    pub fn label(&self) -> &str {
+        if self.taken_back {
+            return "Taken back";
+        }
+        self.state.label()
     }
 
     /// The same input may be sent once more, as a new task.
@@ -179,6 +191,7 @@ impl Action {
     /// What may be asked of a task as it is now.
     pub fn allowed(task: &Task) -> Vec<Action> {
         match task.state.phase() {
+            Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],

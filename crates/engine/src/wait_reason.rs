@@ -18,6 +18,11 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     if task.state.phase() != Phase::Queued {
         return None;
     }
+    if task.taken_back {
+        return Some(
+            "Taken back before it was sent. Its batch's page puts it into the table again.".into(),
+        );
+    }
     let unsent = "Nothing has left this browser.";
     if task.account.address != sending.account.address {
         let address = match task.account.address.as_str() {

@@ -14,6 +14,7 @@ pub mod art;
 pub mod auth;
 pub mod config;
 pub mod failure;
+pub mod idempotency;
 pub mod limit;
 pub mod models;
 pub mod origin;

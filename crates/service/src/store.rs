@@ -9,6 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
+use crate::idempotency::{Submission, TTL_SECONDS};
+
 /// A task as it is kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
@@ -22,6 +24,15 @@ pub struct Task {
     /// Paths below `/outputs/`, e.g. `3f…/0.png`. The URL is built per request.
     pub output: Vec<String>,
     pub error: Option<String>,
+}
+
+/// What was answered to the first submission with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub id: String,
+    pub status: StatusWord,
+    /// Of the request that it answered.
+    pub fingerprint: String,
 }
 
 #[derive(Debug, Error)]
@@ -38,53 +49,100 @@ pub struct Store {
     connection: Mutex<Connection>,
 }
 
-const SCHEMA_VERSION: i64 = 1;
+/// What each version of the schema added; a database goes through those that it lacks.
+const MIGRATIONS: [&str; 2] = [
+    "CREATE TABLE task (
+         seq INTEGER PRIMARY KEY,
+         id TEXT NOT NULL UNIQUE,
+         uid TEXT NOT NULL,
+         category TEXT NOT NULL,
+         subcategory TEXT NOT NULL,
+         input TEXT NOT NULL,
+         status TEXT NOT NULL,
+         output TEXT NOT NULL DEFAULT '[]',
+         error TEXT,
+         created_ms INTEGER NOT NULL,
+         finished_ms INTEGER
+     );
+     CREATE INDEX task_unfinished ON task (seq) WHERE finished_ms IS NULL;
+     CREATE INDEX task_by_uid ON task (uid, seq);",
+    "CREATE TABLE submission (
+         account TEXT NOT NULL,
+         key TEXT NOT NULL,
+         fingerprint TEXT NOT NULL,
+         id TEXT NOT NULL,
+         status TEXT NOT NULL,
+         created_ms INTEGER NOT NULL,
+         PRIMARY KEY (account, key)
+     ) WITHOUT ROWID;
+     CREATE INDEX submission_by_age ON submission (created_ms);",
+];
+
+/// The schema of this program.
+const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 impl Store {
     /// Opens the database, making or migrating it. Only one process may have it open.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = Connection::open(path)?;
+        let mut connection = Connection::open(path)?;
         // Exclusive: two services on one directory would both run the same tasks.
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // A task costs its owner something: it survives a power cut too.
         connection.pragma_update(None, "synchronous", "FULL")?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        match version {
-            0 => {
-                connection.execute_batch(
-                    "BEGIN;
-                     CREATE TABLE task (
-                         seq INTEGER PRIMARY KEY,
-                         id TEXT NOT NULL UNIQUE,
-                         uid TEXT NOT NULL,
-                         category TEXT NOT NULL,
-                         subcategory TEXT NOT NULL,
-                         input TEXT NOT NULL,
-                         status TEXT NOT NULL,
-                         output TEXT NOT NULL DEFAULT '[]',
-                         error TEXT,
-                         created_ms INTEGER NOT NULL,
-                         finished_ms INTEGER
-                     );
-                     CREATE INDEX task_unfinished ON task (seq) WHERE finished_ms IS NULL;
-                     CREATE INDEX task_by_uid ON task (uid, seq);
-                     PRAGMA user_version = 1;
-                     COMMIT;",
-                )?;
-            }
-            SCHEMA_VERSION => {}
-            newer => return Err(StoreError::Newer(newer)),
+        let missing = usize::try_from(version)
+            .ok()
+            .and_then(|version| MIGRATIONS.get(version..))
+            .ok_or(StoreError::Newer(version))?;
+        let transaction = connection.transaction()?;
+        for migration in missing {
+            transaction.execute_batch(migration)?;
         }
-        Ok(Self {
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+        transaction.commit()?;
+        let store = Self {
             connection: Mutex::new(connection),
-        })
+        };
+        store.forget_submissions(now_ms())?;
+        Ok(store)
     }
 
-    /// Writes a new task. When this returns, it is on disk.
-    pub fn insert(&self, task: &Task) -> Result<(), StoreError> {
+    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
+    /// with: both or neither.
+    ///
+    /// If the key has been answered already, nothing is written, and that answer is returned.
+    pub fn insert(
+        &self,
+        task: &Task,
+        submission: Option<&Submission>,
+    ) -> Result<Option<Answered>, StoreError> {
+        let now = now_ms();
+        if submission.is_some() {
+            self.forget_submissions(now)?;
+        }
         self.with(|connection| {
-            connection
+            // No other transaction can begin before this one ends: the connection is locked.
+            let transaction = connection.unchecked_transaction()?;
+            if let Some(submission) = submission {
+                if let Some(answered) = answered(&transaction, submission, now)? {
+                    return Ok(Some(answered));
+                }
+                transaction
+                    .prepare_cached(
+                        "INSERT INTO submission (account, key, fingerprint, id, status, created_ms)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    )?
+                    .execute(params![
+                        submission.account,
+                        submission.key.as_str(),
+                        submission.fingerprint,
+                        task.id,
+                        task.status.as_str(),
+                        now,
+                    ])?;
+            }
+            transaction
                 .prepare_cached(
                     "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms)
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -96,8 +154,24 @@ impl Store {
                     task.model.subcategory,
                     Value::Object(task.input.clone()).to_string(),
                     task.status.as_str(),
-                    now_ms(),
-                ])
+                    now,
+                ])?;
+            transaction.commit()?;
+            Ok(None)
+        })
+    }
+
+    /// What was answered to the first submission with this key, if that was within a day.
+    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+        self.with(|connection| answered(connection, submission, now_ms()))
+    }
+
+    /// Deletes the keys that are past their time.
+    fn forget_submissions(&self, now: i64) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("DELETE FROM submission WHERE created_ms <= ?1")?
+                .execute([oldest_kept(now)])
         })?;
         Ok(())
     }
@@ -178,6 +252,37 @@ impl Store {
     }
 }
 
+fn answered(
+    connection: &Connection,
+    submission: &Submission,
+    now: i64,
+) -> rusqlite::Result<Option<Answered>> {
+    connection
+        .prepare_cached(
+            "SELECT id, status, fingerprint FROM submission
+             WHERE account = ?1 AND key = ?2 AND created_ms > ?3",
+        )?
+        .query_row(
+            params![
+                submission.account,
+                submission.key.as_str(),
+                oldest_kept(now)
+            ],
+            |row| {
+                Ok(Answered {
+                    id: row.get(0)?,
+                    status: StatusWord::from(row.get::<_, String>(1)?.as_str()),
+                    fingerprint: row.get(2)?,
+                })
+            },
+        )
+        .optional()
+}
+
+fn oldest_kept(now: i64) -> i64 {
+    now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
     let json = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
     let status: String = row.get(5)?;
@@ -228,7 +333,7 @@ mod tests {
         let path = dir.path().join("tasks.sqlite");
         let store = Store::open(&path).unwrap();
         for id in ["a", "b", "c"] {
-            store.insert(&task(id)).unwrap();
+            store.insert(&task(id), None).unwrap();
         }
         store.set_processing("b").unwrap();
         store.complete("a", &["a/0.png".into()]).unwrap();
@@ -246,7 +351,7 @@ mod tests {
     fn what_has_ended_does_not_change_any_more() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(&dir.path().join("t")).unwrap();
-        store.insert(&task("a")).unwrap();
+        store.insert(&task("a"), None).unwrap();
         store.fail("a", "no").unwrap();
         store.set_processing("a").unwrap();
         store.complete("a", &["a/0.png".into()]).unwrap();
@@ -255,5 +360,84 @@ mod tests {
             (task.status, task.error),
             (StatusWord::Failed, Some("no".into()))
         );
+    }
+
+    fn submission(key: &str) -> Submission {
+        let Value::Object(fields) = json!({"idempotency_key": key}) else {
+            unreachable!("an object is written above")
+        };
+        Submission {
+            account: "me".into(),
+            key: crate::idempotency::Key::of_fields(&fields)
+                .unwrap()
+                .unwrap(),
+            fingerprint: "f".into(),
+        }
+    }
+
+    #[test]
+    fn a_key_is_forgotten_after_a_day() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t");
+        let store = Store::open(&path).unwrap();
+        let (old, new) = (submission("old"), submission("new"));
+        assert_eq!(store.insert(&task("a"), Some(&old)).unwrap(), None);
+        assert_eq!(store.insert(&task("b"), Some(&new)).unwrap(), None);
+        let day = i64::from(TTL_SECONDS) * 1000;
+        let age = |ms: i64| {
+            store
+                .with(|connection| {
+                    connection.execute(
+                        "UPDATE submission SET created_ms = ?1 WHERE key = 'old'",
+                        [now_ms() - ms],
+                    )
+                })
+                .unwrap()
+        };
+        age(day - 60_000);
+        let answered = store.insert(&task("c"), Some(&old)).unwrap().unwrap();
+        assert_eq!(
+            (answered.id.as_str(), answered.status),
+            ("a", StatusWord::Queued)
+        );
+        assert_eq!(store.find("c").unwrap(), None, "nothing was written");
+        age(day);
+        assert_eq!(store.answered(&old).unwrap(), None);
+        assert_eq!(
+            store.insert(&task("d"), Some(&submission("x"))).unwrap(),
+            None
+        );
+        let kept: i64 = store
+            .with(|c| c.query_row("SELECT count(*) FROM submission", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(kept, 2, "it is deleted, too");
+        assert_eq!(store.insert(&task("e"), Some(&old)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_database_of_the_first_version_is_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        old.execute_batch(
+            r#"INSERT INTO task (id, uid, category, subcategory, input, status, created_ms)
+               VALUES ('a', 'me', 'image', 'strata', '{"prompt":"x"}', 'queued', 1);
+               PRAGMA user_version = 1;"#,
+        )
+        .unwrap();
+        drop(old);
+        let store = Store::open(&path).unwrap();
+        assert_eq!(store.find("a").unwrap().unwrap().input["prompt"], "x");
+        assert_eq!(
+            store.insert(&task("b"), Some(&submission("k"))).unwrap(),
+            None
+        );
+        drop(store);
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch("PRAGMA user_version = 99")
+            .unwrap();
+        assert!(matches!(Store::open(&path), Err(StoreError::Newer(99))));
     }
 }

@@ -25,6 +25,7 @@ pub struct Composer {
     pub refused: RwSignal<Option<String>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
+    keep: StoredValue<Rc<dyn Fn() -> bool>, LocalStorage>,
 }
 
 impl Composer {
@@ -34,25 +35,41 @@ impl Composer {
         let kept = Place::Browser
             .read(&place)
             .and_then(|text| Table::from_value(json::read(&text)?, &schema));
+        let table = RwSignal::new(kept.unwrap_or_default());
+        let write = move || {
+            let kept = table.try_with_untracked(|table| {
+                if table.is_empty() {
+                    Place::Browser.remove(&place);
+                    return true;
+                }
+                Place::Browser.write(&place, &table.to_value().to_string())
+            });
+            kept == Some(true)
+        };
         let this = Self {
             schema: StoredValue::new(schema),
-            table: RwSignal::new(kept.unwrap_or_default()),
+            table,
             one,
             refused: RwSignal::new(None),
             looked_at: RwSignal::new(None),
+            keep: StoredValue::new_local(Rc::new(write.clone())),
         };
-        let write = move || {
-            this.table.try_with_untracked(|table| {
-                if table.is_empty() {
-                    Place::Browser.remove(&place);
-                } else {
-                    Place::Browser.write(&place, &table.to_value().to_string());
-                }
-            });
-        };
-        this.follow(Rc::new(write.clone()));
-        on_cleanup(write);
+        this.follow(Rc::new({
+            let write = write.clone();
+            move || {
+                write();
+            }
+        }));
+        on_cleanup(move || {
+            write();
+        });
         this
+    }
+
+    /// Writes the table at once; `false` if the browser refuses.
+    pub fn keep(self) -> bool {
+        let keep = self.keep.get_value();
+        keep()
     }
 
     /// Acts on every change of the table, and now.

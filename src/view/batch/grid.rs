@@ -38,7 +38,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// `None`: its task was taken back or removed.
+    /// `None`: its task was removed.
     pub fn of(index: usize, task: Option<&Task>) -> Self {
         let Some(task) = task else {
             return Self {
@@ -59,8 +59,11 @@ impl Cell {
         let kind = |url: &String| OutputKind::of(url, &task.model.category);
         Self {
             index,
-            phase: task.state.phase().word().into(),
-            state: task.state.label().into(),
+            phase: match task.taken_back {
+                true => "removed".into(),
+                false => task.state.phase().word().into(),
+            },
+            state: task.label().into(),
             title: task.input.title().into(),
             note: match &task.state {
                 TaskState::Failed { message, .. } => message.clone(),

@@ -1,3 +1,4 @@
+use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::Draft;
@@ -12,7 +13,7 @@ use super::{items, take_away};
 use crate::app::contexts;
 use crate::batches::Batches;
 use crate::browser::clock;
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::erased::{dynamic, effect, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::ticker::ticker;
@@ -24,6 +25,7 @@ struct Standing {
     failed: Vec<TaskKey>,
     unconfirmed: Vec<TaskKey>,
     unsent: usize,
+    taken_back: usize,
     is_paused: bool,
     finished: Option<u64>,
 }
@@ -46,6 +48,7 @@ impl Standing {
             unconfirmed: keys(Phase::Unconfirmed),
             is_paused: unsent.iter().any(|task| task.paused),
             unsent: unsent.len(),
+            taken_back: items.taken_back().len(),
             finished: items.finished(),
         }
     }
@@ -187,20 +190,35 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         };
         runner.act_on_batch(&pause_key, action);
     };
-    let (stopped, stop_key) = (batch.clone(), key.clone());
-    let stop = move || {
-        // What was typed is not lost: it goes back to where it came from.
-        let drafts: Vec<Draft> = runner.with_tasks(|tasks| {
-            let items = stopped.items(tasks.iter().copied());
-            let unsent = items.unsent();
-            unsent
-                .iter()
-                .map(|task| Draft::from_values(task.input.values()))
-                .collect()
-        });
-        runner.act_on_batch(&stop_key, BatchAction::Stop);
-        composer.change(|table, schema| table.append(drafts, schema));
-    };
+    let stop_key = key.clone();
+    let stop = move || runner.act_on_batch(&stop_key, BatchAction::Stop);
+    // What was typed goes back to where it came from, once the leading tab has said what was not
+    // sent: at once in the tab where a person has stopped it, elsewhere at a person's word.
+    let take = Rc::new({
+        let batch = batch.clone();
+        move || {
+            let tasks = runner.taken_back(&batch);
+            let inputs = tasks.iter().map(|task| task.input.values());
+            let drafts: Vec<Draft> = inputs.map(Draft::from_values).collect();
+            if !drafts.is_empty() && composer.change(|table, schema| table.append(drafts, schema)) {
+                runner.hand_over(&tasks, composer.keep());
+            }
+        }
+    });
+    let (take_here, here) = (take.clone(), key.clone());
+    effect(move || {
+        runner.track_phases();
+        if runner.is_stopped_here(&here) {
+            untrack(|| take_here());
+        }
+    });
+    let left = memo({
+        let batch = batch.clone();
+        move || match standing.read().taken_back {
+            0 => 0,
+            _ => runner.taken_back(&batch).len(),
+        }
+    });
     let retry = move |_| {
         runner.retry_all(&standing.get_untracked().failed);
     };
@@ -290,6 +308,14 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                     on_confirm=move || settle(Action::Dismiss)
                 />
             </div>
+            <button
+                class="button"
+                type="button"
+                hidden=when(move || left.get() == 0)
+                on:click=handler(move |_| take())
+            >
+                {text(move || format!("Put the {} taken back into the table", left.get()))}
+            </button>
             <button class="button quiet" type="button" on:click=handler(again)>
                 "Put into the table"
             </button>

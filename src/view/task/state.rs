@@ -3,15 +3,19 @@ use atelier_engine::{Task, TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
 use super::words;
-use crate::erased::{memo, text, when};
+use crate::erased::{text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
 #[component]
-pub fn StatePill(state: Memo<TaskState>) -> impl IntoView {
+pub fn StatePill(task: ArcRwSignal<Task>) -> impl IntoView {
+    let phase = {
+        let task = task.clone();
+        text(move || task.read().state.phase().word().to_owned())
+    };
     view! {
-        <span class="pill" data-phase=text(move || state.read().phase().word().to_owned())>
-            {text(move || state.read().label().to_owned())}
+        <span class="pill" data-phase=phase>
+            {text(move || task.read().label().to_owned())}
         </span>
     }
 }
@@ -20,10 +24,7 @@ pub fn StatePill(state: Memo<TaskState>) -> impl IntoView {
 #[component]
 pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let now = ticker(1_000);
-    let state = memo({
-        let task = task.clone();
-        move || task.read().state.clone()
-    });
+    let shown = task.clone();
     let time = text(move || {
         let task = task.read();
         let begun = task.submitted.unwrap_or(task.created);
@@ -35,7 +36,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     view! {
         <div class="state-line">
             <span role="status">
-                <StatePill state />
+                <StatePill task=shown />
             </span>
             <span class="time">{time}</span>
         </div>

@@ -120,15 +120,7 @@ impl Engine {
         if call.account != self.account {
             return; // It says nothing of the service and the credentials that are set now.
         }
-        let refuses = |error: &ApiError| matches!(error, ApiError::Unauthorized { .. });
-        let refused = results
-            .iter()
-            .find_map(|result| result.as_ref().err().filter(|error| refuses(error)));
-        if refused.is_some() {
-            self.unauthorized = true;
-        } else if results.iter().any(is_clear) {
-            self.unauthorized = false;
-        }
+        self.judge_credentials(call, results);
         if call.kind != CallKind::Generate {
             // Somebody answers again: what waited for that goes on.
             if results.iter().any(is_clear)
@@ -140,18 +132,15 @@ impl Engine {
             }
             return;
         }
-        let worst = if results.iter().any(is_clear) {
+        if results.iter().any(is_clear) {
             self.hold = None;
             self.probing = false;
             self.unclear = 0;
-            refused
-        } else {
-            results.iter().find_map(|result| result.as_ref().err())
-        };
-        if let Some(hold) = worst.and_then(|error| hold::after(error, self.unclear, now)) {
-            if hold.reason != Reason::Unauthorized {
-                self.unclear = self.unclear.saturating_add(1);
-            }
+            return;
+        }
+        let mut errors = results.iter().filter_map(|result| result.as_ref().err());
+        if let Some(hold) = errors.find_map(|error| hold::after(error, self.unclear, now)) {
+            self.unclear = self.unclear.saturating_add(1);
             self.hold = Some(hold);
         }
     }

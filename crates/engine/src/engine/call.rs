@@ -30,6 +30,8 @@ pub struct Call {
 /// A call whose answer is awaited.
 #[derive(Debug)]
 pub(super) struct InFlight {
+    /// Counts up with every call.
+    pub number: u64,
     pub kind: CallKind,
     pub tasks: Vec<TaskKey>,
     /// Through a batch endpoint.

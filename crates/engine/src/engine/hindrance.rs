@@ -83,23 +83,19 @@ impl Engine {
         if !self.online {
             return Some(Hindrance::Offline);
         }
+        if self.refusal.is_some() {
+            return Some(Hindrance::Unauthorized);
+        }
         let limiter = self.limiters.get(&self.account.address);
         if let Some(until) = limiter.and_then(|limiter| limiter.blocked_until(now)) {
             return Some(Hindrance::RateLimited { until });
-        }
-        if self.unauthorized {
-            return Some(Hindrance::Unauthorized);
         }
         if self.asks_before_sending() && !self.lines.is_empty() {
             return Some(Hindrance::NotKept);
         }
         let hold = self.hold.filter(|hold| !hold.is_over(now))?;
-        match (hold.reason, hold.until) {
-            (Reason::Unauthorized, _) => Some(Hindrance::Unauthorized),
-            (Reason::Unreachable | Reason::Unclear, Some(until)) if !self.lines.is_empty() => {
-                Some(Hindrance::Unanswered { until })
-            }
-            _ => None,
-        }
+        let is_unanswered = matches!(hold.reason, Reason::Unreachable | Reason::Unclear);
+        (is_unanswered && !self.lines.is_empty())
+            .then_some(Hindrance::Unanswered { until: hold.until })
     }
 }

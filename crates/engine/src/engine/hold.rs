@@ -7,8 +7,6 @@ use crate::Millis;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// The service refused the credentials.
-    Unauthorized,
     /// The last submission got no answer at all: the service cannot be reached.
     Unreachable,
     /// The last submission got an answer that does not say whether it was taken.
@@ -20,13 +18,12 @@ pub(super) enum Reason {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hold {
     pub reason: Reason,
-    /// `None`: until the credentials change or a person asks.
-    pub until: Option<Millis>,
+    pub until: Millis,
 }
 
 impl Hold {
     pub fn is_over(&self, now: Millis) -> bool {
-        self.until.is_some_and(|until| until <= now)
+        self.until <= now
     }
 }
 
@@ -36,20 +33,15 @@ pub(super) fn after(error: &ApiError, before: u32, now: Millis) -> Option<Hold> 
     const FIRST: Millis = 5_000;
     const LONGEST: Millis = 60_000;
     let reason = match error {
-        ApiError::Unauthorized { .. } => {
-            return Some(Hold {
-                reason: Reason::Unauthorized,
-                until: None,
-            });
-        }
-        ApiError::RateLimited { .. } => return None, // The limiter's matter.
         ApiError::Network { .. } | ApiError::Timeout { .. } => Reason::Unreachable,
+        // Nothing to be unclear about; a rate limit is the limiter's matter, refused credentials
+        // are the refusal's.
         error if error.was_certainly_not_accepted() => return None,
         _ => Reason::Unclear,
     };
     let wait = (FIRST << before.min(8)).min(LONGEST);
     Some(Hold {
         reason,
-        until: Some(now.saturating_add(wait)),
+        until: now.saturating_add(wait),
     })
 }

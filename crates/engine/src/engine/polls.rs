@@ -10,6 +10,9 @@ const MOST_IN_FLIGHT: usize = 4;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
+        if !self.may_ask() {
+            return false;
+        }
         let polling = self.in_flight.values();
         let polling = polling.filter(|call| call.kind != CallKind::Generate);
         polling.count() < MOST_IN_FLIGHT
@@ -47,6 +50,7 @@ impl Engine {
             }
         }
         self.call(kind, bodies, asked, Vec::new());
+        self.has_asked();
         self.sent_last = false;
         true
     }

@@ -83,7 +83,9 @@ impl Engine {
         let order = sort::positions(ours.iter().map(|tracked| tracked.order));
         for tracked in sort::arranged(ours, &order) {
             let key = tracked.task.key.clone();
-            if tracked.task.state.phase() == Phase::Queued && !tracked.own {
+            let may_be_sent =
+                tracked.task.state.phase() == Phase::Queued && !tracked.task.taken_back;
+            if may_be_sent && !tracked.own {
                 self.pending.push(Pending::Delete(key));
                 continue;
             }
@@ -192,7 +194,8 @@ impl Engine {
         self.forget(&task.key);
         let order = self.next_order;
         self.next_order += 1;
-        if let Some(place) = task.batch.as_ref().filter(|_| task.paused) {
+        let is_paused = task.paused && !task.taken_back;
+        if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
             self.lines.paused.insert(place.batch.clone());
         }
         self.tasks.insert(
@@ -240,6 +243,9 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
+        if tracked.task.taken_back {
+            return;
+        }
         // It may come back to a batch that was paused while its call was under way.
         let batch = tracked.task.batch.as_ref().map(|place| &place.batch);
         let is_paused = batch.is_some_and(|batch| self.lines.paused.contains(batch));
@@ -260,14 +266,15 @@ fn by_age(task: &Task) -> (Millis, usize, &TaskKey) {
 
 /// How far a record has come: of two records of one task the further one knows more. Where a task
 /// went back to Queued, the other record makes it Unconfirmed: a person decides, and nothing is
-/// paid twice.
+/// paid twice. What was taken back is never sent afterwards.
 fn knowledge(task: &Task) -> u8 {
     match task.state.phase() {
+        Phase::Queued if task.taken_back => 3,
         Phase::Queued => 0,
         Phase::Submitting => 1,
         Phase::Unconfirmed => 2,
-        Phase::Running => 3,
-        Phase::Fetching => 4,
-        Phase::Ready | Phase::Failed | Phase::Gone => 5,
+        Phase::Running => 4,
+        Phase::Fetching => 5,
+        Phase::Ready | Phase::Failed | Phase::Gone => 6,
     }
 }

@@ -42,7 +42,7 @@ impl Engine {
 
     /// Makes one generate call, if one may leave now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
-        if self.hold.is_some() {
+        if self.hold.is_some() || self.refusal.is_some() {
             return false;
         }
         let Some(turn) = self.turn() else {
@@ -136,6 +136,7 @@ impl Engine {
             (CallKind::Response, true) => path::RESPONSE_BATCH,
         };
         let in_flight = InFlight {
+            number: id.0,
             kind,
             tasks: tasks.clone(),
             batched,

@@ -36,11 +36,13 @@ impl Engine {
                 tracked.failures = 0;
                 self.save(key);
                 self.resume(key, now);
+                self.ask_about_refusal();
             }
             Action::Refetch if is_asked_about => {}
             Action::Refetch => {
                 tracked.refetch = true;
                 self.set_due(key, now);
+                self.ask_about_refusal();
             }
         }
     }
@@ -56,7 +58,8 @@ impl Engine {
         self.probing = false;
         self.unclear = 0;
         self.not_sent = 0;
-        self.unauthorized = false;
+        self.refusal = None;
+        self.credentials_since = self.next_call;
         self.lines.clear();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
@@ -88,12 +91,12 @@ impl Engine {
         self.leading = leading;
     }
 
-    /// The page is seen again, the network is back, the credentials are new, or a person asks:
-    /// everything that is waited for is asked about at once, as far as the service's word allows.
+    /// The page is seen again, the network is back, or a person asks: everything that is waited for
+    /// is asked about at once, as far as the service's word allows.
     pub fn wake(&mut self, now: Millis) {
         self.advance(now);
-        self.unauthorized = false;
         self.not_sent = 0;
+        self.ask_about_refusal();
         let is_asking = !self.due.is_empty()
             || self
                 .in_flight
@@ -135,11 +138,12 @@ impl Engine {
         self.lines.paused.contains(batch)
     }
 
-    /// Takes back what of a batch was not sent yet.
+    /// Takes back what of a batch was not sent yet. The records stay, so that the tab in which a
+    /// person has asked for it can put what was typed into the table again, and remove them then.
     pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
         self.advance(now);
         for key in self.unsent(batch) {
-            self.happen(&key, Event::Cancel, now);
+            self.take_back(&key);
         }
         // Those under way cannot be called back; they must not be sent a second time, either.
         for tracked in self.tasks.values_mut() {
@@ -148,6 +152,16 @@ impl Engine {
                 && place.is_some_and(|place| place.batch == *batch);
         }
         self.lines.paused.remove(batch);
+    }
+
+    pub(super) fn take_back(&mut self, key: &TaskKey) {
+        if let Some(tracked) = self.tasks.get_mut(key) {
+            self.lines.leave(&tracked.task, tracked.order);
+            tracked.task.taken_back = true;
+            // A version that does not know of taking back must not send it, either.
+            tracked.task.paused = true;
+            self.save(key);
+        }
     }
 
     fn mark_paused(&mut self, batch: &BatchKey, paused: bool) {
@@ -163,7 +177,7 @@ impl Engine {
 
     fn unsent(&self, batch: &BatchKey) -> Vec<TaskKey> {
         self.tasks()
-            .filter(|task| task.state.phase() == Phase::Queued)
+            .filter(|task| task.state.phase() == Phase::Queued && !task.taken_back)
             .filter(|task| {
                 task.batch
                     .as_ref()

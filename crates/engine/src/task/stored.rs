@@ -25,6 +25,7 @@ impl Task {
             trouble: record.optional("trouble", Trouble::from_value)?,
             watching: record.switch("watching", true)?,
             paused: record.switch("paused", false)?,
+            taken_back: record.switch("taken_back", false)?,
             not_before: record.optional("not_before", json::number)?,
             retry_of: record.optional("retry_of", json::text)?.map(TaskKey),
             batch: record.optional("batch", BatchPlace::from_value)?,
@@ -49,6 +50,9 @@ impl Task {
         record.put("watching", self.watching.into());
         if self.paused {
             record.put("paused", true.into());
+        }
+        if self.taken_back {
+            record.put("taken_back", true.into());
         }
         record.put_some("not_before", self.not_before.map(Value::from));
         let retry_of = self.retry_of.as_ref();

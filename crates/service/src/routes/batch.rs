@@ -14,13 +14,19 @@ use super::task::{output_of, progress_of};
 use super::{Call, blocking};
 use crate::app::App;
 use crate::failure::{Failure, success};
+use crate::idempotency;
 
 type Reply = Result<Json<Envelope<Value>>, Failure>;
 
 pub async fn generate(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
     let call = Call::of(&app, &headers, body).await?;
+    if headers.contains_key(idempotency::HEADER) {
+        return Err(Failure::bad_request(
+            "A batch takes an idempotency_key in each of its items, not in a header.",
+        ));
+    }
     each(call, move |call, item| {
-        accept(&app, &call.origin, item, StatusWord::Queued)
+        accept(&app, call, item, None, StatusWord::Queued)
     })
     .await
 }

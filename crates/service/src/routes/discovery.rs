@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::generate::unknown_model;
 use crate::app::App;
 use crate::failure::Failure;
+use crate::idempotency::TTL_SECONDS;
 use crate::origin::Origin;
 use crate::sample;
 
@@ -40,6 +41,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "count": entries.len(),
         "data": entries,
         "message": "Models retrieved",
+        // No part of INTERFACE: that a submission may be sent again with the same key.
+        "idempotency_key": {"ttl_seconds": TTL_SECONDS},
     });
     if app.token.is_none() {
         // Whoever may come with any token may come without choosing one: the page's first run

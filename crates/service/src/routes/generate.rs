@@ -6,15 +6,16 @@ use atelier_contract::{Envelope, Media, ModelId, Problem, RESERVED_NAMES, Schema
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::{Call, blocking};
 use crate::app::App;
 use crate::failure::{Failure, success};
+use crate::idempotency::{FIELD, Key, Submission, account, fingerprint};
 use crate::models::complete;
 use crate::origin::Origin;
-use crate::store::Task;
+use crate::store::{Answered, Task};
 
 pub async fn single(
     State(app): State<Arc<App>>,
@@ -22,32 +23,54 @@ pub async fn single(
     body: Body,
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, &headers, body).await?;
-    let data =
-        blocking(move || accept(&app, &call.origin, &call.body, StatusWord::Starting)).await?;
+    let key = Key::of_headers(&headers)?;
+    let data = blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
     Ok(success(data))
 }
 
 /// Takes a task in: `{id, status}`. When this returns, the task is on disk and queued. Blocks.
+///
+/// A submission whose key has been answered gets that answer again.
 pub fn accept(
     app: &App,
-    origin: &Origin,
+    call: &Call,
     body: &Value,
+    key_of_headers: Option<Key>,
     first_word: StatusWord,
 ) -> Result<Value, Failure> {
     let common = Common::read(body, false)?;
+    let given: Map<String, Value> = common
+        .fields
+        .iter()
+        .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != FIELD)
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let key = match (key_of_headers, Key::of_fields(common.fields)?) {
+        (Some(header), Some(field)) if header != field => {
+            return Err(Failure::bad_request(
+                "The header Idempotency-Key and the field idempotency_key differ.",
+            ));
+        }
+        (header, field) => header.or(field),
+    };
+    let submission = key.map(|key| Submission {
+        account: account(common.uid, &call.token, app.token.is_some()),
+        key,
+        fingerprint: fingerprint(&common.model, &given),
+    });
+    if let Some(submission) = &submission
+        && let Some(answered) = app.store.answered(submission).map_err(Failure::internal)?
+    {
+        return again(submission, &answered);
+    }
+
     let model = app
         .models
         .find(&common.model)
         .ok_or_else(|| unknown_model(&common.model))?;
-    let given: Map<String, Value> = common
-        .fields
-        .iter()
-        .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
     let schema = model.schema();
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    keep_paths(app, origin, &schema, &mut input)?;
+    keep_paths(app, &call.origin, &schema, &mut input)?;
 
     let task = Task {
         id: new_id()?,
@@ -58,9 +81,28 @@ pub fn accept(
         output: Vec::new(),
         error: None,
     };
-    app.store.insert(&task).map_err(Failure::internal)?;
+    let answered = app
+        .store
+        .insert(&task, submission.as_ref())
+        .map_err(Failure::internal)?;
+    // Another call with the same key may have come in between.
+    if let (Some(submission), Some(answered)) = (&submission, &answered) {
+        return again(submission, answered);
+    }
     app.pool.push(task.id.clone());
     Ok(json!({"id": task.id, "status": task.status}))
+}
+
+/// The first answer once more; 422 if the key came with another request then.
+fn again(submission: &Submission, answered: &Answered) -> Result<Value, Failure> {
+    if submission.fingerprint != answered.fingerprint {
+        return Err(Failure::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "idempotency_key_reused",
+            "This idempotency key was used for another request; a new request needs a new key.",
+        ));
+    }
+    Ok(json!({"id": answered.id, "status": answered.status}))
 }
 
 /// Replaces addresses of images by their paths, which hold under any host name. Any image but an

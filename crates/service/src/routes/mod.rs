@@ -17,7 +17,7 @@ use tower_http::cors::{Any, CorsLayer};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::outputs::ROUTE as OUTPUTS;
-use crate::{auth, origin::Origin};
+use crate::{auth, idempotency, origin::Origin};
 
 mod batch;
 mod discovery;
@@ -69,7 +69,12 @@ fn cors() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
-        .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, header::RANGE])
+        .allow_headers([
+            header::AUTHORIZATION,
+            header::CONTENT_TYPE,
+            header::RANGE,
+            idempotency::HEADER,
+        ])
         .expose_headers([
             header::RETRY_AFTER,
             header::DATE,
@@ -125,6 +130,8 @@ async fn method_not_allowed(method: Method) -> Failure {
 /// A v2 call that may go ahead: its token is good, it is within the rate, its body is JSON.
 struct Call {
     origin: Origin,
+    /// The caller's access token.
+    token: String,
     body: Value,
 }
 
@@ -142,6 +149,7 @@ impl Call {
             .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
         Ok(Self {
             origin: Origin::of(headers, app.public_url.as_deref()),
+            token: caller.to_owned(),
             body,
         })
     }

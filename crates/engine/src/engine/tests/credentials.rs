@@ -1,9 +1,9 @@
 //! Credentials that are refused, and tasks of other accounts.
 
-use super::rules::{Hand, accepted, error, progress};
-use super::world::account;
+use super::rules::{Hand, accepted, error, network, progress};
+use super::world::{account, task};
 use crate::engine::{CallKind, Hindrance};
-use crate::{Account, Phase, TaskState};
+use crate::{Account, Phase, TaskKey, TaskState};
 use serde_json::json;
 
 fn other() -> Account {
@@ -13,34 +13,59 @@ fn other() -> Account {
     }
 }
 
+fn in_phase(hand: &Hand, phase: Phase) -> usize {
+    let tasks = hand.engine.tasks();
+    tasks.filter(|task| task.state.phase() == phase).count()
+}
+
+/// Each focus of the window, each return of the network and each Try now sent one more item, which
+/// was refused and Failed: twenty looks at the page emptied a batch of twenty.
 #[test]
-fn refused_credentials_stop_sending_until_a_person_acts() {
+fn refused_credentials_hold_all_submissions_whatever_a_person_looks_at() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 100);
     let call = hand.call();
     hand.answer(&call, Err(error(401)));
-    let failed = |hand: &Hand| {
-        hand.engine
-            .tasks()
-            .filter(|task| task.state.phase() == Phase::Failed)
-            .count()
-    };
-    assert_eq!(failed(&hand), 10);
-    assert_eq!(hand.engine.next_wake(), None, "nothing goes on by itself");
-    hand.now += 3_600_000;
-    assert!(hand.calls().is_empty());
-    assert_eq!(
-        hand.engine.hindrance(hand.now),
-        Some(Hindrance::Unauthorized)
+    assert_eq!(in_phase(&hand, Phase::Failed), 10);
+    assert!(
+        matches!(hand.state("a-000"), TaskState::Failed { message, .. } if message.contains("credentials"))
     );
-    // Awake, one item finds out.
-    hand.engine.wake(hand.now);
+    for _ in 0..5 {
+        assert_eq!(hand.engine.next_wake(), None, "nothing goes on by itself");
+        hand.now += 3_600_000;
+        assert!(hand.calls().is_empty());
+        hand.engine.wake(hand.now);
+        assert!(hand.calls().is_empty(), "sent at a focus");
+        hand.engine.set_online(false, hand.now);
+        hand.engine.set_online(true, hand.now);
+        assert!(hand.calls().is_empty(), "sent with the network's return");
+        hand.engine.set_leading(false, hand.now);
+        hand.engine.set_leading(true, hand.now);
+        assert!(hand.calls().is_empty(), "sent when leading again");
+        hand.submit(&["single"]);
+        assert!(hand.calls().is_empty(), "a new one, too");
+        let hindrance = hand.engine.hindrance(hand.now);
+        assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    }
+    assert_eq!(in_phase(&hand, Phase::Failed), 10);
+    assert_eq!(in_phase(&hand, Phase::Queued), 91);
+}
+
+/// A corrected token has the same address and User ID: the account does not change.
+#[test]
+fn new_credentials_let_one_submission_find_out_and_then_all() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 100);
+    let call = hand.call();
+    hand.answer(&call, Err(error(401)));
+    hand.engine.credentials_changed(hand.now);
+    assert_eq!(hand.engine.hindrance(hand.now), None);
     let probe = hand.call();
     assert_eq!(probe.tasks.len(), 1);
     hand.answer(&probe, Err(error(403)));
-    assert_eq!(failed(&hand), 11);
+    assert_eq!(in_phase(&hand, Phase::Failed), 11);
     assert!(hand.calls().is_empty());
-    hand.engine.wake(hand.now);
+    hand.engine.credentials_changed(hand.now);
     let probe = hand.call();
     hand.answer(&probe, accepted("x"));
     assert_eq!(hand.engine.hindrance(hand.now), None);
@@ -48,19 +73,130 @@ fn refused_credentials_stop_sending_until_a_person_acts() {
 }
 
 #[test]
-fn refused_entries_stop_sending_too() {
+fn another_account_is_not_held_by_the_refusal_of_the_last() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(error(401)));
+    hand.engine.set_account(other(), hand.now);
+    assert_eq!(hand.engine.hindrance(hand.now), None);
+    let mut task = task("b", hand.now);
+    task.account = other();
+    hand.engine.submit(vec![task], hand.now);
+    assert_eq!(hand.call().kind, CallKind::Generate);
+}
+
+/// A refusal of what left with the old token said that the new one was refused.
+#[test]
+fn an_answer_to_the_old_credentials_says_nothing_of_the_new() {
+    let mut hand = Hand::new();
+    hand.submit(&["a", "b"]);
+    let calls = hand.calls();
+    assert_eq!(calls.len(), 2);
+    hand.answer(&calls[0], Err(error(401)));
+    hand.engine.credentials_changed(hand.now);
+    hand.submit(&["c"]);
+    hand.answer(&calls[1], Err(error(401)));
+    assert_eq!(hand.phase("b"), Phase::Failed);
+    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.call().tasks, [TaskKey("c".into())]);
+}
+
+/// What runs was asked about on, with a token that is refused, for ever.
+#[test]
+fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.submit(&["b", "c"]);
+    for call in hand.calls() {
+        hand.answer(&call, accepted("2"));
+    }
+    hand.submit_batch("later", 20);
+    hand.answer(&call, Err(error(401)));
+    assert_eq!(
+        hand.phase("a"),
+        Phase::Running,
+        "only the service ends a task"
+    );
+    let hindrance = hand.engine.hindrance(hand.now);
+    assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    for answer in [error(401), network(), error(403), error(500)] {
+        assert_eq!(hand.engine.next_wake(), None, "no poll by timer");
+        hand.now += 3_600_000;
+        assert!(hand.calls().is_empty());
+        hand.engine.wake(hand.now);
+        hand.engine.wake(hand.now);
+        let probe = hand.call();
+        assert_eq!(probe.kind, CallKind::Status);
+        hand.engine.wake(hand.now);
+        assert!(
+            hand.calls().is_empty(),
+            "a second while the first is under way"
+        );
+        hand.answer(&probe, Err(answer));
+        assert!(hand.calls().is_empty());
+        let hindrance = hand.engine.hindrance(hand.now);
+        assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    }
+    hand.now += 3_600_000;
+    hand.engine.wake(hand.now);
+    let probe = hand.call();
+    let entry = |index| {
+        let body = progress("processing").unwrap();
+        let body = json!({"success": true, "data": {"status": body["data"]["status"]}});
+        json!({"index": index, "status": 200, "body": body})
+    };
+    let entries: Vec<_> = (0..probe.tasks.len()).map(entry).collect();
+    hand.answer(
+        &probe,
+        Ok(json!({"success": true, "data": {"results": entries}})),
+    );
+    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.call().tasks.len(), 1, "one goes ahead");
+}
+
+/// The good news of a poll that left before the refusal is older than the refusal.
+#[test]
+fn a_poll_from_before_the_refusal_does_not_lift_it() {
+    let mut hand = Hand::new();
+    let poll = hand.running();
+    hand.submit(&["b", "c", "d"]);
+    let submission = hand.calls().remove(0);
+    assert_eq!(submission.kind, CallKind::Generate);
+    hand.answer(&submission, Err(error(401)));
+    hand.answer(&poll, progress("processing"));
+    let hindrance = hand.engine.hindrance(hand.now);
+    assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    hand.now += 60_000;
+    assert!(hand.calls().is_empty());
+}
+
+#[test]
+fn refused_entries_fail_and_hold_the_rest() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 100);
     let call = hand.call();
     let results: Vec<_> = (0..10)
-        .map(|index| json!({"index": index, "status": 401, "body": {"success": false}}))
+        .map(|index| match index {
+            3 | 7 => json!({"index": index, "status": 401, "body": {"success": false}}),
+            _ => {
+                let data = json!({"id": format!("{index}"), "status": "queued"});
+                json!({"index": index, "status": 200, "body": {"success": true, "data": data}})
+            }
+        })
         .collect();
     hand.answer(
         &call,
         Ok(json!({"success": true, "data": {"results": results}})),
     );
+    assert_eq!(in_phase(&hand, Phase::Failed), 2);
+    assert_eq!(in_phase(&hand, Phase::Running), 8);
+    assert_eq!(in_phase(&hand, Phase::Queued), 90);
+    hand.now += 60_000;
     assert!(hand.calls().is_empty());
     assert_eq!(hand.engine.next_wake(), None);
+    hand.engine.wake(hand.now);
+    assert_eq!(hand.call().kind, CallKind::Status);
 }
 
 #[test]

@@ -17,6 +17,10 @@ enum Deed {
     Online(bool),
     Lead(bool),
     Wake,
+    /// The service refuses the token, or takes it again, or another one is entered.
+    Revoke,
+    Reinstate,
+    CorrectToken,
     Act(Phase, Action),
     Pause(u8),
     Resume(u8),
@@ -34,7 +38,10 @@ fn any_deed() -> impl Strategy<Value = Deed> {
         1 => (0u64..3_600_000).prop_map(Deed::ClockBack),
         1 => any::<bool>().prop_map(Deed::Online),
         1 => any::<bool>().prop_map(Deed::Lead),
-        1 => Just(Deed::Wake),
+        2 => Just(Deed::Wake),
+        1 => Just(Deed::Revoke),
+        1 => Just(Deed::Reinstate),
+        1 => Just(Deed::CorrectToken),
         3 => (
             prop::sample::select(Phase::ALL.to_vec()),
             prop::sample::select(vec![
@@ -89,6 +96,9 @@ fn perform(world: &mut World, deed: Deed) {
         Deed::Online(online) => world.engine.set_online(online, now),
         Deed::Lead(leading) => world.engine.set_leading(leading, now),
         Deed::Wake => world.engine.wake(now),
+        Deed::Revoke => world.revoked = true,
+        Deed::Reinstate => world.revoked = false,
+        Deed::CorrectToken => world.correct_token(),
         Deed::Act(phase, action) => {
             if let Some(key) = world.keys(phase).first() {
                 world.act(key, action);
@@ -111,6 +121,7 @@ fn perform(world: &mut World, deed: Deed) {
 /// All trouble ends, and time is given: then everything must have come to an end.
 fn settle(world: &mut World) {
     world.faults = Faults::default();
+    world.correct_token();
     let now = world.now();
     world.engine.set_online(true, now);
     world.engine.set_leading(true, now);
@@ -149,7 +160,9 @@ proptest! {
             // Every accepted id was asked about until the service's last word; every other task
             // was sent, or waits for a person.
             prop_assert!(
-                task.state.is_terminal() || task.state.phase() == Phase::Unconfirmed,
+                task.state.is_terminal()
+                    || task.state.phase() == Phase::Unconfirmed
+                    || task.taken_back,
                 "left behind: {task:?}"
             );
             prop_assert!(task.trouble.is_none());

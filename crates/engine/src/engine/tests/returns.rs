@@ -34,7 +34,8 @@ fn a_pause_counts_for_items_that_come_back() {
     assert_eq!(hand.call().tasks.len(), 8);
 }
 
-/// Stopped while their call was under way, put back by a 429: they were sent, and paid, later.
+/// Stopped while their call was under way, put back by a 429: they were sent, and paid, later; and
+/// after that was mended, they were deleted and what was typed was lost.
 #[test]
 fn a_stop_counts_for_items_that_come_back() {
     let mut hand = Hand::new();
@@ -44,8 +45,60 @@ fn a_stop_counts_for_items_that_come_back() {
     hand.answer(&call, Err(error(429)));
     hand.now += 120_000;
     assert!(hand.calls().is_empty());
-    assert_eq!(hand.engine.tasks().count(), 0);
+    assert_eq!(hand.taken_back().len(), 15);
+    reload(&mut hand);
+    hand.engine.resume_batch(&batch());
+    hand.now += 120_000;
+    assert!(hand.calls().is_empty(), "sent after a reload");
+    assert!(!hand.engine.is_paused(&batch()));
+    // They stand in the table again.
+    let keys: Vec<TaskKey> = hand.engine.tasks().map(|task| task.key.clone()).collect();
+    for key in &keys {
+        hand.engine.act(key, Action::Remove, hand.now);
+    }
+    hand.calls();
     assert_eq!(hand.deleted.len(), 15);
+    assert_eq!(hand.engine.tasks().count(), 0);
+}
+
+/// The tab in which Stop was pressed put its rows back at once: those that the leader was sending
+/// in that moment were in the table and at the service. Now it goes by the leader's records.
+#[test]
+fn only_what_was_not_sent_is_taken_back() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 25);
+    let call = hand.call();
+    hand.engine.stop_batch(&batch(), hand.now);
+    assert!(hand.calls().is_empty());
+    let expected: Vec<String> = (10..25).map(|index| format!("a-{index:03}")).collect();
+    assert_eq!(hand.taken_back(), expected);
+    hand.answer(&call, Err(error(500)));
+    hand.calls();
+    assert_eq!(hand.taken_back(), expected, "those may be at the service");
+    assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
+}
+
+/// A leader that ends before it has written what it told: whoever takes over must not send what has
+/// gone back into a table.
+#[test]
+fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {
+    for stored in [TaskState::Queued, TaskState::Submitting] {
+        let mut hand = Hand::new();
+        hand.engine.set_leading(false, hand.now);
+        let mut told = task("a", START);
+        told.taken_back = true;
+        hand.engine.learn(told.clone(), hand.now);
+        let mut record = task("a", START);
+        record.state = stored;
+        hand.engine.load(vec![record], hand.now);
+        hand.engine.set_leading(true, hand.now);
+        assert!(hand.calls().is_empty());
+        assert_eq!(hand.taken_back(), ["a"]);
+        // Nor is it forgotten where storage never heard of it.
+        hand.engine.load(Vec::new(), hand.now);
+        hand.calls();
+        assert!(hand.deleted.is_empty());
+    }
 }
 
 #[test]

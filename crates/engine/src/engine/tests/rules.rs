@@ -79,6 +79,18 @@ impl Hand {
         self.next_call()
     }
 
+    /// What storage has as taken back.
+    pub fn taken_back(&self) -> Vec<&str> {
+        let mut latest = std::collections::BTreeMap::new();
+        for task in &self.saved {
+            latest.insert(task.key.0.as_str(), task.taken_back);
+        }
+        let kept = latest
+            .into_iter()
+            .filter(|(_, is_taken_back)| *is_taken_back);
+        kept.map(|(key, _)| key).collect()
+    }
+
     pub fn state(&self, key: &str) -> TaskState {
         self.engine
             .task(&TaskKey(key.into()))
@@ -165,7 +177,7 @@ fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
         hand.answer(
             &call,
             Err(if failure % 2 == 0 {
-                error(401)
+                error(500)
             } else {
                 network()
             }),

@@ -33,6 +33,9 @@ struct Travelling {
     tasks: Vec<TaskKey>,
     at: Millis,
     answer: Result<Value, ApiError>,
+    /// Which token it was made with, and how many refusals of it the page had heard of then.
+    token: u64,
+    refusals: u64,
 }
 
 pub struct Sent {
@@ -60,11 +63,19 @@ pub struct World {
     /// Ids that the page has been told.
     told: HashMap<TaskKey, String>,
     ended: HashMap<TaskKey, TaskState>,
+    /// What a person may have in the table again.
+    taken_back: HashSet<TaskKey>,
     /// Submissions since when nothing certain is known of the last.
     unsure: HashSet<TaskKey>,
     travelling: Vec<Travelling>,
     /// In true time, by the service's word.
     not_before: Millis,
+    /// The service refuses the present token.
+    pub revoked: bool,
+    token: u64,
+    /// Refusals of the present token that the page has heard, and whether the last still counts.
+    refusals: u64,
+    is_refused: bool,
     seed: u64,
     next_id: u64,
     next_key: u64,
@@ -113,9 +124,14 @@ impl World {
             resubmits: HashMap::new(),
             told: HashMap::new(),
             ended: HashMap::new(),
+            taken_back: HashSet::new(),
             unsure: HashSet::new(),
             travelling: Vec::new(),
             not_before: 0,
+            revoked: false,
+            token: 0,
+            refusals: 0,
+            is_refused: false,
             seed: seed | 1,
             next_id: 0,
             next_key: 0,
@@ -164,6 +180,15 @@ impl World {
         self.pump();
     }
 
+    /// A person enters another token, which the service takes.
+    pub fn correct_token(&mut self) {
+        self.revoked = false;
+        self.token += 1;
+        self.is_refused = false;
+        let now = self.now();
+        self.engine.credentials_changed(now);
+    }
+
     /// The page is closed at once, with everything that is under way, and opened again.
     pub fn restart(&mut self) {
         for call in self.travelling.drain(..) {
@@ -172,6 +197,8 @@ impl World {
             }
         }
         self.engine = Engine::new(account());
+        // Nobody has told the new page.
+        self.is_refused = false;
         let tasks = self.stored();
         let now = self.now();
         self.engine.load(tasks, now);
@@ -220,6 +247,19 @@ impl World {
             && let Some(wait) = error.retry_after_ms()
         {
             self.not_before = self.not_before.max(self.time + wait);
+        }
+        if call.token == self.token {
+            let is_poll = call.kind != CallKind::Generate;
+            match &call.answer {
+                Err(ApiError::Unauthorized { .. }) => {
+                    self.refusals += 1;
+                    self.is_refused = true;
+                }
+                Ok(body) if is_poll && call.refusals == self.refusals => {
+                    self.is_refused &= body.get("surprise").is_some();
+                }
+                _ => {}
+            }
         }
         if call.kind != CallKind::Generate {
             return;
@@ -273,6 +313,10 @@ impl World {
         if let Some(ended) = self.ended.get(&task.key) {
             assert_eq!(ended.phase(), task.state.phase(), "a last word changed");
         }
+        if task.taken_back {
+            assert_eq!(task.state, TaskState::Queued);
+            self.taken_back.insert(task.key.clone());
+        }
         if task.state.is_terminal() {
             self.ended.insert(task.key.clone(), task.state.clone());
         }
@@ -296,6 +340,9 @@ impl World {
             let shared = call.tasks.iter().find(|key| other.tasks.contains(key));
             assert_eq!(shared, None, "asked about twice at one time");
         }
+        if self.is_refused {
+            assert_ne!(call.kind, CallKind::Generate, "sent to be refused");
+        }
         if call.kind == CallKind::Generate {
             let written: Vec<_> = call.write_first.iter().map(|task| &task.key).collect();
             assert!(
@@ -305,6 +352,7 @@ impl World {
             );
             for task in &call.write_first {
                 assert_eq!(task.state, TaskState::Submitting);
+                assert!(!self.taken_back.contains(&task.key), "sent and taken back");
                 assert!(
                     !self.unsure.contains(&task.key),
                     "sent again without a person's word"
@@ -325,6 +373,8 @@ impl World {
             tasks: call.tasks,
             at,
             answer,
+            token: self.token,
+            refusals: self.refusals,
         });
     }
 
@@ -349,6 +399,9 @@ impl World {
         let mut limit = unreached;
         if chance < limit {
             return Err(network());
+        }
+        if self.revoked {
+            return Err(ApiError::from_status(401, None, None));
         }
         limit += refused;
         if chance < limit {

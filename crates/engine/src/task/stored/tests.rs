@@ -15,7 +15,7 @@ fn full() -> Value {
         "created": 1,
         "state": {"state": "failed", "id": null, "message": "no"},
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
-        "watching": false, "paused": true, "not_before": 3, "retry_of": "j",
+        "watching": false, "paused": true, "taken_back": true, "not_before": 3, "retry_of": "j",
         "batch": {"batch": "b", "index": 4}, "submitted": 5, "accepted": 6, "finished": 7, "refreshed": 8,
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
@@ -35,6 +35,7 @@ fn a_record_of_the_first_version_is_read() {
         "trouble",
         "watching",
         "paused",
+        "taken_back",
         "not_before",
         "retry_of",
         "batch",
@@ -48,7 +49,7 @@ fn a_record_of_the_first_version_is_read() {
         map.shift_remove(name);
     }
     let task = Task::from_value(value.clone()).unwrap();
-    assert!(task.watching && !task.paused && task.extra.is_empty());
+    assert!(task.watching && !task.paused && !task.taken_back && task.extra.is_empty());
     value["watching"] = json!(true);
     assert_eq!(task.to_value(), value);
     value["submitted"] = Value::Null;
@@ -149,7 +150,7 @@ fn tasks() -> impl Strategy<Value = Task> {
     let time = || prop::option::of(any::<u64>());
     let facts = (
         [".*", ".*", ".*", ".*"],
-        (any::<u64>(), any::<bool>(), any::<bool>()),
+        (any::<u64>(), any::<[bool; 3]>()),
         [time(), time(), time(), time()],
         prop::option::of(".*"),
         prop::option::of((".*", any::<u32>())),
@@ -157,7 +158,7 @@ fn tasks() -> impl Strategy<Value = Task> {
     );
     // No name of a later field is one of ours.
     (facts, states(), fields(".*"), fields("x_.*")).prop_map(|(facts, state, values, extra)| {
-        let ([key, address, uid, model_name], (created, watching, paused), times, ..) = facts;
+        let ([key, address, uid, model_name], (created, switches), times, ..) = facts;
         let (.., retry_of, batch, trouble) = facts;
         let [not_before, submitted, accepted, finished] = times;
         let input = json!({"model": {"category": uid, "subcategory": key}, "values": values});
@@ -170,8 +171,7 @@ fn tasks() -> impl Strategy<Value = Task> {
         );
         task.state = state;
         task.trouble = trouble.map(|(since, error)| Trouble { since, error });
-        task.watching = watching;
-        task.paused = paused;
+        [task.watching, task.paused, task.taken_back] = switches;
         task.not_before = not_before;
         task.retry_of = retry_of.map(TaskKey);
         task.batch = batch.map(|(batch, index)| BatchPlace {

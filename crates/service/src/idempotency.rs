@@ -1,0 +1,179 @@
+//! `Idempotency-Key`, as the IETF draft of that name has it: a submission that is sent again with
+//! the same key gets the first answer again, and makes no second task.
+
+use std::fmt::Write;
+
+use atelier_contract::ModelId;
+use axum::http::{HeaderMap, HeaderName};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+
+/// The header on `/v2/generate`.
+pub const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The field beside `uid`, for the items of a batch, which have no headers of their own.
+pub const FIELD: &str = "idempotency_key";
+
+/// How long a key is remembered.
+pub const TTL_SECONDS: u32 = 24 * 60 * 60;
+
+/// The longest key, in characters.
+const LONGEST: usize = 255;
+
+/// A key as its sender chose it: 1 to 255 visible ASCII characters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key(String);
+
+impl Key {
+    /// The key in the headers, bare or as a string of RFC 8941.
+    pub fn of_headers(headers: &HeaderMap) -> Result<Option<Self>, Failure> {
+        let mut values = headers.get_all(HEADER).iter();
+        let Some(value) = values.next() else {
+            return Ok(None);
+        };
+        if values.next().is_some() {
+            return Err(Failure::bad_request(
+                "There is more than one Idempotency-Key header.",
+            ));
+        }
+        let text = value.to_str().map_err(|_| malformed("Idempotency-Key"))?;
+        let text = text.trim();
+        let key = match text.strip_prefix('"') {
+            None => Some(text.to_owned()),
+            Some(quoted) => unquoted(quoted),
+        };
+        key.and_then(Self::new)
+            .map(Some)
+            .ok_or_else(|| malformed("Idempotency-Key"))
+    }
+
+    /// The key among the fields of a request.
+    pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, Failure> {
+        match fields.get(FIELD) {
+            None => Ok(None),
+            Some(Value::String(text)) => Self::new(text.clone())
+                .map(Some)
+                .ok_or_else(|| malformed(FIELD)),
+            Some(_) => Err(malformed(FIELD)),
+        }
+    }
+
+    fn new(text: String) -> Option<Self> {
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        (visible && (1..=LONGEST).contains(&text.len())).then_some(Self(text))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn malformed(name: &str) -> Failure {
+    Failure::bad_request(format!(
+        "{name} must be 1 to {LONGEST} visible ASCII characters."
+    ))
+}
+
+/// What stands between the quotes, given all but the first one.
+fn unquoted(rest: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut characters = rest.chars();
+    loop {
+        match characters.next()? {
+            '"' => return characters.next().is_none().then_some(text),
+            '\\' => text.push(characters.next().filter(|c| matches!(c, '"' | '\\'))?),
+            c => text.push(c),
+        }
+    }
+}
+
+/// A submission that carries a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Submission {
+    /// Whose key it is: the same key of another user or token is another key.
+    pub account: String,
+    pub key: Key,
+    /// Tells whether it is the same request again.
+    pub fingerprint: String,
+}
+
+/// The account that a token stands for. Where one token is demanded, all who have it are one
+/// account, also after the token has been changed; else each token is one. The token itself is
+/// not kept.
+pub fn account(uid: &str, token: &str, demanded: bool) -> String {
+    let token = if demanded { "" } else { token };
+    digest(&serde_json::json!([uid, token]))
+}
+
+/// The same for the same model and parameters as they were sent, in whatever order.
+pub fn fingerprint(model: &ModelId, given: &Map<String, Value>) -> String {
+    let mut request = serde_json::json!([model.category, model.subcategory, given]);
+    request.sort_all_objects();
+    digest(&request)
+}
+
+fn digest(value: &Value) -> String {
+    let bytes = Sha256::digest(value.to_string());
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn header(value: &str) -> Result<Option<String>, u16> {
+        let mut headers = HeaderMap::new();
+        headers.insert(HEADER, value.parse().unwrap());
+        Key::of_headers(&headers)
+            .map(|key| key.map(|key| key.0))
+            .map_err(|failure| failure.status.as_u16())
+    }
+
+    #[test]
+    fn a_key_is_bare_or_quoted() {
+        assert_eq!(header("a-1"), Ok(Some("a-1".into())));
+        assert_eq!(header("\"a-1\""), Ok(Some("a-1".into())));
+        assert_eq!(header(r#""a\"\\b""#), Ok(Some(r#"a"\b"#.into())));
+        assert_eq!(header(&"x".repeat(255)), Ok(Some("x".repeat(255))));
+        for odd in [
+            "", "\"\"", "\"a", "\"a\"b", "a b", "\"a b\"", "\"\\a\"", "é",
+        ] {
+            assert_eq!(header(odd), Err(400), "{odd}");
+        }
+        assert_eq!(header(&"x".repeat(256)), Err(400));
+        assert!(Key::of_headers(&HeaderMap::new()).unwrap().is_none());
+        let mut twice = HeaderMap::new();
+        twice.append(HEADER, "a".parse().unwrap());
+        twice.append(HEADER, "b".parse().unwrap());
+        assert!(Key::of_headers(&twice).is_err());
+    }
+
+    #[test]
+    fn the_same_request_is_known_by_its_values_alone() {
+        let model = ModelId::new("image", "strata");
+        let print = |given: Value| fingerprint(&model, given.as_object().unwrap());
+        let one = print(json!({"prompt": "a", "more": {"x": 1, "y": 2}}));
+        assert_eq!(one, print(json!({"more": {"y": 2, "x": 1}, "prompt": "a"})));
+        assert_ne!(one, print(json!({"prompt": "a"})));
+        assert_ne!(
+            print(json!({"seed": u64::MAX})),
+            print(json!({"seed": u64::MAX - 1}))
+        );
+        let moved = fingerprint(&ModelId::new("imagestrata", ""), &Map::new());
+        assert_ne!(moved, print(json!({})));
+    }
+
+    #[test]
+    fn an_account_is_a_user_and_a_token() {
+        assert_ne!(account("me", "a", false), account("me", "b", false));
+        assert_ne!(account("me", "a", false), account("you", "a", false));
+        assert_eq!(account("me", "old", true), account("me", "new", true));
+    }
+}
