@@ -25,7 +25,9 @@ serve() {
     run cargo build --release -p atelier-service
     service=http://127.0.0.1:$(node .dev/port.mjs)
     : >"$service_log"
-    start "$service_log" "$target/release/atelier-service" --listen "${service#http://}" --data "$tools/data"
+    # trunk's proxy tells only in X-Forwarded-Host by which address the page is open.
+    start "$service_log" "$target/release/atelier-service" --listen "${service#http://}" --data "$tools/data" \
+      --trust-proxy
     await "$started" "$service/api/models" 30 || {
       cat "$service_log" >&2
       die "the service does not answer"

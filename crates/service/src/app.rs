@@ -10,18 +10,18 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 
+use crate::access::Access;
 use crate::config::Config;
+use crate::connections::{self, Bounds};
 use crate::limit::Limit;
 use crate::models::Models;
 use crate::outputs::Outputs;
+use crate::private;
 use crate::routes;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::{Store, StoreError};
 use crate::worker::{Pool, Workshop};
-
-/// After a request to stop, open connections have this long to end.
-const GRACE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -47,7 +47,7 @@ pub struct App {
     pub limit: Option<Limit>,
     pub site: Option<Site>,
     pub token: Option<String>,
-    pub public_url: Option<String>,
+    pub access: Arc<Access>,
     pub latency: Duration,
 }
 
@@ -55,8 +55,11 @@ impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
         let data_error = |error| StartError::Data(config.data.clone(), error);
-        std::fs::create_dir_all(&config.data).map_err(data_error)?;
-        let outputs = Arc::new(Outputs::open(config.data.join("outputs")).map_err(data_error)?);
+        private::make_dir(&config.data).map_err(data_error)?;
+        let outputs = config.data.join("outputs");
+        private::make_dir(&outputs).map_err(data_error)?;
+        private::close(&config.data).map_err(data_error)?;
+        let outputs = Arc::new(Outputs::open(outputs).map_err(data_error)?);
         let database = config.data.join("tasks.sqlite");
         let store_error = |error| StartError::Store(database.clone(), error);
         let store = Arc::new(Store::open(&database).map_err(store_error)?);
@@ -83,7 +86,7 @@ impl App {
             limit: config.rate.map(Limit::new),
             site,
             token: config.token.clone().filter(|token| !token.is_empty()),
-            public_url: config.public_url.clone(),
+            access: Arc::new(Access::new(config)),
             latency: config.latency,
         })
     }
@@ -94,29 +97,12 @@ impl App {
 pub async fn serve(
     config: Config,
     listener: TcpListener,
-    stop: impl Future<Output = ()> + Send + 'static,
+    stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
     let app = Arc::new(App::start(&config)?);
-    let (stopping, stopped) = tokio::sync::watch::channel(false);
-    let mut begun = stopped.clone();
-    let serving =
-        axum::serve(listener, routes::router(app.clone())).with_graceful_shutdown(async move {
-            stop.await;
-            stopping.send_replace(true);
-        });
-    let overdue = async move {
-        if begun.wait_for(|stopping| *stopping).await.is_ok() {
-            tokio::time::sleep(GRACE).await;
-        } else {
-            std::future::pending::<()>().await;
-        }
-    };
-    let served = tokio::select! {
-        served = serving => served.map_err(StartError::Serve),
-        () = overdue => Ok(()),
-    };
+    let bounds = Bounds::new(config.idle, config.worker_count());
+    connections::serve(listener, routes::router(app.clone()), bounds, stop).await;
     tokio::task::spawn_blocking(move || app.pool.stop())
         .await
-        .map_err(|error| StartError::Serve(io::Error::other(error)))?;
-    served
+        .map_err(|error| StartError::Serve(io::Error::other(error)))
 }

@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::http::uri::Authority;
 use clap::Parser;
+
+use crate::access::ANY;
 
 /// A local generation service with procedural models (no AI): for trying Atelier on one machine.
 #[derive(Debug, Clone, Parser)]
@@ -26,7 +29,8 @@ pub struct Config {
     #[arg(long, value_name = "DIR")]
     pub site: Option<PathBuf>,
 
-    /// Calls under /v2 permitted per second and token, e.g. `5/s`; above it: 429 with Retry-After.
+    /// Calls under /v2 permitted per second, for each token and each address, e.g. `5/s`; each item
+    /// of a batch counts as a call. Above it: 429 with Retry-After.
     #[arg(long, value_name = "N/s", value_parser = parse_rate)]
     pub rate: Option<f64>,
 
@@ -38,6 +42,24 @@ pub struct Config {
     /// request's own host.
     #[arg(long, value_name = "URL", value_parser = parse_public_url)]
     pub public_url: Option<String>,
+
+    /// Also answer to this name, e.g. `studio.example`, with any port unless one is given; `*` for
+    /// every name. May be repeated. Loopback names are always answered to.
+    #[arg(long, value_name = "NAME", value_parser = parse_host)]
+    pub allow_host: Vec<String>,
+
+    /// Also let pages of this origin call, e.g. `https://studio.example`; `*` for every page. May be
+    /// repeated. Pages of loopback addresses always may.
+    #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
+    pub allow_origin: Vec<String>,
+
+    /// Believe X-Forwarded-Host, -Proto and -For: only behind a proxy that sets them.
+    #[arg(long)]
+    pub trust_proxy: bool,
+
+    /// Close connections that send no request for this long.
+    #[arg(long, value_name = "TIME", value_parser = parse_patience, default_value = "60s")]
+    pub idle: Duration,
 
     /// Multiplies the time that models take: 0.1 is ten times faster, 0 as fast as it goes.
     #[arg(long, value_name = "F", value_parser = parse_speed, default_value = "1.0")]
@@ -95,6 +117,34 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// As [`parse_duration`], but not none.
+fn parse_patience(text: &str) -> Result<Duration, String> {
+    parse_duration(text).and_then(|time| {
+        let none = || "a time above 0, such as 60s".to_owned();
+        (!time.is_zero()).then_some(time).ok_or_else(none)
+    })
+}
+
+/// A host name or address, with or without a port, or `*`.
+fn parse_host(text: &str) -> Result<String, String> {
+    let host = text.trim();
+    let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
+    if host == ANY || host.parse().is_ok_and(whole) {
+        return Ok(host.to_owned());
+    }
+    Err("a host name, such as studio.example, or *".into())
+}
+
+/// As browsers write it, or `null`, or `*`.
+fn parse_origin(text: &str) -> Result<String, String> {
+    let origin = text.trim().trim_end_matches('/');
+    let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
+    if origin == ANY || origin == "null" || origin.split_once("://").is_some_and(whole) {
+        return Ok(origin.to_owned());
+    }
+    Err("an origin, such as https://studio.example, or *".into())
+}
+
 fn parse_speed(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
@@ -136,6 +186,34 @@ mod tests {
         );
         assert!(parse_public_url("a.example").is_err());
         assert!(parse_public_url("ftp://a.example").is_err());
+    }
+
+    #[test]
+    fn hosts_and_origins_are_bare() {
+        for good in [
+            "studio.example",
+            "studio.example:8443",
+            "[::1]",
+            "10.0.0.7",
+            "*",
+        ] {
+            assert!(parse_host(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "https://a.example",
+            "a.example/x",
+            "me@a.example",
+            "a b",
+        ] {
+            assert!(parse_host(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            parse_origin("https://a.example/"),
+            Ok("https://a.example".into())
+        );
+        assert!(parse_origin("null").is_ok() && parse_origin("*").is_ok());
+        assert!(parse_origin("a.example").is_err() && parse_origin("https://a/x").is_err());
     }
 
     #[test]

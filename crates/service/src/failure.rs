@@ -6,6 +6,11 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::store::StoreError;
+
+/// When to try again what the disk did not permit.
+const RETRY_SECONDS: u64 = 5;
+
 /// A refused call: an HTTP status, and the body `{success: false, error, message, fields?}`.
 #[derive(Debug, Clone)]
 pub struct Failure {
@@ -56,6 +61,37 @@ impl Failure {
             parameter: parameter.to_owned(),
             message: message.into(),
         }])
+    }
+
+    /// 503: nothing was taken in, and it may work later.
+    fn later(code: &str, message: &str) -> Self {
+        let mut failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
+        failure.retry_after = Some(RETRY_SECONDS);
+        failure
+    }
+
+    /// There is no room for what another task would make.
+    pub fn full() -> Self {
+        Self::later(
+            "disk_full",
+            "The service's disk is full. Nothing was taken in; make room on it, then try again.",
+        )
+    }
+
+    /// What the store could not do.
+    pub fn store(error: StoreError) -> Self {
+        if error.is_full() {
+            tracing::warn!("{error}");
+            return Self::full();
+        }
+        if error.may_pass() {
+            tracing::error!("{error}");
+            return Self::later(
+                "storage_unavailable",
+                "The service can't use its disk at the moment; its log says why.",
+            );
+        }
+        Self::internal(error)
     }
 
     /// 500; the cause goes to the log, not to the caller.

@@ -9,16 +9,19 @@
 //! - Outputs are files, served with their types, byte ranges and CORS ([`outputs`]).
 //! - The two Python files are rendered from the same schemas ([`python`]).
 
+pub mod access;
 pub mod app;
 pub mod art;
 pub mod auth;
 pub mod config;
+pub mod connections;
 pub mod failure;
 pub mod idempotency;
 pub mod limit;
 pub mod models;
 pub mod origin;
 pub mod outputs;
+pub mod private;
 pub mod python;
 pub mod routes;
 pub mod sample;

@@ -1,7 +1,8 @@
-//! `--rate`: a token bucket for each access token (INTERFACE "Limits").
+//! `--rate`: token buckets, one for each access token and one for each address (INTERFACE
+//! "Limits").
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
@@ -20,6 +21,7 @@ pub struct Limit {
 
 #[derive(Debug)]
 struct Bucket {
+    /// Below none after a batch, which may take more than there is: the next call waits longer.
     calls_left: f64,
     filled: Instant,
 }
@@ -37,35 +39,67 @@ impl Limit {
         self.rate.max(1.0)
     }
 
-    /// Counts a call; 429 with the seconds to wait if there are too many.
-    pub fn take(&self, caller: &str, now: Instant) -> Result<(), Failure> {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Counts a call by each of the names that its caller goes by; 429 with the seconds to wait if
+    /// there are too many. Then none of them is counted.
+    pub fn take(&self, caller: &[String], now: Instant) -> Result<(), Failure> {
+        let mut buckets = self.lock();
         if buckets.len() > CALLERS_KEPT {
-            let full_after = self.burst() / self.rate;
-            buckets.retain(|_, b| now.duration_since(b.filled).as_secs_f64() < full_after);
+            let full = |b: &Bucket| self.filled(b, now) >= self.burst();
+            buckets.retain(|_, bucket| !full(bucket));
         }
-        let bucket = buckets.entry(caller.to_owned()).or_insert(Bucket {
-            calls_left: self.burst(),
-            filled: now,
-        });
-        let passed = now.saturating_duration_since(bucket.filled).as_secs_f64();
-        bucket.calls_left = (bucket.calls_left + passed * self.rate).min(self.burst());
-        bucket.filled = now;
-        if bucket.calls_left >= 1.0 {
-            bucket.calls_left -= 1.0;
+        let mut missing: f64 = 0.0;
+        for name in caller {
+            let bucket = buckets.entry(name.clone()).or_insert(Bucket {
+                calls_left: self.burst(),
+                filled: now,
+            });
+            bucket.calls_left = self.filled(bucket, now);
+            bucket.filled = now;
+            missing = missing.max(1.0 - bucket.calls_left);
+        }
+        if missing <= 0.0 {
+            Self::add(&mut buckets, caller, -1.0);
             return Ok(());
         }
-        let wait = ((1.0 - bucket.calls_left) / self.rate).ceil().max(1.0) as u64;
+        let wait = (missing / self.rate).ceil().max(1.0) as u64;
         let mut failure = Failure::new(
             StatusCode::TOO_MANY_REQUESTS,
             "rate_limited",
             format!(
-                "Too many calls: {} a second are permitted. Try again in {wait} s.",
+                "Too many calls: {} a second are permitted, and each item of a batch is one. Try again in {wait} s.",
                 self.rate
             ),
         );
         failure.retry_after = Some(wait);
         Err(failure)
+    }
+
+    /// Counts what a call that was let in turned out to hold: the further items of a batch.
+    pub fn charge(&self, caller: &[String], calls: usize) {
+        Self::add(&mut self.lock(), caller, -(calls as f64));
+    }
+
+    /// Takes back what was counted.
+    pub fn give_back(&self, caller: &[String], calls: usize) {
+        Self::add(&mut self.lock(), caller, calls as f64);
+    }
+
+    fn add(buckets: &mut HashMap<String, Bucket>, caller: &[String], calls: f64) {
+        for name in caller {
+            if let Some(bucket) = buckets.get_mut(name) {
+                bucket.calls_left += calls;
+            }
+        }
+    }
+
+    /// What is in the bucket by now.
+    fn filled(&self, bucket: &Bucket, now: Instant) -> f64 {
+        let passed = now.saturating_duration_since(bucket.filled).as_secs_f64();
+        (bucket.calls_left + passed * self.rate).min(self.burst())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Bucket>> {
+        self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,19 +108,45 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn a_burst_then_the_rate_for_each_caller() {
         let limit = Limit::new(2.0);
         let start = Instant::now();
         let ok = |caller, ms| {
             limit
-                .take(caller, start + Duration::from_millis(ms))
+                .take(&names(&[caller]), start + Duration::from_millis(ms))
                 .is_ok()
         };
         assert!(ok("a", 0) && ok("a", 0) && !ok("a", 0));
         assert!(ok("b", 0), "another caller has a bucket of its own");
         assert!(!ok("a", 400) && ok("a", 900));
-        let refused = limit.take("a", start + Duration::from_millis(901));
+        let refused = limit.take(&names(&["a"]), start + Duration::from_millis(901));
         assert_eq!(refused.unwrap_err().retry_after, Some(1));
+    }
+
+    #[test]
+    fn a_fresh_token_does_not_help_and_a_refused_call_costs_nothing() {
+        let limit = Limit::new(1.0);
+        let now = Instant::now();
+        assert!(limit.take(&names(&["token 1", "address"]), now).is_ok());
+        assert!(limit.take(&names(&["token 2", "address"]), now).is_err());
+        assert!(limit.take(&names(&["token 2", "elsewhere"]), now).is_ok());
+    }
+
+    #[test]
+    fn a_batch_is_let_in_whole_and_paid_for_afterwards() {
+        let limit = Limit::new(2.0);
+        let start = Instant::now();
+        let caller = names(&["a"]);
+        limit.take(&caller, start).unwrap();
+        limit.charge(&caller, 9);
+        let wait = limit.take(&caller, start).unwrap_err().retry_after;
+        assert_eq!(wait, Some(5), "8 too many, and one more, at 2 a second");
+        limit.give_back(&caller, 9);
+        assert!(limit.take(&caller, start).is_ok());
     }
 }

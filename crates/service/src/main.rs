@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use atelier_service::{Config, StartError, serve};
+use atelier_service::{Config, StartError, private, serve};
 use clap::Parser;
 use tokio::net::TcpListener;
 
@@ -16,6 +16,7 @@ async fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
+    private::from_now_on();
     match run(Config::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

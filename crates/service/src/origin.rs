@@ -3,25 +3,31 @@
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
+use crate::access::is_loopback;
+
 /// Scheme, host and port (and path, with `--public-url`), without a slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(String);
 
 impl Origin {
-    /// `--public-url`, else what a proxy says it was asked for, else the request's host.
-    pub fn of(headers: &HeaderMap, public_url: Option<&str>) -> Self {
-        if let Some(url) = public_url {
-            return Self(url.to_owned());
-        }
+    /// An absolute http(s) URL without a slash at the end.
+    pub fn new(url: String) -> Self {
+        Self(url)
+    }
+
+    /// The request's host; or, if the proxy before this service is to be believed, what it says it
+    /// was asked for.
+    pub fn of(headers: &HeaderMap, trust_proxy: bool) -> Self {
         let first = |name: &str| {
             let value = headers.get(name)?.to_str().ok()?;
             Some(value.split(',').next()?.trim().to_owned())
         };
-        let scheme = match first("x-forwarded-proto") {
+        let forwarded = |name: &str| trust_proxy.then(|| first(name)).flatten();
+        let scheme = match forwarded("x-forwarded-proto") {
             Some(scheme) if scheme.eq_ignore_ascii_case("https") => "https",
             _ => "http",
         };
-        let host = [first("x-forwarded-host"), first(header::HOST.as_str())]
+        let host = [forwarded("x-forwarded-host"), first(header::HOST.as_str())]
             .into_iter()
             .flatten()
             .find(|host| is_host(host))
@@ -54,14 +60,7 @@ impl Origin {
             .or_else(|| url.strip_prefix("https://"))?;
         let (authority, path) = rest.split_at(rest.find('/')?);
         let authority: Authority = authority.parse().ok()?;
-        let host = authority
-            .host()
-            .trim_start_matches('[')
-            .trim_end_matches(']');
-        let loopback = host == "localhost"
-            || host
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
+        let loopback = is_loopback(authority.host());
         (loopback && !authority.as_str().contains('@')).then_some(path)
     }
 }
@@ -79,18 +78,18 @@ fn is_host(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn origin(pairs: &[(&'static str, &'static str)]) -> String {
+    fn origin(pairs: &[(&'static str, &'static str)], trust_proxy: bool) -> String {
         let mut headers = HeaderMap::new();
         for (name, value) in pairs {
             headers.insert(*name, value.parse().unwrap());
         }
-        Origin::of(&headers, None).0
+        Origin::of(&headers, trust_proxy).0
     }
 
     #[test]
     fn the_request_says_where_it_came_in() {
         assert_eq!(
-            origin(&[("host", "localhost:8787")]),
+            origin(&[("host", "localhost:8787")], false),
             "http://localhost:8787"
         );
         let proxied = [
@@ -98,9 +97,10 @@ mod tests {
             ("x-forwarded-host", "studio.example, inner"),
             ("x-forwarded-proto", "https"),
         ];
-        assert_eq!(origin(&proxied), "https://studio.example");
+        assert_eq!(origin(&proxied, true), "https://studio.example");
+        assert_eq!(origin(&proxied, false), "http://127.0.0.1:8787");
         let odd = [("host", "a/b\"<x>"), ("x-forwarded-host", "user@evil")];
-        assert_eq!(origin(&odd), "http://127.0.0.1");
+        assert_eq!(origin(&odd, true), "http://127.0.0.1");
     }
 
     #[test]

@@ -18,6 +18,14 @@ pub const ROUTE: &str = "/outputs";
 /// The directory of the previews, beside those of the tasks.
 pub const PREVIEWS: &str = "previews";
 
+/// What a browser shows an image or a film by itself with is all that is let through.
+const SANDBOX: &str =
+    "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
+
+/// The room that another task may need, in bytes.
+#[cfg(unix)]
+const ROOM: u64 = 4 << 20;
+
 /// One file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
@@ -49,15 +57,24 @@ impl Outputs {
                 fs::remove_dir_all(left_over)?;
             }
         }
-        fs::create_dir_all(&unfinished)?;
-        let mut paths = Vec::new();
-        for (n, artifact) in artifacts.iter().enumerate() {
-            let name = format!("{n}.{}", artifact.extension);
-            write_synced(&unfinished.join(&name), &artifact.bytes)?;
-            paths.push(format!("{task}/{name}"));
-        }
+        let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
+            // Half of it would take room that may be the very thing that is missing.
+            let _ = fs::remove_dir_all(&unfinished);
+        })?;
         fs::rename(&unfinished, &finished)?;
+        // A power cut must not take back what the database is about to call completed.
+        sync_dir(&self.dir)?;
         Ok(paths)
+    }
+
+    /// Whether there is room for the files of another task. Where the system does not say, there
+    /// is.
+    pub fn have_room(&self) -> bool {
+        #[cfg(unix)]
+        if let Ok(disk) = rustix::fs::statvfs(&self.dir) {
+            return disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM;
+        }
+        true
     }
 
     /// The file of a preview, whether or not it exists yet.
@@ -69,8 +86,11 @@ impl Outputs {
     pub fn save_preview(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         fs::create_dir_all(self.dir.join(PREVIEWS))?;
         let unfinished = self.dir.join(PREVIEWS).join(format!(".{name}"));
-        write_synced(&unfinished, bytes)?;
-        fs::rename(unfinished, self.preview_file(name))
+        write_synced(&unfinished, bytes).inspect_err(|_| {
+            let _ = fs::remove_file(&unfinished);
+        })?;
+        fs::rename(unfinished, self.preview_file(name))?;
+        sync_dir(&self.dir.join(PREVIEWS))
     }
 
     /// The file behind a path such as `/outputs/3f…/0.png`, if this service made it.
@@ -97,47 +117,97 @@ impl Outputs {
         let inner = request.uri().path().strip_prefix(ROUTE).unwrap_or("/");
         let path = inner.trim_start_matches('/').to_owned();
         if hidden || path.ends_with('/') {
-            return not_found().into_response();
+            return sandboxed(not_found().into_response());
         }
         match format!("/{path}").parse() {
             Ok(uri) => *request.uri_mut() = uri,
-            Err(_) => return not_found().into_response(),
+            Err(_) => return sandboxed(not_found().into_response()),
         }
         let served = ServeDir::new(&self.dir)
             .append_index_html_on_directories(false)
             .oneshot(request)
             .await;
-        let mut response = match served {
-            Ok(response) if response.status() == StatusCode::NOT_FOUND => {
-                return not_found().into_response();
-            }
-            Ok(response) if response.status() == StatusCode::METHOD_NOT_ALLOWED => {
-                return Failure::new(
+        sandboxed(match served {
+            Ok(response) => match response.status() {
+                StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
+                    kept_for_good(response.map(Body::new))
+                }
+                StatusCode::NOT_FOUND => not_found().into_response(),
+                StatusCode::METHOD_NOT_ALLOWED => Failure::new(
                     StatusCode::METHOD_NOT_ALLOWED,
                     "method_not_allowed",
                     "Outputs can only be read.",
                 )
-                .into_response();
-            }
-            Ok(response) => response.map(Body::new),
+                .into_response(),
+                StatusCode::RANGE_NOT_SATISFIABLE => {
+                    let range = response.headers().get(header::CONTENT_RANGE).cloned();
+                    let failure = Failure::new(
+                        StatusCode::RANGE_NOT_SATISFIABLE,
+                        "range_not_satisfiable",
+                        "The output has no such range of bytes.",
+                    );
+                    let mut response = failure.into_response();
+                    if let Some(range) = range {
+                        response.headers_mut().insert(header::CONTENT_RANGE, range);
+                    }
+                    response
+                }
+                status => Failure::internal(format!("{path}: {status}")).into_response(),
+            },
             Err(never) => match never {},
-        };
-        let headers = response.headers_mut();
-        let mut set =
-            |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
-        set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
-        set(header::CACHE_CONTROL, "public, max-age=31536000, immutable");
-        // A page of another origin may embed it even under cross-origin isolation.
-        set(
-            HeaderName::from_static("cross-origin-resource-policy"),
-            "cross-origin",
-        );
-        response
+        })
     }
+}
+
+/// An output never changes.
+fn kept_for_good(mut response: Response) -> Response {
+    response.headers_mut().insert(
+        header::CACHE_CONTROL,
+        HeaderValue::from_static("public, max-age=31536000, immutable"),
+    );
+    response
+}
+
+/// Whatever an output holds, opened by itself it can only be looked at: it runs nothing, loads
+/// nothing, and has no part in this origin. What has no other word is not kept.
+pub fn sandboxed(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    let mut set = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
+    set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    set(header::CONTENT_SECURITY_POLICY, SANDBOX);
+    // A page of another origin may embed it even under cross-origin isolation.
+    set(
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "cross-origin",
+    );
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
 }
 
 fn not_found() -> Failure {
     Failure::not_found("unknown_output", "There is no such output.")
+}
+
+fn write_all(dir: &Path, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+    fs::create_dir_all(dir)?;
+    let mut paths = Vec::new();
+    for (n, artifact) in artifacts.iter().enumerate() {
+        let name = format!("{n}.{}", artifact.extension);
+        write_synced(&dir.join(&name), &artifact.bytes)?;
+        paths.push(format!("{task}/{name}"));
+    }
+    sync_dir(dir)?;
+    Ok(paths)
+}
+
+/// The names in a directory are data of the directory's own.
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        fs::File::open(dir)?.sync_all()?;
+    }
+    Ok(())
 }
 
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -74,7 +74,9 @@ impl Samples {
         let artifact = match model.make(&job) {
             Ok(mut artifacts) if !artifacts.is_empty() => artifacts.swap_remove(0),
             Ok(_) => return Err(io::Error::other("the sample has no output")),
-            Err(Ended::Failed(message)) => return Err(io::Error::other(message)),
+            Err(Ended::Failed(message) | Ended::Hindered(message)) => {
+                return Err(io::Error::other(message));
+            }
             Err(Ended::Stopped) => return Err(io::Error::other("stopped")),
         };
         self.outputs.save_preview(&name, &artifact.bytes)?;

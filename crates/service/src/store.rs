@@ -5,13 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use atelier_contract::{ModelId, StatusWord};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::idempotency::{Submission, TTL_SECONDS};
 
-/// A task as it is kept.
+/// A new task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     pub id: String,
@@ -20,6 +20,16 @@ pub struct Task {
     /// Every parameter with its value, defaults and the chosen seed included: running the task
     /// again gives the same output.
     pub input: Map<String, Value>,
+    /// The word it is accepted with.
+    pub status: StatusWord,
+}
+
+/// Where a task stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    pub id: String,
+    pub uid: String,
+    pub model: ModelId,
     pub status: StatusWord,
     /// Paths below `/outputs/`, e.g. `3f…/0.png`. The URL is built per request.
     pub output: Vec<String>,
@@ -43,6 +53,31 @@ pub enum StoreError {
     Newer(i64),
 }
 
+impl StoreError {
+    /// There is no room on the disk.
+    pub fn is_full(&self) -> bool {
+        self.code() == Some(ErrorCode::DiskFull)
+    }
+
+    /// The disk, not the database, is at fault.
+    pub fn may_pass(&self) -> bool {
+        use ErrorCode::{
+            CannotOpen, DatabaseBusy, DiskFull, OutOfMemory, ReadOnly, SystemIoFailure,
+        };
+        matches!(
+            self.code(),
+            Some(CannotOpen | DatabaseBusy | DiskFull | OutOfMemory | ReadOnly | SystemIoFailure)
+        )
+    }
+
+    fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Database(error) => error.sqlite_error_code(),
+            Self::Newer(_) => None,
+        }
+    }
+}
+
 /// The database. One connection: its statements take microseconds, apart from the commit.
 #[derive(Debug)]
 pub struct Store {
@@ -50,7 +85,7 @@ pub struct Store {
 }
 
 /// What each version of the schema added; a database goes through those that it lacks.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -76,6 +111,10 @@ const MIGRATIONS: [&str; 2] = [
          PRIMARY KEY (account, key)
      ) WITHOUT ROWID;
      CREATE INDEX submission_by_age ON submission (created_ms);",
+    // An input may be large, and is read once; the rest of a row is read at every poll.
+    "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
+     INSERT INTO input SELECT seq, input FROM task;
+     ALTER TABLE task DROP COLUMN input;",
 ];
 
 /// The schema of this program.
@@ -95,17 +134,18 @@ impl Store {
             .ok()
             .and_then(|version| MIGRATIONS.get(version..))
             .ok_or(StoreError::Newer(version))?;
-        let transaction = connection.transaction()?;
-        for migration in missing {
-            transaction.execute_batch(migration)?;
+        // Where nothing is missing nothing is written: a full disk is no reason not to start.
+        if !missing.is_empty() {
+            let transaction = connection.transaction()?;
+            for migration in missing {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            transaction.commit()?;
         }
-        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
-        transaction.commit()?;
-        let store = Self {
+        Ok(Self {
             connection: Mutex::new(connection),
-        };
-        store.forget_submissions(now_ms())?;
-        Ok(store)
+        })
     }
 
     /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
@@ -118,9 +158,7 @@ impl Store {
         submission: Option<&Submission>,
     ) -> Result<Option<Answered>, StoreError> {
         let now = now_ms();
-        if submission.is_some() {
-            self.forget_submissions(now)?;
-        }
+        let input = Value::Object(task.input.clone()).to_string();
         self.with(|connection| {
             // No other transaction can begin before this one ends: the connection is locked.
             let transaction = connection.unchecked_transaction()?;
@@ -128,6 +166,9 @@ impl Store {
                 if let Some(answered) = answered(&transaction, submission, now)? {
                     return Ok(Some(answered));
                 }
+                transaction
+                    .prepare_cached("DELETE FROM submission WHERE created_ms <= ?1")?
+                    .execute([oldest_kept(now)])?;
                 transaction
                     .prepare_cached(
                         "INSERT INTO submission (account, key, fingerprint, id, status, created_ms)
@@ -144,18 +185,20 @@ impl Store {
             }
             transaction
                 .prepare_cached(
-                    "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO task (id, uid, category, subcategory, status, created_ms)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )?
                 .execute(params![
                     task.id,
                     task.uid,
                     task.model.category,
                     task.model.subcategory,
-                    Value::Object(task.input.clone()).to_string(),
                     task.status.as_str(),
                     now,
                 ])?;
+            transaction
+                .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
+                .execute(params![transaction.last_insert_rowid(), input])?;
             transaction.commit()?;
             Ok(None)
         })
@@ -166,26 +209,38 @@ impl Store {
         self.with(|connection| answered(connection, submission, now_ms()))
     }
 
-    /// Deletes the keys that are past their time.
-    fn forget_submissions(&self, now: i64) -> Result<(), StoreError> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("DELETE FROM submission WHERE created_ms <= ?1")?
-                .execute([oldest_kept(now)])
-        })?;
-        Ok(())
-    }
-
-    pub fn find(&self, id: &str) -> Result<Option<Task>, StoreError> {
+    /// Where a task stands. Its input is not read.
+    pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory, input, status, output, error
+                    "SELECT id, uid, category, subcategory, status, output, error
                      FROM task WHERE id = ?1",
                 )?
                 .query_row([id], read)
                 .optional()
         })
+    }
+
+    /// What a task is to be made from: its model and its input.
+    pub fn order(&self, id: &str) -> Result<Option<(ModelId, Map<String, Value>)>, StoreError> {
+        let found = self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT category, subcategory, input FROM task JOIN input USING (seq)
+                     WHERE id = ?1",
+                )?
+                .query_row([id], |row| {
+                    let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+                    Ok((model, row.get::<_, String>(2)?))
+                })
+                .optional()
+        })?;
+        // Read as JSON when others have the database again.
+        Ok(found.map(|(model, input)| match json(&input) {
+            Value::Object(input) => (model, input),
+            _ => (model, Map::new()),
+        }))
     }
 
     /// Tasks neither completed nor failed, oldest first.
@@ -283,21 +338,20 @@ fn oldest_kept(now: i64) -> i64 {
     now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Task> {
-    let json = |text: String| serde_json::from_str(&text).unwrap_or(Value::Null);
-    let status: String = row.get(5)?;
-    Ok(Task {
+fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
+    let status: String = row.get(4)?;
+    Ok(Progress {
         id: row.get(0)?,
         uid: row.get(1)?,
         model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
-        input: match json(row.get(4)?) {
-            Value::Object(input) => input,
-            _ => Map::new(),
-        },
         status: StatusWord::from(status.as_str()),
-        output: serde_json::from_value(json(row.get(6)?)).unwrap_or_default(),
-        error: row.get(7)?,
+        output: serde_json::from_value(json(&row.get::<_, String>(5)?)).unwrap_or_default(),
+        error: row.get(6)?,
     })
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
 fn now_ms() -> i64 {
@@ -322,8 +376,6 @@ mod tests {
             model: ModelId::new("image", "strata"),
             input,
             status: StatusWord::Queued,
-            output: Vec::new(),
-            error: None,
         }
     }
 
@@ -340,11 +392,13 @@ mod tests {
         drop(store);
         let store = Store::open(&path).unwrap();
         assert_eq!(store.unfinished().unwrap(), ["b", "c"]);
-        let done = store.find("a").unwrap().unwrap();
+        let done = store.progress("a").unwrap().unwrap();
         assert_eq!(done.status, StatusWord::Completed);
         assert_eq!(done.output, ["a/0.png"]);
-        assert_eq!(done.input["seed"], json!(u64::MAX), "seeds stay exact");
-        assert_eq!(store.find("d").unwrap(), None);
+        let (model, input) = store.order("a").unwrap().unwrap();
+        assert_eq!(model, ModelId::new("image", "strata"));
+        assert_eq!(input["seed"], json!(u64::MAX), "seeds stay exact");
+        assert_eq!(store.progress("d").unwrap(), None);
     }
 
     #[test]
@@ -355,7 +409,7 @@ mod tests {
         store.fail("a", "no").unwrap();
         store.set_processing("a").unwrap();
         store.complete("a", &["a/0.png".into()]).unwrap();
-        let task = store.find("a").unwrap().unwrap();
+        let task = store.progress("a").unwrap().unwrap();
         assert_eq!(
             (task.status, task.error),
             (StatusWord::Failed, Some("no".into()))
@@ -400,7 +454,7 @@ mod tests {
             (answered.id.as_str(), answered.status),
             ("a", StatusWord::Queued)
         );
-        assert_eq!(store.find("c").unwrap(), None, "nothing was written");
+        assert_eq!(store.progress("c").unwrap(), None, "nothing was written");
         age(day);
         assert_eq!(store.answered(&old).unwrap(), None);
         assert_eq!(
@@ -428,7 +482,7 @@ mod tests {
         .unwrap();
         drop(old);
         let store = Store::open(&path).unwrap();
-        assert_eq!(store.find("a").unwrap().unwrap().input["prompt"], "x");
+        assert_eq!(store.order("a").unwrap().unwrap().1["prompt"], "x");
         assert_eq!(
             store.insert(&task("b"), Some(&submission("k"))).unwrap(),
             None

@@ -71,11 +71,29 @@ fn a_task_from_generate_to_its_files() {
         (200, "image/png")
     );
     assert!(file.bytes.starts_with(b"\x89PNG"));
-    assert_eq!(file.header("access-control-allow-origin"), "*");
     assert_eq!(file.header("x-content-type-options"), "nosniff");
     assert!(file.header("cache-control").contains("immutable"));
+    assert!(file.header("content-security-policy").contains("sandbox"));
+    let page = ("origin", "http://localhost:8080");
+    let file = server.call("GET", url, &[page], b"");
+    assert_eq!(file.header("access-control-allow-origin"), page.1);
     let part = server.call("GET", url, &[("range", "bytes=1-3")], b"");
     assert_eq!((part.status, part.bytes.as_slice()), (206, &b"PNG"[..]));
+    // Guards against a browser that keeps an error for good.
+    let beyond = server.call("GET", url, &[("range", "bytes=999999999-")], b"");
+    assert_eq!(
+        (beyond.status, beyond.error().as_str()),
+        (416, "range_not_satisfiable")
+    );
+    assert!(beyond.header("content-range").starts_with("bytes */"));
+    for answer in [
+        &beyond,
+        &server.call("POST", url, &[], b""),
+        &server.get("/outputs/0123/0.png"),
+    ] {
+        assert_eq!(answer.header("cache-control"), "no-store");
+        assert!(answer.header("content-security-policy").contains("sandbox"));
+    }
     assert_eq!(server.call("POST", url, &[], b"").status, 405);
     let gone = server.get("/outputs/0123/0.png");
     assert_eq!(
@@ -333,6 +351,14 @@ fn calls_that_are_no_calls() {
             "{path}"
         );
     }
+    // Guards against answers that are not JSON: the framework's own.
+    for path in ["schema", "openai-function", "comfyui-node", "docs"] {
+        let answer = server.get(&format!("/api/{path}/image/%ff"));
+        assert_eq!(
+            (answer.status, answer.error().as_str()),
+            (400, "bad_request")
+        );
+    }
     for path in [
         "/api/schema/a/b",
         "/api/openai-function/a/b",
@@ -343,10 +369,11 @@ fn calls_that_are_no_calls() {
 }
 
 #[test]
-fn any_page_may_call() {
+fn pages_of_this_machine_may_call() {
     let server = Server::start(&[]);
+    let page = ("origin", "http://localhost:8080");
     let asks = [
-        ("origin", "https://studio.example"),
+        page,
         ("access-control-request-method", "POST"),
         (
             "access-control-request-headers",
@@ -356,7 +383,7 @@ fn any_page_may_call() {
     let answer = server.call("OPTIONS", "/v2/generate", &asks, b"");
     assert_eq!(
         (answer.status, answer.header("access-control-allow-origin")),
-        (200, "*")
+        (200, page.1)
     );
     assert!(
         answer
@@ -364,18 +391,13 @@ fn any_page_may_call() {
             .contains("authorization")
     );
     assert!(!answer.header("access-control-max-age").is_empty());
-    let refused = server.call(
-        "POST",
-        "/v2/status",
-        &[("origin", "https://studio.example")],
-        b"",
-    );
+    let refused = server.call("POST", "/v2/status", &[page], b"");
     assert_eq!(
         (
             refused.status,
             refused.header("access-control-allow-origin")
         ),
-        (401, "*")
+        (401, page.1)
     );
     assert!(
         refused
@@ -386,6 +408,59 @@ fn any_page_may_call() {
         refused
             .header("access-control-allow-credentials")
             .is_empty()
+    );
+    // What a browser keeps without the header is not to be used where it is needed.
+    let vary = server.get("/api/models").header("vary").to_owned();
+    assert!(vary.contains("origin"), "{vary}");
+}
+
+/// Guards against any web page that its owner opens using the service, by its own name or by one
+/// that was made to lead here.
+#[test]
+fn other_names_and_pages_are_turned_away() {
+    let server = Server::start(&[]);
+    let port = server.url.rsplit(':').next().unwrap();
+    let evil = [("host", "evil.example")];
+    let with_port = format!("evil.example:{port}");
+    for (path, method) in [
+        ("/api/models", "GET"),
+        ("/v2/generate", "POST"),
+        ("/", "GET"),
+    ] {
+        for headers in [evil, [("host", with_port.as_str())]] {
+            let answer = server.call(method, path, &headers, b"");
+            assert_eq!(
+                (answer.status, answer.error().as_str()),
+                (421, "host_not_allowed")
+            );
+        }
+        let answer = server.call(method, path, &[("origin", "https://evil.example")], b"");
+        assert_eq!(
+            (answer.status, answer.error().as_str()),
+            (403, "origin_not_allowed")
+        );
+        assert_eq!(answer.header("access-control-allow-origin"), "");
+    }
+    assert_eq!(
+        server
+            .call("GET", "/api/models", &[("origin", "null")], b"")
+            .status,
+        403
+    );
+    let local = [("host", "localhost:1"), ("origin", "http://[::1]:9")];
+    assert_eq!(server.call("GET", "/api/models", &local, b"").status, 200);
+
+    let server = Server::start(&[
+        "--allow-host",
+        "evil.example",
+        "--allow-origin",
+        "https://evil.example",
+    ]);
+    let headers = [("host", "evil.example"), ("origin", "https://evil.example")];
+    let answer = server.call("GET", "/api/models", &headers, b"");
+    assert_eq!(
+        (answer.status, answer.header("access-control-allow-origin")),
+        (200, "https://evil.example")
     );
 }
 
@@ -407,9 +482,82 @@ fn too_many_calls_are_told_when_to_come_back() {
     );
 }
 
+/// Guards against a limit that ten items pass for the price of one, or that a new token resets.
+#[test]
+fn every_item_counts_and_a_fresh_token_does_not_help() {
+    let server = Server::start(&["--rate", "5/s"]);
+    let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
+    let ten = json!({"requests": vec![task.clone(); 10]});
+    assert_eq!(server.post("/v2/status-batch", &ten).status, 200);
+    let refused = server.post("/v2/status", &task);
+    assert_eq!(refused.status, 429);
+    let wait: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=2).contains(&wait), "{wait}");
+    let headers = [
+        ("authorization", "Bearer another"),
+        ("content-type", "application/json"),
+    ];
+    let answer = server.call("POST", "/v2/status", &headers, task.to_string().as_bytes());
+    assert_eq!(answer.status, 429, "the address is the same");
+}
+
+/// Guards against words that the interface keeps for the answer to generate.
+#[test]
+fn a_status_is_one_of_three_words() {
+    let server = Server::start(&["--speed", "50", "--workers", "1"]);
+    let first = server.generate(STRATA, json!({"prompt": "a"}));
+    let second = server.generate(STRATA, json!({"prompt": "b"}));
+    for task in [&first, &second] {
+        let data = server.post("/v2/status", task).json()["data"].clone();
+        assert_eq!(data["status"], "processing", "the second one waits still");
+        let batch = server
+            .post("/v2/status-batch", &json!({"requests": [task]}))
+            .json();
+        assert_eq!(batch["data"]["results"][0]["body"]["data"], data);
+    }
+}
+
+/// Guards against prompts and pictures that everybody on the machine can read.
+#[cfg(unix)]
+#[test]
+fn data_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = Server::start_on(&data, &["--speed", "0"]);
+    let urls = server.output(STRATA, json!({"prompt": "a"}));
+    let output = urls[0].split("/outputs/").nth(1).unwrap();
+    let mode = |path: &str| {
+        let found = std::fs::metadata(data.join(path)).unwrap();
+        format!("{path} {:o}", found.permissions().mode() & 0o777)
+    };
+    for file in [
+        "tasks.sqlite",
+        "tasks.sqlite-wal",
+        &format!("outputs/{output}"),
+    ] {
+        assert_eq!(mode(file), format!("{file} 600"));
+    }
+    for dir in ["", "outputs"] {
+        assert_eq!(mode(dir), format!("{dir} 700"));
+    }
+}
+
 #[test]
 fn urls_follow_the_address_that_the_caller_used() {
+    // Guards against anybody's header in the addresses, and in the downloaded files.
     let server = Server::start(&[]);
+    let forwarded = [
+        ("x-forwarded-host", "localhost:1"),
+        ("x-forwarded-proto", "https"),
+    ];
+    let file = server.call("GET", "/api/openai-function/image/strata", &forwarded, b"");
+    let address = format!("BASE_URL = \"{}\"", server.url);
+    assert!(file.text().contains(&address), "{address}");
+
+    let server = Server::start(&["--trust-proxy", "--allow-host", "studio.example"]);
+    let evil = [("x-forwarded-host", "evil.example")];
+    assert_eq!(server.call("GET", "/api/models", &evil, b"").status, 421);
     let headers = [
         ("x-forwarded-host", "studio.example"),
         ("x-forwarded-proto", "https"),

@@ -14,9 +14,8 @@ fn tasks_survive_a_killed_process() {
     let mut server = Server::start_on(data.path(), &SLOW);
     let running = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
     let waiting = server.generate(STRATA, json!({"prompt": "b"}));
-    while server.post("/v2/status", &running).json()["data"]["status"] != "processing" {
-        std::thread::yield_now();
-    }
+    // Only the log tells a task that is worked on from one that waits.
+    server.await_log("begins");
     server.kill();
 
     let server = Server::start_on(data.path(), &["--speed", "0"]);

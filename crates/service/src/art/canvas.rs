@@ -1,8 +1,6 @@
 //! A picture in linear light, and PNG files.
 
-use std::fs::File;
-use std::io::BufReader;
-use std::path::Path;
+use std::io::Cursor;
 
 use super::color::Rgb;
 use super::grain::Grain;
@@ -147,9 +145,8 @@ impl Canvas {
     }
 
     /// Reads a PNG file that this service made.
-    pub fn open(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| error.to_string())?;
-        let mut decoder = png::Decoder::new(BufReader::new(file));
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
         let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
         let (width, height) = (reader.info().width, reader.info().height);

@@ -78,6 +78,8 @@ pub struct Job<'a> {
 pub enum Ended {
     /// The task failed; a sentence for its owner.
     Failed(String),
+    /// Something that may pass is in the way, for the log; the task is to be run again.
+    Hindered(String),
     /// The service is stopping; the task is to be run again.
     Stopped,
 }

@@ -1,5 +1,6 @@
 //! Repaint: an earlier picture in another manner.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use atelier_contract::{ModelId, Schema};
@@ -94,7 +95,12 @@ impl Model for Repaint {
             .outputs
             .own_file(Input(job.input).text("image_url"))
             .ok_or_else(gone)?;
-        let original = Canvas::open(&file)
+        let bytes = match std::fs::read(&file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),
+            Err(error) => return Err(Ended::Hindered(format!("{}: {error}", file.display()))),
+        };
+        let original = Canvas::read(&bytes)
             .map_err(|error| Ended::Failed(format!("The input image can't be read: {error}.")))?;
         super::variations(job, |input, reading, rng| {
             paint(&original, input, reading, rng)

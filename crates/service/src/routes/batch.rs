@@ -1,12 +1,11 @@
 //! The three batch endpoints: 1 to 10 single calls in one.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use atelier_contract::{BatchEntry, Envelope, MAX_BATCH_ITEMS, StatusWord};
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use serde_json::{Value, json};
 
 use super::generate::accept;
@@ -18,34 +17,53 @@ use crate::idempotency;
 
 type Reply = Result<Json<Envelope<Value>>, Failure>;
 
-pub async fn generate(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
-    let call = Call::of(&app, &headers, body).await?;
-    if headers.contains_key(idempotency::HEADER) {
+pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
+    let call = Call::of(&app, request).await?;
+    if call.headers.contains_key(idempotency::HEADER) {
         return Err(Failure::bad_request(
             "A batch takes an idempotency_key in each of its items, not in a header.",
         ));
     }
-    each(call, move |call, item| {
-        accept(&app, call, item, None, StatusWord::Queued)
+    let again = Arc::new(AtomicUsize::new(0));
+    let (counted, caller, limiting) = (again.clone(), call.caller.clone(), app.clone());
+    let reply = each(&app.clone(), call, move |call, item| {
+        let accepted = accept(&app, call, item, None, StatusWord::Queued)?;
+        if accepted.again {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(accepted.data)
+    })
+    .await;
+    // What was only answered once more did not cost anything; the call itself did.
+    if let Some(limit) = &limiting.limit {
+        limit.give_back(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
+    }
+    reply
+}
+
+pub async fn status(State(app): State<Arc<App>>, request: Request) -> Reply {
+    let call = Call::of(&app, request).await?;
+    each(&app.clone(), call, move |_, item| progress_of(&app, item)).await
+}
+
+pub async fn response(State(app): State<Arc<App>>, request: Request) -> Reply {
+    let call = Call::of(&app, request).await?;
+    each(&app.clone(), call, move |call, item| {
+        output_of(&app, &call.origin, item)
     })
     .await
 }
 
-pub async fn status(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
-    let call = Call::of(&app, &headers, body).await?;
-    each(call, move |_, item| progress_of(&app, item)).await
-}
-
-pub async fn response(State(app): State<Arc<App>>, headers: HeaderMap, body: Body) -> Reply {
-    let call = Call::of(&app, &headers, body).await?;
-    each(call, move |call, item| output_of(&app, &call.origin, item)).await
-}
-
 /// Answers every item on its own: one that fails touches no other. 422 unless there are 1 to 10.
 async fn each(
+    app: &App,
     call: Call,
     answer: impl Fn(&Call, &Value) -> Result<Value, Failure> + Send + 'static,
 ) -> Reply {
+    let count = items(&call.body)?.len();
+    if let Some(limit) = &app.limit {
+        limit.charge(&call.caller, count - 1);
+    }
     let results = blocking(move || {
         let items = items(&call.body)?;
         let entry = |(index, item)| match answer(&call, item) {

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use atelier_contract::{Endpoints, Envelope, Model, ModelId, Schema, path};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
+use super::ModelPath;
 use super::generate::unknown_model;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
-use crate::origin::Origin;
 use crate::sample;
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
-    let origin = Origin::of(&headers, app.public_url.as_deref());
+    let origin = app.access.origin(&headers);
     let entries: Vec<Model> = app
         .models
         .iter()
@@ -54,12 +54,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
 
 pub async fn schema(
     State(app): State<Arc<App>>,
-    Path((category, subcategory)): Path<(String, String)>,
+    ModelPath(id): ModelPath,
 ) -> Result<Json<Envelope<Schema>>, Failure> {
-    let id = ModelId {
-        category,
-        subcategory,
-    };
     let model = app.models.find(&id).ok_or_else(|| unknown_model(&id))?;
     Ok(Json(Envelope {
         message: Some("Schema retrieved".to_owned()),

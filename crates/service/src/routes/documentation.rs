@@ -2,18 +2,16 @@
 
 use std::sync::{Arc, LazyLock};
 
-use atelier_contract::ModelId;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::{Environment, context};
 use serde_json::{Value, json};
 
-use super::NOSNIFF;
 use super::generate::unknown_model;
+use super::{ModelPath, NOSNIFF};
 use crate::app::App;
 use crate::failure::Failure;
-use crate::origin::Origin;
 use crate::sample;
 
 /// Nothing is loaded but the preview, and nothing runs.
@@ -30,13 +28,9 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
 
 pub async fn page(
     State(app): State<Arc<App>>,
-    Path((category, subcategory)): Path<(String, String)>,
+    ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let id = ModelId {
-        category,
-        subcategory,
-    };
     let model = app.models.find(&id).ok_or_else(|| unknown_model(&id))?;
     let about = model.about();
     let schema = model.schema();
@@ -62,7 +56,7 @@ pub async fn page(
     if let (Some(example), Value::Object(sample)) = (example.as_object_mut(), model.sample()) {
         example.extend(sample);
     }
-    let origin = Origin::of(&headers, app.public_url.as_deref());
+    let origin = app.access.origin(&headers);
     let html = TEMPLATES
         .as_ref()
         .map_err(Failure::internal)?

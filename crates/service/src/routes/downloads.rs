@@ -3,29 +3,24 @@
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, python_file};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
-use super::NOSNIFF;
 use super::generate::unknown_model;
+use super::{ModelPath, NOSNIFF};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::models::About;
-use crate::origin::Origin;
 use crate::python;
 
 type Render = fn(&Schema, About, &str) -> Result<String, minijinja::Error>;
 
 pub async fn openai_function(
     State(app): State<Arc<App>>,
-    Path((category, subcategory)): Path<(String, String)>,
+    ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let id = ModelId {
-        category,
-        subcategory,
-    };
     let name = python_file::function(&id);
     file(&app, &id, &headers, name, |schema, about, url| {
         python::render_openai_function(schema, &about.into(), url)
@@ -34,13 +29,9 @@ pub async fn openai_function(
 
 pub async fn comfyui_node(
     State(app): State<Arc<App>>,
-    Path((category, subcategory)): Path<(String, String)>,
+    ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let id = ModelId {
-        category,
-        subcategory,
-    };
     let name = python_file::node(&id);
     file(&app, &id, &headers, name, |schema, about, url| {
         python::render_comfyui_node(schema, &about.into(), url)
@@ -55,7 +46,7 @@ fn file(
     render: Render,
 ) -> Result<Response, Failure> {
     let model = app.models.find(id).ok_or_else(|| unknown_model(id))?;
-    let origin = Origin::of(headers, app.public_url.as_deref());
+    let origin = app.access.origin(headers);
     let text =
         render(&model.schema(), model.about(), origin.as_str()).map_err(Failure::internal)?;
     let headers = [

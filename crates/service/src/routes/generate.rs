@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use atelier_contract::{Envelope, Media, ModelId, Problem, RESERVED_NAMES, Schema, StatusWord};
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{Call, blocking};
@@ -19,16 +18,24 @@ use crate::store::{Answered, Task};
 
 pub async fn single(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Json<Envelope<Value>>, Failure> {
-    let call = Call::of(&app, &headers, body).await?;
-    let key = Key::of_headers(&headers)?;
-    let data = blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
+    let call = Call::of(&app, request).await?;
+    let key = Key::of_headers(&call.headers)?;
+    let Accepted { data, .. } =
+        blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
     Ok(success(data))
 }
 
-/// Takes a task in: `{id, status}`. When this returns, the task is on disk and queued. Blocks.
+/// What a submission is answered with.
+pub struct Accepted {
+    /// `{id, status}`
+    pub data: Value,
+    /// It was answered before: there is no new task.
+    pub again: bool,
+}
+
+/// Takes a task in. When this returns, the task is on disk and queued. Blocks.
 ///
 /// A submission whose key has been answered gets that answer again.
 pub fn accept(
@@ -37,7 +44,7 @@ pub fn accept(
     body: &Value,
     key_of_headers: Option<Key>,
     first_word: StatusWord,
-) -> Result<Value, Failure> {
+) -> Result<Accepted, Failure> {
     let common = Common::read(body, false)?;
     let given: Map<String, Value> = common
         .fields
@@ -59,7 +66,7 @@ pub fn accept(
         fingerprint: fingerprint(&common.model, &given),
     });
     if let Some(submission) = &submission
-        && let Some(answered) = app.store.answered(submission).map_err(Failure::internal)?
+        && let Some(answered) = app.store.answered(submission).map_err(Failure::store)?
     {
         return again(submission, &answered);
     }
@@ -72,29 +79,33 @@ pub fn accept(
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
     keep_paths(app, &call.origin, &schema, &mut input)?;
 
+    if !app.outputs.have_room() {
+        return Err(Failure::full());
+    }
     let task = Task {
         id: new_id()?,
         uid: common.uid.to_owned(),
         model: common.model,
         input,
         status: first_word,
-        output: Vec::new(),
-        error: None,
     };
     let answered = app
         .store
         .insert(&task, submission.as_ref())
-        .map_err(Failure::internal)?;
+        .map_err(Failure::store)?;
     // Another call with the same key may have come in between.
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
     app.pool.push(task.id.clone());
-    Ok(json!({"id": task.id, "status": task.status}))
+    Ok(Accepted {
+        data: json!({"id": task.id, "status": task.status}),
+        again: false,
+    })
 }
 
 /// The first answer once more; 422 if the key came with another request then.
-fn again(submission: &Submission, answered: &Answered) -> Result<Value, Failure> {
+fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failure> {
     if submission.fingerprint != answered.fingerprint {
         return Err(Failure::new(
             StatusCode::UNPROCESSABLE_ENTITY,
@@ -102,7 +113,10 @@ fn again(submission: &Submission, answered: &Answered) -> Result<Value, Failure>
             "This idempotency key was used for another request; a new request needs a new key.",
         ));
     }
-    Ok(json!({"id": answered.id, "status": answered.status}))
+    Ok(Accepted {
+        data: json!({"id": answered.id, "status": answered.status}),
+        again: true,
+    })
 }
 
 /// Replaces addresses of images by their paths, which hold under any host name. Any image but an

@@ -1,36 +1,33 @@
 //! The ten endpoints of INTERFACE.md, the outputs, and the pages beside them.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
+use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use futures_util::StreamExt;
-use serde_json::Value;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowOrigin, CorsLayer};
 
+use crate::access::Access;
 use crate::app::App;
 use crate::failure::Failure;
-use crate::outputs::ROUTE as OUTPUTS;
-use crate::{auth, idempotency, origin::Origin};
+use crate::idempotency;
+use crate::outputs::{self, ROUTE as OUTPUTS};
 
 mod batch;
+mod call;
 mod discovery;
 mod documentation;
 mod downloads;
 mod generate;
+mod model_path;
 mod task;
 
-/// The largest request body, in bytes.
-pub const MAX_BODY: usize = 1 << 20;
-
-/// Of a body that is too large, this much is read to be able to answer at all.
-const MAX_DRAINED: usize = 32 << 20;
+use call::Call;
+use model_path::ModelPath;
 
 /// How long a browser may remember what CORS permits.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -60,14 +57,28 @@ pub fn router(app: Arc<App>) -> Router {
         .fallback(elsewhere)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(app.clone(), delayed))
-        .layer(cors())
+        .layer(cors(app.access.clone()))
+        .layer(from_fn_with_state(app.clone(), let_in))
         .with_state(app)
 }
 
-/// Any page may call the service: callers are known by their token, never by a cookie.
-fn cors() -> CorsLayer {
+/// Names and pages that are not let in.
+async fn let_in(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match app.access.check(&parts) {
+        Ok(()) => next.run(Request::from_parts(parts, body)).await,
+        Err(failure) => failure.into_response(),
+    }
+}
+
+/// Pages that are let in may call: callers are known by their token, never by a cookie.
+fn cors(access: Arc<Access>) -> CorsLayer {
     CorsLayer::new()
-        .allow_origin(Any)
+        .allow_origin(AllowOrigin::predicate(move |origin, parts| {
+            origin
+                .to_str()
+                .is_ok_and(|origin| access.lets_in(origin, parts))
+        }))
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
         .allow_headers([
             header::AUTHORIZATION,
@@ -105,8 +116,8 @@ async fn elsewhere(State(app): State<Arc<App>>, request: Request) -> Response {
         let prepared = blocking(move || Ok(preparing.samples.prepare(&path))).await;
         return match prepared {
             Ok(Ok(())) => app.outputs.serve(request).await,
-            Ok(Err(error)) => Failure::internal(error).into_response(),
-            Err(failure) => failure.into_response(),
+            Ok(Err(error)) => outputs::sandboxed(Failure::internal(error).into_response()),
+            Err(failure) => outputs::sandboxed(failure.into_response()),
         };
     }
     let interface = inside("/api") || inside("/v2");
@@ -125,62 +136,6 @@ async fn method_not_allowed(method: Method) -> Failure {
         "method_not_allowed",
         format!("{method} is not a method of this endpoint."),
     )
-}
-
-/// A v2 call that may go ahead: its token is good, it is within the rate, its body is JSON.
-struct Call {
-    origin: Origin,
-    /// The caller's access token.
-    token: String,
-    body: Value,
-}
-
-impl Call {
-    async fn of(app: &App, headers: &HeaderMap, body: Body) -> Result<Self, Failure> {
-        // Read first, whatever the answer: a client that is cut off while it sends sees a broken
-        // connection instead of the answer.
-        let bytes = read(body).await;
-        let caller = auth::bearer(headers, app.token.as_deref())?;
-        if let Some(limit) = &app.limit {
-            limit.take(caller, Instant::now())?;
-        }
-        let bytes = bytes?;
-        let body = serde_json::from_slice(&bytes)
-            .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
-        Ok(Self {
-            origin: Origin::of(headers, app.public_url.as_deref()),
-            token: caller.to_owned(),
-            body,
-        })
-    }
-}
-
-/// The whole body; 413 if it is too large. What is too much is read and dropped, up to a point.
-async fn read(body: Body) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
-    let mut length = 0;
-    let mut chunks = body.into_data_stream();
-    while let Some(chunk) = chunks.next().await {
-        let chunk =
-            chunk.map_err(|error| Failure::bad_request(format!("The body broke off: {error}.")))?;
-        length += chunk.len();
-        if length > MAX_DRAINED {
-            break;
-        }
-        if length <= MAX_BODY {
-            bytes.extend_from_slice(&chunk);
-        } else {
-            bytes = Vec::new();
-        }
-    }
-    if length > MAX_BODY {
-        return Err(Failure::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "too_large",
-            format!("The body is larger than {MAX_BODY} bytes."),
-        ));
-    }
-    Ok(bytes)
 }
 
 /// Runs work that waits for the disk or computes, away from the threads that serve requests.

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Envelope, StatusWord};
 use axum::Json;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::extract::{Request, State};
 use serde_json::{Value, json};
 
 use super::generate::Common;
@@ -15,14 +13,13 @@ use crate::app::App;
 use crate::failure::{Failure, success};
 use crate::origin::Origin;
 use crate::outputs::ROUTE as OUTPUTS;
-use crate::store::Task;
+use crate::store::Progress;
 
 pub async fn status(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Json<Envelope<Value>>, Failure> {
-    let call = Call::of(&app, &headers, body).await?;
+    let call = Call::of(&app, request).await?;
     Ok(success(
         blocking(move || progress_of(&app, &call.body)).await?,
     ))
@@ -30,10 +27,9 @@ pub async fn status(
 
 pub async fn response(
     State(app): State<Arc<App>>,
-    headers: HeaderMap,
-    body: Body,
+    request: Request,
 ) -> Result<Json<Envelope<Value>>, Failure> {
-    let call = Call::of(&app, &headers, body).await?;
+    let call = Call::of(&app, request).await?;
     Ok(success(
         blocking(move || output_of(&app, &call.origin, &call.body)).await?,
     ))
@@ -42,11 +38,20 @@ pub async fn response(
 /// `{id, status}`, and `error` if the task failed. Never any output. Blocks.
 pub fn progress_of(app: &App, body: &Value) -> Result<Value, Failure> {
     let task = find(app, body)?;
-    let mut data = json!({"id": task.id, "status": task.status});
+    let mut data = json!({"id": task.id, "status": word(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
     }
     Ok(data)
+}
+
+/// One of the three standardized words: `starting` and `queued` are for the answer to generate.
+fn word(status: &StatusWord) -> &StatusWord {
+    if status.is_terminal() {
+        status
+    } else {
+        &StatusWord::Processing
+    }
 }
 
 /// `{status, output}` when completed, `{status, error}` when failed, else
@@ -63,17 +68,17 @@ pub fn output_of(app: &App, origin: &Origin, body: &Value) -> Result<Value, Fail
             json!({"status": task.status, "output": urls})
         }
         StatusWord::Failed => json!({"status": task.status, "error": task.error}),
-        _ => json!({"status": StatusWord::Processing}),
+        other => json!({"status": word(&other)}),
     })
 }
 
 /// The task asked for. To anybody but its owner, and under another model's name, it does not
 /// exist.
-fn find(app: &App, body: &Value) -> Result<Task, Failure> {
+fn find(app: &App, body: &Value) -> Result<Progress, Failure> {
     let common = Common::read(body, true)?;
     app.store
-        .find(common.id)
-        .map_err(Failure::internal)?
+        .progress(common.id)
+        .map_err(Failure::store)?
         .filter(|task| task.uid == common.uid && task.model == common.model)
         .ok_or_else(|| {
             Failure::not_found(

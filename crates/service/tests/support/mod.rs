@@ -1,20 +1,30 @@
 //! A really running service, and calls to it.
 #![allow(dead_code)] // Each test file uses its own share.
 
-use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+#[cfg(target_os = "linux")]
+pub mod small_disk;
 
 /// The program, running on a free loopback port; killed when dropped.
 pub struct Server {
     child: Child,
     pub url: String,
     data: Option<TempDir>,
+    log: Log,
 }
+
+/// What the program has written to its log so far.
+#[derive(Clone, Default)]
+struct Log(Arc<(Mutex<String>, Condvar)>);
 
 /// One answer.
 #[derive(Debug)]
@@ -34,14 +44,47 @@ impl Server {
     }
 
     pub fn start_on(data: &Path, args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        let mut command = Command::new(program());
+        command
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
-            .args(args)
+            .args(args);
+        Self::run(command)
+    }
+
+    /// Starts with no more than `files` open files.
+    #[cfg(unix)]
+    pub fn start_limited(files: u32, args: &[&str]) -> Self {
+        let data = TempDir::new().unwrap();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")])
+            .arg(program())
+            .args(["--listen", "127.0.0.1:0", "--data"])
+            .arg(data.path())
+            .args(args);
+        let mut server = Self::run(command);
+        server.data = Some(data);
+        server
+    }
+
+    fn run(mut command: Command) -> Self {
+        let mut child = command
             .env_remove("ATELIER_SERVICE_TOKEN")
+            .env("RUST_LOG", "info,atelier_service=debug")
             .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        let log = Log::default();
+        let (stderr, kept) = (child.stderr.take().unwrap(), log.clone());
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                let (text, grown) = &*kept.0;
+                text.lock().unwrap().push_str(&(line + "\n"));
+                grown.notify_all();
+            }
+        });
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap())
             .read_line(&mut line)
@@ -55,7 +98,32 @@ impl Server {
             child,
             url,
             data: None,
+            log,
         }
+    }
+
+    /// Waits until the log has these words.
+    pub fn await_log(&self, words: &str) {
+        let (text, grown) = &*self.log.0;
+        let patience = Duration::from_secs(30);
+        let waited = grown
+            .wait_timeout_while(text.lock().unwrap(), patience, |text| !text.contains(words))
+            .unwrap();
+        assert!(
+            !waited.1.timed_out(),
+            "no {words:?} in the log:\n{}",
+            waited.0
+        );
+    }
+
+    /// A connection that says nothing by itself.
+    pub fn connect(&self) -> TcpStream {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let stream = TcpStream::connect(address).unwrap();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        stream
     }
 
     /// As `kill -9`: nothing gets to tidy up.
@@ -175,11 +243,34 @@ impl Server {
     }
 }
 
+/// The program under test: another build than this one, if `ATELIER_SERVICE_BIN` names one.
+fn program() -> PathBuf {
+    std::env::var_os("ATELIER_SERVICE_BIN")
+        .map_or_else(|| env!("CARGO_BIN_EXE_atelier-service").into(), Into::into)
+}
+
+/// Sends bytes as they are and reads the head of the answer; empty if there is none.
+pub fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
+    stream.write_all(bytes).unwrap();
+    let mut head = String::new();
+    let mut reader = BufReader::new(stream);
+    while let Ok(1..) = reader.read_line(&mut head) {
+        if head.ends_with("\r\n\r\n") {
+            break;
+        }
+    }
+    head
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            let text = self.log.0.0.lock().map(|text| text.clone());
+            eprintln!("the log of {}:\n{}", self.url, text.unwrap_or_default());
+        }
     }
 }
 

@@ -1,0 +1,48 @@
+//! Files that are their owner's alone: prompts and pictures are nobody else's business.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::Path;
+
+/// From here on, whatever this process makes can be read by its owner alone, whichever library
+/// makes it.
+pub fn from_now_on() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+}
+
+/// Makes a directory, and those above it, if it is absent.
+pub fn make_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+/// Closes what an earlier version has left open to others. The directory itself may have been made
+/// by somebody else, for more than this service.
+pub fn close(data: &Path) -> io::Result<()> {
+    for (name, mode) in [
+        ("outputs", 0o700),
+        ("tasks.sqlite", 0o600),
+        ("tasks.sqlite-wal", 0o600),
+    ] {
+        match restrict(&data.join(name), mode) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            result => result?,
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn restrict(path: &Path, _mode: u32) -> io::Result<()> {
+    fs::metadata(path).map(drop)
+}

@@ -1,0 +1,148 @@
+//! What every call under `/v2` goes through before it is looked at.
+
+use std::time::{Duration, Instant};
+
+use axum::body::{Body, BodyDataStream};
+use axum::extract::Request;
+use axum::http::{HeaderMap, StatusCode, header};
+use futures_util::StreamExt;
+use serde_json::Value;
+
+use crate::app::App;
+use crate::auth;
+use crate::connections::Peer;
+use crate::failure::Failure;
+use crate::origin::Origin;
+
+/// The largest request body, in bytes.
+pub const MAX_BODY: usize = 1 << 20;
+
+/// Of a body that nobody wants, this much is read, so that its sender gets to read the answer.
+const MAX_DRAINED: usize = 32 << 20;
+
+/// A body may pause for this long, …
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// … and take this long in all.
+const WHOLE: Duration = Duration::from_secs(60);
+
+/// A v2 call that may go ahead: its token is good, it is within the rate, its body is JSON.
+pub struct Call {
+    pub origin: Origin,
+    pub headers: HeaderMap,
+    /// The caller's access token.
+    pub token: String,
+    /// What the caller is counted by.
+    pub caller: Vec<String>,
+    pub body: Value,
+}
+
+impl Call {
+    pub async fn of(app: &App, request: Request) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let headers = parts.headers;
+        let peer = parts.extensions.get::<Peer>().cloned();
+        // By what the headers say, before a byte of the body is kept.
+        let (token, caller) = match admitted(app, &headers, peer.as_ref()) {
+            Ok(admitted) => admitted,
+            Err(failure) => {
+                decline(&headers, body);
+                return Err(failure);
+            }
+        };
+        let reading = read(body);
+        let bytes = match &peer {
+            Some(peer) => peer.dispensable(reading).await?,
+            None => reading.await?,
+        };
+        let body = serde_json::from_slice(&bytes)
+            .map_err(|error| Failure::bad_request(format!("The body is not JSON: {error}.")))?;
+        Ok(Self {
+            origin: app.access.origin(&headers),
+            headers,
+            token,
+            caller,
+            body,
+        })
+    }
+}
+
+/// The token, and the names that the caller is counted by; a failure if it is not to go on.
+fn admitted(
+    app: &App,
+    headers: &HeaderMap,
+    peer: Option<&Peer>,
+) -> Result<(String, Vec<String>), Failure> {
+    let token = auth::bearer(headers, app.token.as_deref())?;
+    let mut caller = vec![format!("token {token}")];
+    caller.extend(peer.map(|peer| {
+        let address = app.access.caller(peer.address, headers);
+        format!("address {address}")
+    }));
+    if let Some(limit) = &app.limit {
+        limit.take(&caller, Instant::now())?;
+    }
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > MAX_BODY as u64) {
+        return Err(too_large());
+    }
+    Ok((token.to_owned(), caller))
+}
+
+/// Reads on and drops what is read, while the answer is on its way: a client that is cut off while
+/// it sends sees a broken connection instead of the answer.
+fn decline(headers: &HeaderMap, body: Body) {
+    // Who asks first whether to send is not going to.
+    if headers.contains_key(header::EXPECT) {
+        return;
+    }
+    drain(body.into_data_stream(), 0);
+}
+
+fn drain(mut chunks: BodyDataStream, mut length: usize) {
+    tokio::spawn(tokio::time::timeout(WHOLE, async move {
+        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(PAUSE, chunks.next()).await {
+            length += chunk.len();
+            if length > MAX_DRAINED {
+                break;
+            }
+        }
+    }));
+}
+
+/// The whole body; 413 if it is too large, 408 if it does not come.
+async fn read(body: Body) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut chunks = body.into_data_stream();
+    let deadline = tokio::time::Instant::now() + WHOLE;
+    loop {
+        let due = deadline.min(tokio::time::Instant::now() + PAUSE);
+        let chunk = match tokio::time::timeout_at(due, chunks.next()).await {
+            Ok(Some(chunk)) => chunk
+                .map_err(|error| Failure::bad_request(format!("The body broke off: {error}.")))?,
+            Ok(None) => return Ok(bytes),
+            Err(_) => {
+                return Err(Failure::new(
+                    StatusCode::REQUEST_TIMEOUT,
+                    "timeout",
+                    "The body did not come in time.",
+                ));
+            }
+        };
+        if bytes.len() + chunk.len() > MAX_BODY {
+            drain(chunks, bytes.len());
+            return Err(too_large());
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+}
+
+fn too_large() -> Failure {
+    Failure::new(
+        StatusCode::PAYLOAD_TOO_LARGE,
+        "too_large",
+        format!("The body is larger than {MAX_BODY} bytes."),
+    )
+}

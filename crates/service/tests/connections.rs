@@ -1,0 +1,105 @@
+//! Connections that are slow, idle, large or many.
+#![cfg(unix)]
+
+mod support;
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{STRATA, Server, exchange};
+
+/// Guards against paid tasks that fail for good because idle connections have taken every file
+/// descriptor, and against a service that answers nobody else meanwhile.
+#[test]
+fn idle_connections_cost_no_task() {
+    let server = Server::start_limited(256, &["--speed", "0.2", "--workers", "2"]);
+    let early: Vec<Value> = (0..4)
+        .map(|n| server.generate(STRATA, json!({"prompt": n.to_string()})))
+        .collect();
+    let idle: Vec<TcpStream> = (0..320).map(|_| server.connect()).collect();
+    // Half a head, and a body that does not come.
+    for (n, mut stream) in idle.iter().enumerate() {
+        // Those that were let go already can't be written to.
+        let _ = match n % 3 {
+            0 => stream.write_all(b"POST /v2/generate HTTP/1.1\r\nhost: localhost\r\n"),
+            1 => stream.write_all(
+                b"POST /v2/status HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer t\r\ncontent-length: 9\r\n\r\n",
+            ),
+            _ => Ok(()),
+        };
+    }
+    let late: Vec<Value> = (0..10)
+        .map(|n| server.generate(STRATA, json!({"prompt": n.to_string()})))
+        .collect();
+    for task in early.iter().chain(&late) {
+        let data = server.wait(task);
+        assert_eq!(data["status"], "completed", "{data}");
+        let output = server.post("/v2/response", task).json();
+        let url = output["data"]["output"][0].as_str().unwrap();
+        assert_eq!(server.get(url).status, 200);
+    }
+    drop(idle);
+}
+
+#[test]
+fn a_connection_without_a_request_is_closed_in_time() {
+    let server = Server::start(&["--idle", "700ms"]);
+    let start = Instant::now();
+    let mut silent = server.connect();
+    assert_eq!(exchange(&mut silent, b"GET /api/models HTTP/1.1\r\n"), "");
+    assert!(start.elapsed() < Duration::from_secs(10));
+    // Also between two requests.
+    let mut kept = server.connect();
+    let request = b"POST /v2/status HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n";
+    assert!(exchange(&mut kept, request).starts_with("HTTP/1.1 401"));
+    assert!(
+        exchange(&mut kept, request).starts_with("HTTP/1.1 401"),
+        "it is kept"
+    );
+    let mut rest = Vec::new();
+    std::io::Read::read_to_end(&mut kept, &mut rest).unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10));
+}
+
+/// Guards against bodies that are kept in memory before anybody has looked at the token.
+#[test]
+fn a_body_is_not_waited_for_without_a_good_token() {
+    let server = Server::start(&["--token", "secret"]);
+    for (token, length, expected) in [
+        ("wrong", 1_400_000, "HTTP/1.1 401"),
+        ("secret", 1_400_000, "HTTP/1.1 413"),
+        ("wrong", 10, "HTTP/1.1 401"),
+    ] {
+        let mut stream = server.connect();
+        stream
+            .set_read_timeout(Some(Duration::from_secs(3)))
+            .unwrap();
+        let head = format!(
+            "POST /v2/generate HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\ncontent-length: {length}\r\n\r\n"
+        );
+        let answer = exchange(&mut stream, head.as_bytes());
+        assert!(answer.starts_with(expected), "{token} {length}: {answer}");
+    }
+    // Who sends it all the same gets to read the answer.
+    let headers = [("authorization", "Bearer wrong")];
+    let large = vec![b'x'; 8 << 20];
+    assert_eq!(
+        server.call("POST", "/v2/generate", &headers, &large).status,
+        401
+    );
+}
+
+/// Guards against headers of any size.
+#[test]
+fn headers_are_bounded() {
+    let server = Server::start(&[]);
+    let ask = |headers: &str| {
+        let request = format!("GET /api/models HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
+        exchange(&mut server.connect(), request.as_bytes())
+    };
+    assert!(ask(&format!("x: {}\r\n", "y".repeat(16_000))).starts_with("HTTP/1.1 200"));
+    assert!(ask(&format!("x: {}\r\n", "y".repeat(64_000))).starts_with("HTTP/1.1 431"));
+    assert!(ask(&"x: y\r\n".repeat(300)).starts_with("HTTP/1.1 431"));
+}
