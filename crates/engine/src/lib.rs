@@ -28,6 +28,7 @@ pub mod history;
 pub mod kept;
 pub mod manifest;
 pub mod output;
+pub mod release;
 pub mod rerun;
 pub mod route;
 pub mod search;
