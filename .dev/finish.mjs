@@ -1,32 +1,58 @@
-// Finishes a release build that trunk has just made: the Content-Security-Policy (with the hashes of
-// the inline scripts, which are only known now), 404.html for hosts that serve it for unknown paths
-// (so that the page's own routes work), and .br and .gz beside every file that compresses.
+// Finishes a release build that trunk has just made: the wasm without what no one calls, and in two parts
+// (split.mjs); scripts and style sheets made small; every file named by what is in it (names.mjs); the
+// Content-Security-Policy (with the hashes of the inline scripts, which are only known now), 404.html for
+// hosts that serve it for unknown paths (so that the page's own routes work), and .br and .gz beside every
+// file that compresses.
 //
-// trunk calls it as a hook and says in the environment where the files are.
+// trunk calls it as a hook and says in the environment where the files are. How they are once the wasm is
+// done, which takes longest, is kept in target/unfinished: `node .dev/finish.mjs FOLDER` goes on with such
+// a folder, so that tests can make releases that differ.
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { nameByContent } from "./names.mjs";
 import { keepExports, split } from "./split.mjs";
 
 // What styles only the part of the program that comes later (.dev/split.mjs).
 const LATER_STYLES = /^(model|task|tasks|batch|integrations)-/;
 
-const folder = process.env.TRUNK_STAGING_DIR;
-if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
+// trunk's own tools do not read wasm-bindgen's script, and wasm-opt alone must keep every export. Without
+// our tools (`trunk build` by hand) wasm, scripts and style sheets stay as they are.
+const tools = new URL("../.tools/npm/node_modules/", import.meta.url);
+const esbuild = await import(new URL("esbuild/lib/main.js", tools)).catch(() => null);
+
+const folder = process.argv[2] ?? process.env.TRUNK_STAGING_DIR;
+if (!process.argv[2]) {
+  if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
+  if (esbuild) shrink(folder, fileURLToPath(new URL(".bin/", tools)));
+  keep(folder);
+}
 
 const index = join(folder, "index.html");
 const page = readFileSync(index, "utf8");
 const laterStyles = styles(page).filter(({ name }) => LATER_STYLES.test(name));
-const isSplit = await minify(folder, laterStyles.map(({ name }) => name));
-const html = withPolicy(isSplit ? laterStyles.reduce((page, { tag }) => page.replace(tag, ""), page) : page);
+const isSplit = minify(folder, laterStyles.map(({ name }) => name));
+writeFileSync(index, isSplit ? laterStyles.reduce((page, { tag }) => page.replace(tag, ""), page) : page);
+try {
+  nameByContent(folder);
+} catch (error) {
+  fail(error.message);
+}
+const html = withPolicy(readFileSync(index, "utf8"));
 writeFileSync(index, html);
 writeFileSync(join(folder, "404.html"), html);
 // `./dev serve` has no use for compressed files and would wait for them.
 if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
+
+function keep(folder) {
+  const unfinished = join(process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../target", import.meta.url)), "unfinished");
+  rmSync(unfinished, { recursive: true, force: true });
+  cpSync(folder, unfinished, { recursive: true });
+}
 
 function styles(html) {
   const links = html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi);
@@ -57,25 +83,24 @@ function withPolicy(html) {
   if (!head.test(html)) fail("index.html has no <head> to put the policy into");
   const charset = /<meta\s+charset=[^>]*>/i.exec(html)?.[0] ?? "";
   const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  // The release's own name, by which an open page sees that there is a newer one.
+  const release = `<meta name="release" content="${createHash("sha256").update(html).digest("hex").slice(0, 16)}">`;
   // A function, because `$` has a meaning in a replacement text.
-  return html.replace(charset, "").replace(head, (tag) => tag + charset + meta);
+  return html.replace(charset, "").replace(head, (tag) => tag + charset + meta + release);
 }
 
-// Scripts and style sheets without what only their readers need, and the wasm without what no script
-// calls. trunk's own tools do neither: its minifier does not read wasm-bindgen's script, and wasm-opt
-// alone must keep every export. Without our tools (`trunk build` by hand) files stay as they are.
-async function minify(folder, laterStyles) {
-  const tools = new URL("../.tools/npm/node_modules/", import.meta.url);
-  const esbuild = await import(new URL("esbuild/lib/main.js", tools)).catch(() => null);
+// Scripts and style sheets without what only their readers need. Gives whether there is a later part.
+function minify(folder, laterStyles) {
   if (!esbuild) return false;
   let isSplit = false;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     if (extname(name) === ".js") {
       let script = withoutUnusedClasses(readFileSync(path, "utf8"));
-      const wasm = path.replace(/\.js$/, "_bg.wasm");
+      const wasm = wasmOf(path);
       if (existsSync(wasm)) {
-        shrink(wasm, script, fileURLToPath(new URL(".bin/", tools)));
+        // A default that nobody uses; but so the script's name follows from the wasm's.
+        script = script.replace(/\w+_bg\.wasm/, basename(wasm));
         isSplit = existsSync(laterOf(wasm));
         if (isSplit) script = withLater(script, [basename(laterOf(wasm)), ...laterStyles]);
       }
@@ -96,22 +121,32 @@ function withoutUnusedClasses(script) {
     .replace(/^const \w+Finalization = [\s\S]*?;\n/gm, "");
 }
 
+function wasmOf(script) {
+  return script.replace(/\.js$/, "_bg.wasm");
+}
+
 function laterOf(wasm) {
   return wasm.replace(/_bg\.wasm$/, "_later.wasm");
 }
 
 // Keeps the exports that the script names, splits off what comes later, and optimises for size.
-function shrink(wasm, script, bin) {
+function shrink(folder, bin) {
   const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
   const options = features.map((feature) => `--enable-${feature}`);
   const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, ...more], { stdio: ["ignore", "ignore", "inherit"] });
-  const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
-  const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
-  keepExports(wasm, exports.map(({ name }) => name).filter((name) => named.has(name)), run);
-  split(wasm, laterOf(wasm), run);
-  for (const file of [wasm, laterOf(wasm)].filter(existsSync)) {
-    // Inlining what is called once makes less code, but code that compresses worse.
-    run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const wasm = wasmOf(path);
+    if (extname(name) !== ".js" || !existsSync(wasm)) continue;
+    const script = withoutUnusedClasses(readFileSync(path, "utf8"));
+    const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
+    const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
+    keepExports(wasm, exports.map(({ name }) => name).filter((name) => named.has(name)), run);
+    split(wasm, laterOf(wasm), run);
+    for (const file of [wasm, laterOf(wasm)].filter(existsSync)) {
+      // Inlining what is called once makes less code, but code that compresses worse.
+      run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
+    }
   }
 }
 
@@ -136,12 +171,19 @@ const now = (name) => {
 };
 const here = (file) => new URL(file, import.meta.url);
 const style = (file) => new Promise((done, failed) => {
-  document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: here(file), onload: done, onerror: failed }));
+  const link = document.createElement("link");
+  const missing = () => { link.remove(); failed(Error(file)); };
+  // Some hosts answer with a page where a file is gone: then there are no rules.
+  const onload = () => link.sheet?.cssRules.length ? done() : missing();
+  document.head.append(Object.assign(link, { rel: "stylesheet", href: here(file), onload, onerror: missing }));
 });
 // A page that begins elsewhere than at the first view needs it at once.
 let early = location.pathname === "/" ? null : fetch(here("${wasm}")).catch(() => null);
 const answered = async () => { const answer = await early; early = null; return answer ?? fetch(here("${wasm}")); };
-const code = () => answered().then((answer) => __wbg_load(answer, { ...__wbg_get_imports(), main: wasm }));
+const code = () => answered().then((answer) => {
+  if (!answer.ok || /html/.test(answer.headers.get("content-type"))) throw Error("${wasm}");
+  return __wbg_load(answer, { ...__wbg_get_imports(), main: wasm });
+});
 globalThis.loadLater = () => coming ??= Promise.all([code(), ...${JSON.stringify(styles)}.map(style)]).then(
   ([{ instance }]) => { later ??= instance.exports }, (error) => { coming = undefined; throw error });
 `;

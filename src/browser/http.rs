@@ -36,7 +36,16 @@ pub async fn get_json(url: &str) -> Result<Value, ApiError> {
 
 /// `GET` of a text file of the service, without credentials.
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
-    let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
+    text(exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?)
+}
+
+/// A text as the page's own host gives it out now, whatever the browser has kept.
+pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
+    let request = Request::get(url).cache(RequestCache::NoStore);
+    text(exchange(request, None, PATIENCE_MS, MOST_BYTES).await?)
+}
+
+fn text(reply: Reply) -> Result<String, ApiError> {
     String::from_utf8(reply.ok()?.bytes())
         .map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
 }

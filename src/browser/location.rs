@@ -26,6 +26,12 @@ pub fn replace(path_and_query: &str) {
     }
 }
 
+/// Loads the page anew, and with it the program.
+pub fn reload() {
+    // Refused only where the page is going away already.
+    let _ = window().location().reload();
+}
+
 /// Goes to another address of the app, at its top.
 pub fn push(path_and_query: &str) {
     if let Ok(history) = window().history() {

@@ -30,6 +30,7 @@ pub mod kept;
 pub mod lease;
 pub mod manifest;
 pub mod output;
+pub mod release;
 pub mod rerun;
 pub mod route;
 pub mod search;

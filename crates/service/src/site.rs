@@ -23,8 +23,13 @@ impl Site {
     }
 
     /// A file, or `index.html` for a path of the application: one without an extension.
-    pub async fn serve(&self, request: Request<Body>) -> Response {
+    pub async fn serve(&self, mut request: Request<Body>) -> Response {
         let path = request.uri().path().to_owned();
+        if !is_hashed(last_segment(&path)) {
+            // A date is no proof: the page of a release that was taken back is older than the one
+            // that a browser has kept, and not the same.
+            request.headers_mut().remove(header::IF_MODIFIED_SINCE);
+        }
         let mut retry = Request::new(Body::empty());
         *retry.method_mut() = request.method().clone();
         *retry.headers_mut() = request.headers().clone();
@@ -38,10 +43,12 @@ impl Site {
             response = self.file(retry).await;
             served = "/index.html";
         }
+        // That a file is missing must not last: it may be on its way.
+        let lasts = response.status() != StatusCode::NOT_FOUND && is_hashed(last_segment(served));
         let headers = response.headers_mut();
         headers.insert(
             header::CACHE_CONTROL,
-            HeaderValue::from_static(cache_control(served)),
+            HeaderValue::from_static(if lasts { FOR_EVER } else { "no-cache" }),
         );
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
@@ -65,13 +72,7 @@ fn last_segment(path: &str) -> &str {
 }
 
 /// Files with a hash in their name never change; everything else is asked for again.
-fn cache_control(path: &str) -> &'static str {
-    if is_hashed(last_segment(path)) {
-        "public, max-age=31536000, immutable"
-    } else {
-        "no-cache"
-    }
-}
+const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
 /// `atelier-3f9c2b7a10d4e5f6_bg.wasm`: a run of 12 or more hexadecimal digits between other
 /// characters.

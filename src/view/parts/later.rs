@@ -1,35 +1,72 @@
+use atelier_engine::release::Lack;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::app::contexts;
+use crate::app::{Contexts, contexts};
+use crate::browser::location;
 use crate::erased::{dynamic, handler};
 use crate::later::State;
 use crate::view::parts::glyph::Glyph;
 
 /// Shows what lives in the later part of the program, once that is here.
 pub fn later(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
-    let later = contexts().later;
-    dynamic(move || {
-        match later.state() {
+    let Contexts { later, runner, .. } = contexts();
+    later.need(runner);
+    dynamic(move || match later.state() {
         State::Here => view(),
-        State::Coming => view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }.into_any(),
-        State::Missing => view! {
-            <div class="failure" role="alert">
-                <Glyph icon=LuCloudOff />
-                <div>
-                    <p class="failure-what">"This page could not be opened."</p>
-                    <p>
-                        "A part of Atelier could not be fetched. If trying again does not help, reload \
-                         this page: there may be a newer Atelier."
-                    </p>
-                    <button class="button" type="button" on:click=handler(move |_| later.load())>
-                        <Glyph icon=LuRotateCcw />
-                        "Try again"
-                    </button>
-                </div>
-            </div>
+        State::Coming | State::Missing(None) => {
+            view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
+                .into_any()
         }
-        .into_any(),
-    }
+        State::Leaving => missing(
+            "There is a newer Atelier.",
+            "This page loads itself anew to open it, as soon as nothing is being sent. What you have \
+             typed is kept.",
+            None,
+        ),
+        State::Missing(Some(Lack::Network)) => missing(
+            "This page could not be opened.",
+            "A part of Atelier could not be fetched: the network, or the host that it comes from, \
+             does not answer as it should.",
+            Some(("Try again", Box::new(move || later.load()))),
+        ),
+        State::Missing(Some(Lack::Part)) => missing(
+            "This page could not be opened.",
+            "A part of Atelier could not be fetched, though the host that it comes from answers.",
+            Some(("Try again", Box::new(move || later.load()))),
+        ),
+        State::Missing(Some(Lack::Newer)) => missing(
+            "There is a newer Atelier.",
+            "This page needs it, but loading the page anew has not led to it yet. What you have typed \
+             is kept.",
+            Some(("Reload", Box::new(location::reload))),
+        ),
     })
+}
+
+fn missing(
+    what: &'static str,
+    why: &'static str,
+    button: Option<(&'static str, Box<dyn Fn()>)>,
+) -> AnyView {
+    let button = button.map(|(label, act)| {
+        view! {
+            <button class="button" type="button" on:click=handler(move |_| act())>
+                <Glyph icon=LuRotateCcw />
+                {label}
+            </button>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="failure" role="alert">
+            <Glyph icon=LuCloudOff />
+            <div>
+                <p class="failure-what">{what}</p>
+                <p>{why}</p>
+                {button}
+            </div>
+        </div>
+    }
+    .into_any()
 }

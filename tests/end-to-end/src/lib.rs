@@ -9,6 +9,7 @@ pub mod find;
 pub mod http;
 pub mod ledger;
 pub mod look;
+pub mod release;
 pub mod service;
 pub mod site;
 pub mod story;

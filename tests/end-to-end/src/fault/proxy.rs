@@ -245,6 +245,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             cleared.changed().await?;
             forward().await?
         }
+        Some(Fault::Unkept) => reply::unkept(forward().await?),
         Some(Fault::CutBatch { keep }) => {
             reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
         }

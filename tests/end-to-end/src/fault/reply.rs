@@ -42,6 +42,12 @@ pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>) -> Reply {
     reply
 }
 
+pub(super) fn unkept(mut reply: Reply) -> Reply {
+    let no_store = HeaderValue::from_static("no-store");
+    reply.headers_mut().insert(header::CACHE_CONTROL, no_store);
+    reply
+}
+
 /// How long a reply asks to wait, be it ours or the service's.
 pub(super) fn retry_after(reply: &Reply) -> Option<Duration> {
     let value = reply.headers().get(header::RETRY_AFTER)?.to_str().ok()?;

@@ -25,6 +25,8 @@ pub enum Fault {
     CutBatch { keep: usize },
     /// Turns the entries of a batch reply round; each keeps its own `index`.
     ReorderBatch,
+    /// Forwards the call, and has the browser keep nothing of the answer: as if it had made room.
+    Unkept,
     /// As if nobody were there: every connection is closed, for all paths that fit.
     Down,
 }
@@ -104,6 +106,7 @@ impl Rule {
                 keep: usize::try_from(number("keep")?)?,
             },
             "reorder_batch" => Fault::ReorderBatch,
+            "unkept" => Fault::Unkept,
             "down" => Fault::Down,
             other => return Err(format!("no such fault: “{other}”").into()),
         };
