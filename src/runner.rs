@@ -128,12 +128,21 @@ impl Runner {
             hindrance: RwSignal::new(None),
             is_open: RwSignal::new(false),
         };
+        let mut before = None;
         effect(move || {
             let account = session.account();
+            let credentials = Some(session.credentials_name());
+            let are_others = std::mem::replace(&mut before, credentials.clone()) != credentials;
+            let are_refused = session.is_refused();
             this.with_engine(|engine| {
-                engine.set_account(account, clock::now());
-                engine.credentials_changed(clock::now());
-                engine.wake(clock::now());
+                let now = clock::now();
+                engine.set_account(account, now);
+                if are_others && are_refused {
+                    engine.credentials_refused(now);
+                } else if are_others {
+                    engine.credentials_changed(now);
+                }
+                engine.wake(now);
             });
         });
         effect(move || {
@@ -219,6 +228,9 @@ impl Runner {
             // Where nothing can be read, what this tab knows is all there is.
             let tasks = stored.unwrap_or_else(|_| engine.tasks().cloned().collect());
             engine.load(tasks, now);
+            if self.session.is_refused() {
+                engine.credentials_refused(now);
+            }
             engine.set_leading(true, now);
         });
         for text in unheard {
@@ -335,6 +347,13 @@ impl Runner {
         self.tell(&Note::Wake);
     }
 
+    /// The service was seen to take the present credentials.
+    pub fn credentials_accepted(&self) {
+        self.session.set_refused(false);
+        self.with_engine(|engine| engine.credentials_changed(clock::now()));
+        self.tell(&Note::CredentialsAccepted);
+    }
+
     /// Why no calls are made at present; tracked.
     pub fn hindrance(&self) -> Option<Hindrance> {
         self.hindrance.get()
@@ -371,15 +390,17 @@ impl Runner {
                 commands,
                 inner.engine.next_wake(),
                 inner.engine.hindrance(now),
+                inner.engine.is_refused(),
             )
         });
-        let Some((commands, next_wake, hindrance)) = decided else {
+        let Some((commands, next_wake, hindrance, is_refused)) = decided else {
             return;
         };
         self.carry_out(commands);
         // A follower hears it from the leader.
         if self.generation().is_some() && *self.hindrance.read_untracked() != hindrance {
             self.hindrance.set(hindrance);
+            self.session.set_refused(is_refused);
             self.tell_state();
         }
         let this = *self;

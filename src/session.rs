@@ -21,6 +21,7 @@ pub use settings::Settings;
 
 const SETTINGS: &str = "atelier.settings";
 const TOKEN: &str = "atelier.token";
+const REFUSED: &str = "atelier.refused";
 const CHANNEL: &str = "atelier.session";
 
 #[derive(Clone, Copy)]
@@ -56,10 +57,12 @@ impl Session {
     }
 
     /// Keeps new settings; `false` if the browser refuses to, in which case they hold for this
-    /// visit. All tabs have them at once.
-    pub fn save(&self, mut settings: Settings, token: String) -> bool {
+    /// visit. All tabs have them at once. `is_entered` says that the person has typed the token, be it
+    /// the same as before.
+    pub fn save(&self, mut settings: Settings, token: String, is_entered: bool) -> bool {
         let before = self.settings.get_untracked();
-        let is_same_token = before.address == settings.address
+        let is_same_token = !is_entered
+            && before.address == settings.address
             && before.uid == settings.uid
             && self.token_untracked() == token;
         settings.saved = clock::now().max(before.saved + 1);
@@ -221,6 +224,33 @@ impl Session {
                 .credentials()
                 .map(|credentials| credentials.uid)
                 .unwrap_or_default(),
+        }
+    }
+
+    /// Which credentials these are, without what is secret of them: another token has another name,
+    /// and so has the same one once it is entered again. Tracked.
+    pub fn credentials_name(&self) -> String {
+        let settings = self.settings.read();
+        let saved = match self.token_of(&settings) {
+            Some(_) => settings.token_version,
+            None => 0,
+        };
+        let account = self.account();
+        format!("{saved} {} {}", account.uid, account.address)
+    }
+
+    /// Whether the service refused these very credentials before, perhaps in another tab.
+    pub fn is_refused(&self) -> bool {
+        Place::Browser.read(REFUSED) == Some(untrack(|| self.credentials_name()))
+    }
+
+    /// Keeps in mind, for all tabs and later visits, whether the service refuses the credentials.
+    pub fn set_refused(&self, refused: bool) {
+        if refused {
+            // Where it is not kept, the next visit finds out at the price of one submission.
+            Place::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
+        } else if self.is_refused() {
+            Place::Browser.remove(REFUSED);
         }
     }
 

@@ -28,6 +28,8 @@ pub enum Note {
     StateWanted,
     /// The person wants tasks to be sent although they can't be kept.
     SendUnkept,
+    /// The service was seen to take the present credentials after all.
+    CredentialsAccepted,
     /// An output is before a person in a follower, by the key of its copy.
     Shown(String),
     /// Copies of outputs have come or gone.
@@ -42,6 +44,7 @@ impl Note {
                 "Tick" => Some(Self::Tick),
                 "Wake" => Some(Self::Wake),
                 "StateWanted" => Some(Self::StateWanted),
+                "CredentialsAccepted" => Some(Self::CredentialsAccepted),
                 "SendUnkept" => Some(Self::SendUnkept),
                 "Copies" => Some(Self::Copies),
                 _ => None,
@@ -101,6 +104,7 @@ impl Note {
             Self::Wake => return "Wake".into(),
             Self::StateWanted => return "StateWanted".into(),
             Self::SendUnkept => return "SendUnkept".into(),
+            Self::CredentialsAccepted => return "CredentialsAccepted".into(),
             Self::State(hindrance, error) => {
                 let mut state = Record::new();
                 state.put_some("hindrance", hindrance.as_ref().map(Hindrance::to_value));

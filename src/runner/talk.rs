@@ -82,6 +82,9 @@ impl Runner {
                 self.hindrance.set(hindrance);
                 self.leader_storage_error.set(storage_error);
             }
+            Note::CredentialsAccepted => {
+                self.with_engine(|engine| engine.credentials_changed(clock::now()));
+            }
             Note::SendUnkept => {
                 self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }

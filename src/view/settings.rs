@@ -85,8 +85,9 @@ pub fn SettingsPage() -> impl IntoView {
             return;
         };
         address.set(settings.address.to_string());
+        let is_entered = is_token_typed.get_untracked();
         is_token_typed.set(false);
-        if session.save(settings, token) {
+        if session.save(settings, token, is_entered) {
             saved.set(true);
         } else {
             notices.problem(
@@ -102,8 +103,13 @@ pub fn SettingsPage() -> impl IntoView {
             return;
         };
         test.set(Some(Test::Running));
+        let is_saved =
+            settings == session.settings_untracked() && token == session.token_untracked();
         spawn(async move {
             let result = test_connection(session, settings, token).await;
+            if is_saved && result.is_ok() {
+                runner.credentials_accepted();
+            }
             test.try_set(Some(Test::Done(result)));
         });
     };

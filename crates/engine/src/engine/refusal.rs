@@ -36,6 +36,11 @@ impl Engine {
         });
     }
 
+    /// The service refuses the present credentials, as far as is known.
+    pub fn is_refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
     /// What the answer to a call says of the credentials that it was made with.
     pub(super) fn judge_credentials(&mut self, call: &InFlight, results: &[Result<(), ApiError>]) {
         if call.number < self.credentials_since {

@@ -125,7 +125,10 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         .await?;
         studio.open_tasks().await?;
         studio.see(&[("queued", "Completed")]).await?;
-        assert!(calls_of_tab(studio).await? > 0, "the third tab did not lead");
+        assert!(
+            calls_of_tab(studio).await? > 0,
+            "the third tab did not lead"
+        );
 
         browser.switch_to(&second).await?;
         is_set(browser, "hasStalled").await?;

@@ -86,7 +86,9 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         let browser = studio.browser;
         let form = studio.form().await?;
         // Refused once with a long wait that no 429 asked for: the page's own.
-        studio.proxy.add(Rule::every("/v2/generate*", Fault::NotJson));
+        studio
+            .proxy
+            .add(Rule::every("/v2/generate*", Fault::NotJson));
         studio.generate(&form, "unclear").await?;
         browser
             .see_text("did not answer the last submission", PATIENCE)

@@ -189,12 +189,16 @@ async fn full_storage_holds_sending_until_there_is_room() {
 async fn until_kept(browser: &Browser) -> Result<()> {
     use atelier_end_to_end::wait::{Seen, until};
     until("tasks to be kept again", PATIENCE, async || {
-        let shown = browser.run("return document.body.innerText", vec![]).await?;
-        Ok(if shown.as_str().is_some_and(|text| text.contains(NOT_KEPT)) {
-            Seen::NotYet("they are not".into())
-        } else {
-            Seen::Yes(())
-        })
+        let shown = browser
+            .run("return document.body.innerText", vec![])
+            .await?;
+        Ok(
+            if shown.as_str().is_some_and(|text| text.contains(NOT_KEPT)) {
+                Seen::NotYet("they are not".into())
+            } else {
+                Seen::Yes(())
+            },
+        )
     })
     .await
 }
