@@ -50,7 +50,7 @@ impl Session {
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
         this.channel.set_value(Some(channel));
         this.tell(&SessionMessage::Wanted);
-        local::on_change(move || this.read_again());
+        local::on_change(SETTINGS, move || this.read_again());
         // A page that was frozen has heard nothing meanwhile.
         lifecycle::on_change(move || this.read_again());
         this

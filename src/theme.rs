@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::local::Place;
+use crate::browser::local::{self, Place};
 
 const THEME: &str = "atelier.theme";
 
@@ -32,6 +32,11 @@ impl Theme {
             .into_iter()
             .find(|theme| theme.word() == kept)
             .unwrap_or_default()
+    }
+
+    /// Calls back when another tab has made a choice.
+    pub fn on_change(callback: impl Fn(Self) + 'static) {
+        local::on_change(THEME, move || callback(Self::kept()));
     }
 
     /// Keeps the choice, for all tabs, and shows it.

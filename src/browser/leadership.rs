@@ -1,7 +1,7 @@
 //! Exactly one tab leads. [`atelier_engine::lease`] decides; here are the browser's locks, storage
 //! and timers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
@@ -27,6 +27,9 @@ pub struct Leadership {
     is_leading: Cell<bool>,
     /// Storage takes no lease: it says nothing about other tabs.
     is_refused: Cell<bool>,
+    /// Gives the lock back.
+    unlock: RefCell<Option<Function>>,
+    has_resigned: Cell<bool>,
     on_change: Box<dyn Fn(bool)>,
 }
 
@@ -39,11 +42,16 @@ impl Leadership {
             claim: Cell::new(Claim::AwaitsLock),
             is_leading: Cell::new(false),
             is_refused: Cell::new(false),
+            unlock: RefCell::new(None),
+            has_resigned: Cell::new(false),
             on_change: Box::new(on_change),
         });
         let (held, refused) = (this.clone(), this.clone());
         request_lock(
-            move || held.set_claim(Claim::HasLock),
+            move |unlock| {
+                held.unlock.replace(Some(unlock));
+                held.set_claim(Claim::HasLock);
+            },
             move || refused.set_claim(Claim::LeaseOnly),
         );
         let renewed = this.clone();
@@ -63,8 +71,21 @@ impl Leadership {
         self.is_leading.get()
     }
 
+    /// Leaves leading to other tabs, for good.
+    pub fn resign(&self) {
+        self.has_resigned.set(true);
+        self.set_claim(Claim::AwaitsLock);
+        self.release();
+    }
+
     fn set_claim(&self, claim: Claim) {
-        self.claim.set(claim);
+        let may_lead = !self.has_resigned.get();
+        self.claim
+            .set(if may_lead { claim } else { Claim::AwaitsLock });
+        if !may_lead && let Some(unlock) = self.unlock.take() {
+            // It settles a promise, which cannot fail.
+            let _ = unlock.call0(&JsValue::UNDEFINED);
+        }
         self.renew();
     }
 
@@ -111,17 +132,17 @@ impl Leadership {
     }
 }
 
-/// Asks for the browser's lock, which is then held until the page is gone. There is none on pages
+/// Asks for the browser's lock, which is then held until it is given back or the page is gone. There is
+/// none on pages
 /// that are neither https nor localhost, and a browser may refuse it.
-fn request_lock(on_held: impl Fn() + 'static, on_refused: impl Fn() + 'static) {
+fn request_lock(on_held: impl Fn(Function) + 'static, on_refused: impl Fn() + 'static) {
     let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
     let request = Reflect::get(&locks, &"request".into())
         .ok()
         .and_then(|request| request.dyn_into::<Function>().ok());
-    // The lock is held until the promise settles: never.
+    // The lock is held until the promise settles.
     let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
-        on_held();
-        Promise::new(&mut |_, _| {})
+        Promise::new(&mut |unlock, _| on_held(unlock))
     })
     .into_js_value();
     let asked = request.and_then(|request| request.call2(&locks, &NAME.into(), &held).ok());

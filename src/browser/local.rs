@@ -45,8 +45,15 @@ impl Place {
     }
 }
 
-/// Calls back whenever another tab has changed what is kept in [`Place::Browser`]. Lives as long as
-/// the page.
-pub fn on_change(callback: impl Fn() + 'static) {
-    EventListener::new(&window(), "storage", move |_| callback()).forget();
+/// Calls back whenever another tab has changed what is kept in [`Place::Browser`] under this key, or
+/// has cleared everything. Lives as long as the page.
+pub fn on_change(key: &'static str, callback: impl Fn() + 'static) {
+    EventListener::new(&window(), "storage", move |event| {
+        let changed = js_sys::Reflect::get(event, &"key".into()).ok();
+        let changed = changed.and_then(|changed| changed.as_string());
+        if changed.is_none_or(|changed| changed == key) {
+            callback();
+        }
+    })
+    .forget();
 }

@@ -102,7 +102,23 @@ impl StorageError {
             Self::Silent => "does not answer when Atelier wants to keep something",
             Self::Full => "has no room left for Atelier",
             Self::Closed => "has cleared what Atelier kept",
-            Self::Newer => "has a newer Atelier in another tab; reload this page to use it",
+            Self::Newer => "has a newer Atelier in another tab",
+        }
+    }
+
+    /// For a person: what it means for tasks.
+    pub fn sentence(self) -> String {
+        match self {
+            Self::Newer => {
+                "A newer Atelier is open in another tab. Reload this page to go on with \
+                            it; what you have typed is kept."
+                    .into()
+            }
+            error => format!(
+                "Tasks are not being kept: this browser {}. They go on, but closing this tab loses \
+                 sight of them.",
+                error.reason()
+            ),
         }
     }
 }

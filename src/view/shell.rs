@@ -9,7 +9,7 @@ use gloo_timers::callback::Timeout;
 use super::parts::glyph::{Glyph, changing_glyph};
 use super::parts::list::{Item, list};
 use super::parts::ticker::ticker;
-use crate::browser::local;
+use crate::browser::storage::StorageError;
 use crate::erased::{derived, effect, handler, memo, text, when};
 use crate::notices::{Notice, Notices};
 use crate::theme::Theme;
@@ -98,12 +98,9 @@ fn TaskCount() -> impl IntoView {
 #[component]
 fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::kept());
-    local::on_change(move || {
-        let kept = Theme::kept();
-        if theme.try_get_untracked().is_some_and(|theme| theme != kept) {
-            kept.show();
-            theme.set(kept);
-        }
+    Theme::on_change(move |kept| {
+        kept.show();
+        theme.try_set(kept);
     });
     let next = move || {
         let at = Theme::ALL
@@ -139,13 +136,9 @@ fn LimitNotice() -> impl IntoView {
         Some(hindrance.sentence(now.get()))
     });
     let is_unkept = when(move || runner.hindrance() == Some(Hindrance::NotKept));
-    let kept = text(move || match runner.storage_error() {
-        Some(error) => format!(
-            "Tasks are not being kept: this browser {}. They go on, but closing this tab loses sight \
-             of them.",
-            error.reason()
-        ),
-        None => String::new(),
+    let kept = text(move || {
+        let error = runner.storage_error();
+        error.map(StorageError::sentence).unwrap_or_default()
     });
     view! {
         <div class="limit" role="status">

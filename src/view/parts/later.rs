@@ -44,11 +44,10 @@ pub fn later(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
     })
 }
 
-fn missing(
-    what: &'static str,
-    why: &'static str,
-    button: Option<(&'static str, Box<dyn Fn()>)>,
-) -> AnyView {
+/// What it says, and what pressing it does.
+type Button = (&'static str, Box<dyn Fn()>);
+
+fn missing(what: &'static str, why: &'static str, button: Option<Button>) -> AnyView {
     let button = button.map(|(label, act)| {
         view! {
             <button class="button" type="button" on:click=handler(move |_| act())>
