@@ -43,3 +43,26 @@ fn files_pages_and_encodings() {
     }
     assert_eq!(server.get("/api/models").status, 200);
 }
+
+/// Guards against a browser that is told to keep a missing file as missing for a year, or that the
+/// page of a release that was taken back is the one that it has: it is only older.
+#[test]
+fn releases_that_come_and_go() {
+    let site = tempfile::tempdir().unwrap();
+    fs::write(site.path().join("index.html"), "the page").unwrap();
+    let server = Server::start(&["--site", site.path().to_str().unwrap()]);
+    let file = server.get("/app-0123456789abcdef.js");
+    assert_eq!(
+        (file.status, file.header("cache-control")),
+        (404, "no-cache")
+    );
+    let kept = [("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT")];
+    for path in ["/", "/tasks"] {
+        let page = server.call("GET", path, &kept, b"");
+        assert_eq!(
+            (page.status, page.text().as_str()),
+            (200, "the page"),
+            "{path}"
+        );
+    }
+}

@@ -6,6 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
+/// Those of WebAssembly that the page uses, see `.dev/finish.mjs`.
+const FEATURES: [&str; 6] = [
+    "bulk-memory",
+    "nontrapping-float-to-int",
+    "sign-ext",
+    "mutable-globals",
+    "reference-types",
+    "multivalue",
+];
+
 /// A finished release, in a folder of its own.
 pub struct Release {
     folder: PathBuf,
@@ -106,18 +116,20 @@ fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
 
 /// Changes the wasm, and no name: trunk takes that from before its own tools.
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
-    let wasm = folder.join(one(folder, "", "_bg.wasm")?);
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
-    let status = Command::new(tool)
-        .args(["--all-features", option, "-o"])
-        .args([&wasm, &wasm])
-        .status()
-        .await?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(format!("wasm-opt {option} ended with {status}").into())
+    for part in ["_bg.wasm", "_later.wasm"] {
+        let wasm = folder.join(one(folder, "", part)?);
+        let status = Command::new(&tool)
+            .args(FEATURES.map(|feature| format!("--enable-{feature}")))
+            .args([option, "-o"])
+            .args([&wasm, &wasm])
+            .status()
+            .await?;
+        if !status.success() {
+            return Err(format!("wasm-opt {option} ended with {status}").into());
+        }
     }
+    Ok(())
 }
 
 /// The one file in the folder that begins and ends like this.
