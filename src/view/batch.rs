@@ -19,6 +19,7 @@ use leptos::prelude::*;
 
 use crate::app::contexts;
 use crate::batches::Batches;
+use crate::browser::clock;
 use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use composer::Composer;
@@ -110,19 +111,15 @@ fn earlier(
 ) -> AnyView {
     let navigation = contexts().navigation;
     let options = move || {
-        let (now, offset) = (
-            crate::browser::clock::now(),
-            crate::browser::clock::offset(),
-        );
+        let now = clock::local(clock::now());
         let batches = batches.read();
         batches
             .iter()
             .map(|batch| {
                 let key = batch.key.0.clone();
                 let label = format!(
-                    "{} {} · {} · {}",
-                    atelier_engine::duration::day(batch.created, now, offset),
-                    atelier_engine::duration::clock(batch.created, offset),
+                    "{} · {} · {}",
+                    clock::local(batch.created).said(now),
                     items(batch.size),
                     batch.name,
                 );

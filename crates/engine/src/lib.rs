@@ -17,6 +17,7 @@ pub use time::Millis;
 
 pub mod archive;
 pub mod batch;
+pub mod calendar;
 pub mod compose;
 pub mod control;
 pub mod duration;

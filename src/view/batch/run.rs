@@ -75,12 +75,7 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
             runner.with_tasks(|tasks| Standing::of(&batch.items(tasks.iter().copied())))
         }
     });
-    let offset = clock::offset();
-    let when_sent = format!(
-        "{} {}",
-        duration::day(batch.created, clock::now(), offset),
-        duration::clock(batch.created, offset)
-    );
+    let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
     view! {
         <article class="panel run" aria-label=format!("Batch: {}", batch.name)>
             <div class="run-head">
