@@ -29,6 +29,7 @@ pub mod history;
 pub mod kept;
 pub mod manifest;
 pub mod output;
+pub mod press;
 pub mod rerun;
 pub mod route;
 pub mod search;
