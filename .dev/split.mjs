@@ -12,7 +12,7 @@ import { readFileSync, renameSync, statSync, unlinkSync, writeFileSync } from "n
 // they are here. Names are no proof: the compiler makes one function of several that are alike, and
 // gives it the name of any. Should the first view call such a one, the script fetches the second
 // module at that moment, and complains.
-const later = /\b(atelier::(archive|batches|runner::kept|view::(batch|form|integrations|model|pages|parts::confirm|settings|task|tasks))|atelier_engine::(archive|batch|compose|control|function_schema|highlight|history|kept|manifest|rerun|seed|snippet))::/;
+const later = /\b(atelier::(archive|batches|browser::tables|runner::kept|tables|view::(batch|form|integrations|model|pages|parts::(answer|confirm|held)|settings|task|tasks))|atelier_engine::(archive|batch|calendar|compose|control|function_schema|highlight|history|kept|manifest|press|rerun|seed|snippet))::/;
 
 const ENTRY = /^\$"?atelier::view::pages::page"?$/;
 

@@ -13,6 +13,7 @@ pub mod navigation;
 pub mod notices;
 pub mod runner;
 pub mod session;
+pub mod tables;
 pub mod theme;
 pub mod view;
 

@@ -12,4 +12,5 @@ pub mod location;
 pub mod notify;
 pub mod random;
 pub mod storage;
+pub mod tables;
 pub mod tabs;

@@ -43,15 +43,17 @@ impl Runner {
         })
     }
 
-    /// They stand in this tab's table. Where that is kept, their records go; else these stay, for
-    /// the next visit.
-    pub fn hand_over(&self, tasks: &[Task], is_kept: bool) {
+    /// They stand in this tab's table, and must not be put there again.
+    pub fn hand_over(&self, tasks: &[Task]) {
+        let keys = tasks.iter().map(|task| task.key.clone());
+        self.inner
+            .update_value(|inner| inner.stopped.handed_over.extend(keys));
+    }
+
+    /// The table is stored, so that their records may go. Where it can't be, these stay, for the next
+    /// visit.
+    pub fn is_handed_over(&self, tasks: &[Task]) {
         let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
-        self.inner.update_value(|inner| {
-            inner.stopped.handed_over.extend_from_slice(&keys);
-        });
-        if is_kept {
-            self.act_on_all(&keys, Action::Remove);
-        }
+        self.act_on_all(&keys, Action::Remove);
     }
 }

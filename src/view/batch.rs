@@ -4,6 +4,7 @@ mod cell;
 mod composer;
 mod fill;
 mod grid;
+mod keeping;
 mod look;
 mod run;
 mod scroller;
@@ -19,12 +20,30 @@ use leptos::prelude::*;
 
 use crate::app::contexts;
 use crate::batches::Batches;
+use crate::browser::clock;
 use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
+use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
 use composer::Composer;
 
 /// Batch mode. `one` is what stands in the form of the other mode: new rows begin as that.
 pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
+    let is_read = KeptTable::of(&model, &schema).is_read();
+    let is_read = memo(move || is_read.get());
+    dynamic(move || {
+        if is_read.get() {
+            return composed(model.clone(), schema.clone(), one);
+        }
+        view! {
+            <div class="panel">
+                <div class="skeleton tall" role="status" aria-label="Loading the table"></div>
+            </div>
+        }
+        .into_any()
+    })
+}
+
+fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
     let composer = Composer::kept(&model, schema, one);
     view! {
         <div class="batch">
@@ -110,19 +129,15 @@ fn earlier(
 ) -> AnyView {
     let navigation = contexts().navigation;
     let options = move || {
-        let (now, offset) = (
-            crate::browser::clock::now(),
-            crate::browser::clock::offset(),
-        );
+        let now = clock::local(clock::now());
         let batches = batches.read();
         batches
             .iter()
             .map(|batch| {
                 let key = batch.key.0.clone();
                 let label = format!(
-                    "{} {} · {} · {}",
-                    atelier_engine::duration::day(batch.created, now, offset),
-                    atelier_engine::duration::clock(batch.created, offset),
+                    "{} · {} · {}",
+                    clock::local(batch.created).said(now),
                     items(batch.size),
                     batch.name,
                 );

@@ -8,6 +8,7 @@ pub mod import;
 pub mod plan;
 pub mod prompts;
 pub mod range;
+pub mod revision;
 pub mod sweep;
 pub mod table;
 

@@ -1,6 +1,7 @@
 //! Times and sizes as people say them. All times are in milliseconds; points in time since
 //! 1970-01-01 UTC.
 
+use crate::calendar::Day;
 use crate::sort;
 
 const SECOND: u64 = 1000;
@@ -73,53 +74,9 @@ pub fn ago(then: u64, now: u64) -> String {
     }
 }
 
-/// The day as a heading: `Today`, `Yesterday`, `Monday` within the last week, else
-/// `12 March 2026`. `offset` is the local time's distance from UTC in minutes, east positive.
-pub fn day(then: u64, now: u64, offset: i32) -> String {
-    const WEEKDAYS: [&str; 7] = [
-        "Thursday",
-        "Friday",
-        "Saturday",
-        "Sunday",
-        "Monday",
-        "Tuesday",
-        "Wednesday",
-    ];
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let (day, today) = (local_day(then, offset), local_day(now, offset));
-    match today - day {
-        0 => "Today".into(),
-        1 => "Yesterday".into(),
-        2..=6 => WEEKDAYS[day.rem_euclid(7) as usize].into(),
-        _ => {
-            let (year, month, day) = date(day);
-            format!("{day} {} {year}", MONTHS[(month - 1) as usize])
-        }
-    }
-}
-
-/// The time of day, local: `09:05`.
-pub fn clock(then: u64, offset: i32) -> String {
-    let minute = local_minutes(then, offset).rem_euclid(24 * 60);
-    format!("{:02}:{:02}", minute / 60, minute % 60)
-}
-
 /// `2026-03-12T09:05:07.250Z`, for files.
 pub fn iso(then: u64) -> String {
-    let (year, month, day) = date(local_day(then, 0));
+    let Day { year, month, day } = Day::of_number((then / DAY) as i64);
     let of_day = then % DAY;
     format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
@@ -128,25 +85,6 @@ pub fn iso(then: u64) -> String {
         of_day % MINUTE / SECOND,
         of_day % SECOND
     )
-}
-
-/// The first millisecond of a local day given as `2026-03-12`, as date fields give it; `None` if
-/// it is no date.
-pub fn start_of_day(date: &str, offset: i32) -> Option<u64> {
-    let mut parts = date
-        .trim()
-        .splitn(3, '-')
-        .map(|part| part.parse::<i64>().ok());
-    let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if !(1970..10_000).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
-        return None;
-    }
-    let days = days(year, month, day);
-    if self::date(days) != (year, month, day) {
-        return None;
-    }
-    let minutes = days * 24 * 60 - i64::from(offset);
-    Some(u64::try_from(minutes).unwrap_or(0) * MINUTE)
 }
 
 /// How long a task of a model will take, in ms: the median of its most recent completed tasks,
@@ -161,37 +99,6 @@ pub fn estimate(times: impl IntoIterator<Item = u64>) -> Option<u64> {
     }
     let lower = recent[middle - 1].0;
     Some(lower + (upper - lower) / 2)
-}
-
-fn local_minutes(then: u64, offset: i32) -> i64 {
-    (then / MINUTE) as i64 + i64::from(offset)
-}
-
-fn local_day(then: u64, offset: i32) -> i64 {
-    local_minutes(then, offset).div_euclid(24 * 60)
-}
-
-/// Year, month and day of a day counted from 1970-01-01, Gregorian. Years are counted from March,
-/// so that the leap day comes last (H. Hinnant, "chrono-compatible low-level date algorithms").
-fn date(day: i64) -> (i64, i64, i64) {
-    let day = day + 719_468;
-    let era = day.div_euclid(146_097);
-    let of_era = day.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
-/// The inverse of [`date`].
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]
@@ -238,20 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn days_and_clock_are_local() {
-        let now = start_of_day("2026-03-12", 0).unwrap() + 30 * MINUTE;
-        assert_eq!(day(now, now, 0), "Today");
-        assert_eq!(day(now - HOUR, now, 0), "Yesterday");
-        // Half past midnight in London is still yesterday evening in New York.
-        assert_eq!(day(now - HOUR, now, -300), "Today");
-        assert_eq!(day(now - 3 * DAY, now, 0), "Monday");
-        assert_eq!(day(now - 7 * DAY, now, 0), "5 March 2026");
-        assert_eq!(clock(now, 330), "06:00");
-        assert_eq!(iso(now), "2026-03-12T00:30:00.000Z");
+    fn times_of_files_and_of_a_while_ago() {
+        let now = 1_773_275_407_250;
+        assert_eq!(iso(now), "2026-03-12T00:30:07.250Z");
         assert_eq!(ago(now + 5, now), "just now");
         assert_eq!(ago(now - 5 * HOUR, now), "5 h ago");
-        assert_eq!(start_of_day("2026-02-30", 0), None);
-        assert_eq!(start_of_day("today", 0), None);
     }
 
     #[test]
@@ -265,16 +163,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn dates_there_and_back(day in 0..2_900_000i64) {
-            let (year, month, of_month) = date(day);
-            prop_assert_eq!(days(year, month, of_month), day);
-        }
-
-        #[test]
-        fn everything_can_be_said(ms: u64, now: u64, offset in -900..900i32) {
-            let said = [text(ms), remaining(ms), about(ms), bytes(ms), ago(ms, now), clock(ms, offset), iso(ms)];
+        fn everything_can_be_said(ms: u64, now: u64) {
+            let said = [text(ms), remaining(ms), about(ms), bytes(ms), ago(ms, now), iso(ms)];
             prop_assert!(said.iter().all(|text| !text.is_empty()));
-            let _ = day(ms, now, offset);
         }
     }
 }

@@ -50,7 +50,7 @@ pub struct Filter {
     /// None means any.
     pub phases: Vec<Phase>,
     pub model: Option<ModelId>,
-    /// From the first to before the last, in ms since 1970; see [`crate::duration::start_of_day`].
+    /// From the first to before the last, in ms since 1970.
     pub created: Range<Millis>,
 }
 

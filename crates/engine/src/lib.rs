@@ -18,6 +18,7 @@ pub use wait_reason::{Sending, wait_reason};
 
 pub mod archive;
 pub mod batch;
+pub mod calendar;
 pub mod compose;
 pub mod control;
 pub mod duration;
@@ -30,6 +31,7 @@ pub mod kept;
 pub mod lease;
 pub mod manifest;
 pub mod output;
+pub mod press;
 pub mod release;
 pub mod rerun;
 pub mod route;

@@ -1,14 +1,14 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use atelier_contract::{Draft, ModelId, Schema, json};
+use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::compose::table::Table;
 use atelier_engine::manifest::Manifest;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::browser::local::Place;
 use crate::erased::effect;
+use crate::tables::KeptTable;
 
 /// With more rows than this, what follows the table as a whole does so between key presses.
 const FOLLOWED_AT_ONCE: usize = 50;
@@ -18,58 +18,43 @@ const FOLLOWED_AFTER_MS: u32 = 300;
 #[derive(Clone, Copy)]
 pub struct Composer {
     schema: StoredValue<Arc<Schema>>,
-    pub table: RwSignal<Table>,
+    kept: StoredValue<Rc<KeptTable>, LocalStorage>,
+    /// Changed through [`Composer::edit`] alone, so that every change is kept.
+    pub table: Signal<Table>,
     /// What stands in the form for one.
     pub one: RwSignal<Draft>,
     /// Why the last addition was refused.
     pub refused: RwSignal<Option<String>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
-    keep: StoredValue<Rc<dyn Fn() -> bool>, LocalStorage>,
 }
 
 impl Composer {
-    /// With the table as it was left: nothing typed is lost by a reload or a visit elsewhere.
+    /// With the table as it was left, once that has been read.
     pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
-        let place = format!("atelier.table.{model}");
-        let kept = Place::Browser
-            .read(&place)
-            .and_then(|text| Table::from_value(json::read(&text)?, &schema));
-        let table = RwSignal::new(kept.unwrap_or_default());
-        let write = move || {
-            let kept = table.try_with_untracked(|table| {
-                if table.is_empty() {
-                    Place::Browser.remove(&place);
-                    return true;
-                }
-                Place::Browser.write(&place, &table.to_value().to_string())
-            });
-            kept == Some(true)
-        };
+        let kept = KeptTable::of(model, &schema);
+        let table = kept.table();
         let this = Self {
             schema: StoredValue::new(schema),
-            table,
+            kept: StoredValue::new_local(kept),
+            table: RwSignal::from(table).into(),
             one,
             refused: RwSignal::new(None),
             looked_at: RwSignal::new(None),
-            keep: StoredValue::new_local(Rc::new(write.clone())),
         };
-        this.follow(Rc::new({
-            let write = write.clone();
-            move || {
-                write();
-            }
-        }));
-        on_cleanup(move || {
-            write();
-        });
+        on_cleanup(move || this.keep_now());
         this
     }
 
-    /// Writes the table at once; `false` if the browser refuses.
-    pub fn keep(self) -> bool {
-        let keep = self.keep.get_value();
-        keep()
+    pub fn keeping(self) -> Rc<KeptTable> {
+        self.kept.get_value()
+    }
+
+    /// Without waiting for further changes.
+    pub fn keep_now(self) {
+        if let Some(kept) = self.kept.try_get_value() {
+            kept.write_soon();
+        }
     }
 
     /// Acts on every change of the table, and now.
@@ -93,10 +78,17 @@ impl Composer {
     /// Changes the table, or says why not.
     pub fn change(self, change: impl FnOnce(&mut Table, &Schema) -> Result<(), String>) -> bool {
         let schema = self.schema();
-        let mut result = Ok(());
-        self.table.update(|table| result = change(table, &schema));
+        let result = self.edit(|table| change(table, &schema));
         let is_done = result.is_ok();
         self.refused.set(result.err());
         is_done
+    }
+
+    /// Changes the table in a way that cannot be refused.
+    pub fn edit<T>(self, change: impl FnOnce(&mut Table) -> T) -> T {
+        let kept = self.keeping();
+        let done = change(&mut kept.table().write());
+        kept.is_changed();
+        done
     }
 }

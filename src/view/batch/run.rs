@@ -13,9 +13,11 @@ use super::{items, take_away};
 use crate::app::contexts;
 use crate::batches::Batches;
 use crate::browser::clock;
-use crate::erased::{dynamic, effect, handler, memo, text, when};
+use crate::erased::{dynamic, effect, handler, memo, spawn, text, when};
+use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
 use crate::view::parts::ticker::ticker;
 
 /// How a batch stands, as far as the page shows it.
@@ -78,12 +80,7 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
             runner.with_tasks(|tasks| Standing::of(&batch.items(tasks.iter().copied())))
         }
     });
-    let offset = clock::offset();
-    let when_sent = format!(
-        "{} {}",
-        duration::day(batch.created, clock::now(), offset),
-        duration::clock(batch.created, offset)
-    );
+    let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
     view! {
         <article class="panel run" aria-label=format!("Batch: {}", batch.name)>
             <div class="run-head">
@@ -201,7 +198,12 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
             let inputs = tasks.iter().map(|task| task.input.values());
             let drafts: Vec<Draft> = inputs.map(Draft::from_values).collect();
             if !drafts.is_empty() && composer.change(|table, schema| table.append(drafts, schema)) {
-                runner.hand_over(&tasks, composer.keep());
+                runner.hand_over(&tasks);
+                spawn(async move {
+                    if composer.keeping().write_all().await {
+                        runner.is_handed_over(&tasks);
+                    }
+                });
             }
         }
     });
@@ -219,11 +221,29 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
             _ => runner.taken_back(&batch).len(),
         }
     });
+    let answer = Answer::default();
+    let sent_again = move |count| answer.say(format!("Sent again: {}.", items(count)));
+    // How many are sent again, while a double click may be under way.
+    let retried = StoredValue::new(0);
+    let held = Held::default();
     let retry = move |_| {
-        runner.retry_all(&standing.get_untracked().failed);
+        if held.counts(()) {
+            let failed = standing.get_untracked().failed;
+            retried.set_value(failed.len());
+            runner.retry_all(&failed);
+        }
+        sent_again(retried.get_value());
+    };
+    let to_retry = move || match held.pressed() {
+        Some(()) => retried.get_value(),
+        None => standing.read().failed.len(),
     };
     let settle = move |action: Action| {
-        runner.act_on_all(&standing.get_untracked().unconfirmed, action);
+        let unconfirmed = standing.get_untracked().unconfirmed;
+        runner.act_on_all(&unconfirmed, action);
+        if action == Action::Resubmit {
+            sent_again(unconfirmed.len());
+        }
     };
     let used = batch.clone();
     let again = move |_| {
@@ -282,11 +302,11 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
             <button
                 class="button"
                 type="button"
-                hidden=when(move || standing.read().failed.is_empty())
+                hidden=when(move || to_retry() == 0)
                 on:click=handler(retry)
             >
                 <Glyph icon=LuRotateCcw />
-                {text(move || format!("Retry {} failed", standing.read().failed.len()))}
+                {text(move || format!("Retry {} failed", to_retry()))}
             </button>
             <div class="row" hidden=when(move || unconfirmed() == 0)>
                 <ConfirmButton
@@ -330,6 +350,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                     on_confirm=remove
                 />
             </div>
+            {answer.view()}
         </div>
     }
     .into_any()

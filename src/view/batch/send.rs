@@ -9,6 +9,7 @@ use crate::app::contexts;
 use crate::batches::Batches;
 use crate::catalog::Load;
 use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
 
 /// Problems that are listed; the others are in the table.
@@ -21,6 +22,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let bad = memo(move || composer.table.read().bad().count());
     let plan = move || Plan { items: good.get() };
     let refused = RwSignal::new(None::<&'static str>);
+    let answer = Answer::default();
     let dialog = NodeRef::<Dialog>::new();
     let close = move || {
         if let Some(dialog) = dialog.get_untracked() {
@@ -34,15 +36,16 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         );
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
-        let taken = composer
-            .table
-            .try_update(|table| table.take_good(&schema, send_defaults));
-        let Some((inputs, grid)) = taken else {
-            return;
+        let (inputs, grid) = composer.edit(|table| table.take_good(&schema, send_defaults));
+        let sent = Plan {
+            items: inputs.len(),
         };
         let key = Batches::new(all).submit(&name, inputs, grid);
+        // What was sent must not stand in the table once more after a crash.
+        composer.keep_now();
         composer.looked_at.set(None);
         if key.is_some() {
+            answer.say(format!("Sent: {}.", sent.sentence()));
             // The newest is shown.
             all.navigation.set_query("batch", None);
         }
@@ -104,6 +107,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             <p class="muted" role="status">
                 {text(move || plan().sentence())}
             </p>
+            {answer.view()}
         </div>
         <dialog node_ref=dialog aria-label="Generate many">
             <p>

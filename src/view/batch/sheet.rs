@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::cell::cell;
 use super::composer::Composer;
+use super::keeping::keeping;
 use super::scroller::scrolled;
 use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
@@ -50,12 +51,13 @@ pub fn sheet(composer: Composer) -> AnyView {
             .collect()
     };
     let px = |length: f64| format!("{}px", length as i64);
-    let clear = move || composer.table.update(|table| table.clear());
+    let clear = move || composer.edit(|table| table.clear());
     let add = move |_| {
         let draft = composer.one.get_untracked();
         composer.change(|table, schema| table.append(vec![draft], schema));
     };
     view! {
+        {keeping(composer)}
         <div class="sheet" hidden=when(move || count.get() == 0)>
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
                 <table aria-rowcount=text(move || (count.get() + 1).to_string())>
@@ -178,7 +180,7 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
             Ok(())
         });
     };
-    let remove = move |_| composer.table.update(|table| table.remove(id));
+    let remove = move |_| composer.edit(|table| table.remove(id));
     view! {
         <tr aria-rowindex=(number + 1).to_string() class:wrong=when(move || !problem.read().is_empty())>
             <th scope="row" class="row-number">
@@ -228,7 +230,7 @@ fn add_column(composer: Composer, columns: Memo<Vec<String>>) -> AnyView {
     let add = move |event| {
         let name = event_target_value(&event);
         if !name.is_empty() {
-            composer.table.update(|table| table.add_column(&name));
+            composer.edit(|table| table.add_column(&name));
         }
     };
     view! {

@@ -1,34 +1,84 @@
-use crate::erased::effect;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
 use atelier_contract::{Draft, ModelId, Schema, json};
 use atelier_engine::TaskKey;
 use atelier_engine::rerun;
+use gloo_events::EventListener;
 use leptos::prelude::*;
 
+use crate::app::contexts;
 use crate::browser::local::Place;
+use crate::erased::effect;
 use crate::runner::Runner;
 
+thread_local! {
+    /// What could not be stored, by its place: it lasts as long as the page.
+    static UNSTORED: RefCell<Vec<(String, Draft)>> = const { RefCell::new(Vec::new()) };
+    /// Whether that was said; once is enough.
+    static WAS_SAID: Cell<bool> = const { Cell::new(false) };
+}
+
 /// What a person typed into a model's form, kept over reloads and visits to other pages: nothing
-/// typed is lost.
+/// typed is lost. Of several tabs, what was typed last.
 pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
-    let key = format!("atelier.draft.{model}");
-    let kept: Draft = Place::Browser
-        .read(&key)
-        .and_then(|text| Draft::from_value(json::read(&text)?))
-        .unwrap_or_default();
-    let draft = RwSignal::new(kept);
+    let place = format!("atelier.draft.{model}");
+    let draft = RwSignal::new(read(&place));
+    let notices = contexts().notices;
     let mut first = true;
-    effect(move || {
-        let draft = draft.read();
-        // The first run only begins to follow.
-        if !std::mem::take(&mut first) {
-            if draft.is_empty() {
-                Place::Browser.remove(&key);
-            } else {
-                Place::Browser.write(&key, &draft.to_value().to_string());
+    effect({
+        let place = place.clone();
+        move || {
+            let draft = draft.read();
+            // The first run only begins to follow.
+            if !std::mem::take(&mut first) && !write(&place, &draft) && !WAS_SAID.replace(true) {
+                notices.problem(
+                    "What you type is not being kept: this browser refuses to store it, or its storage \
+                     is full. It stays until this tab is closed or loaded anew.",
+                );
             }
         }
     });
+    // There may be room by now. What is stored already is left alone: another tab may have typed
+    // since.
+    let leaving = EventListener::new(&window(), "pagehide", move |_| {
+        let unstored = UNSTORED.with_borrow(|unstored| find(unstored, &place));
+        if let Some(draft) = unstored {
+            write(&place, &draft);
+        }
+    });
+    let leaving = StoredValue::new_local(Some(Rc::new(leaving)));
+    on_cleanup(move || drop(leaving.try_update_value(Option::take)));
     draft
+}
+
+fn read(place: &str) -> Draft {
+    let unstored = UNSTORED.with_borrow(|unstored| find(unstored, place));
+    unstored
+        .or_else(|| Draft::from_value(json::read(&Place::Browser.read(place)?)?))
+        .unwrap_or_default()
+}
+
+/// Whether it is stored.
+fn write(place: &str, draft: &Draft) -> bool {
+    let is_stored = if draft.is_empty() {
+        Place::Browser.remove(place);
+        Place::Browser.read(place).is_none()
+    } else {
+        Place::Browser.write(place, &draft.to_value().to_string())
+    };
+    UNSTORED.with_borrow_mut(|unstored| {
+        unstored.retain(|(known, _)| known != place);
+        if !is_stored {
+            unstored.push((place.to_owned(), draft.clone()));
+        }
+    });
+    is_stored
+}
+
+fn find(unstored: &[(String, Draft)], place: &str) -> Option<Draft> {
+    let found = unstored.iter().find(|(known, _)| known == place);
+    found.map(|(_, draft)| draft.clone())
 }
 
 /// An earlier task's input against today's schema: the draft that fills the form, and what is not

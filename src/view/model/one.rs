@@ -1,20 +1,21 @@
 use std::sync::Arc;
 
 use crate::app::contexts;
-use atelier_contract::{Draft, ModelId, Problem, Schema};
+use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
+use atelier_engine::press::Presses;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlTextAreaElement;
 
 use super::draft::rerun_of;
 use crate::browser::clock;
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, memo, when};
+use crate::erased::{dynamic, effect, handler, memo, when};
 use crate::view::form::{Fields, ProblemSummary};
+use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
-
-/// A second press within this many milliseconds is the same press: a double click is paid once.
-const SAME_PRESS_MS: u64 = 800;
 
 /// The form for one generation.
 #[component]
@@ -22,53 +23,48 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let session = contexts().session;
     let runner = contexts().runner;
     let catalog = contexts().catalog;
+    let navigation = contexts().navigation;
     let problems = RwSignal::new(Vec::<Problem>::new());
     let attempted = RwSignal::new(false);
     let refused = RwSignal::new(None::<String>);
     let changes = RwSignal::new(Vec::<String>::new());
+    let is_missing = RwSignal::new(false);
+    let answer = Answer::default();
 
-    // Running an earlier task again: its input, as far as today's schema has it.
-    let from = untrack(|| contexts().navigation.query("from"));
+    // Running an earlier task again: its input, as far as today's schema has it. Used once: what is
+    // typed from then on is not overwritten by a reload.
     let known = memo(move || !runner.keys().is_empty());
-    Effect::new({
+    effect({
         let schema = schema.clone();
-        move |done: Option<bool>| {
-            known.track();
-            if done == Some(true) {
-                return true;
-            }
-            let Some(from) = from.clone() else {
-                return true;
+        move || {
+            let Some(from) = navigation.query("from") else {
+                return;
             };
-            // Storage may not have been read yet; then this runs once more.
+            known.track();
+            let is_open = runner.is_open();
             match rerun_of(runner, &TaskKey(from), &schema) {
                 Some(rerun) => {
                     draft.set(rerun.draft);
-                    changes.set(
-                        rerun
-                            .differences
-                            .into_iter()
-                            .map(|difference| difference.message)
-                            .collect(),
-                    );
-                    true
+                    let differences = rerun.differences.into_iter();
+                    changes.set(differences.map(|difference| difference.message).collect());
+                    is_missing.set(false);
                 }
-                None => false,
+                // Storage may not have been read yet; then this runs once more.
+                None if !is_open => return,
+                None => is_missing.set(true),
             }
+            navigation.set_query("from", None);
         }
     });
 
-    let last_press = StoredValue::new(0_u64);
+    let presses = StoredValue::new(Presses::<Input>::default());
     let submit = {
         let (schema, model) = (schema.clone(), model.clone());
         move |event: leptos::ev::SubmitEvent| {
             event.prevent_default();
-            let now = clock::now();
-            if now.saturating_sub(last_press.get_value()) < SAME_PRESS_MS {
-                return;
-            }
             attempted.set(true);
             refused.set(None);
+            answer.hush();
             let send_defaults = session.settings_untracked().send_defaults;
             match schema.validate(&draft.read_untracked(), send_defaults) {
                 Err(found) => problems.set(found),
@@ -85,9 +81,14 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     }));
                 }
                 Ok(input) => {
-                    last_press.set_value(now);
                     problems.set(Vec::new());
                     attempted.set(false);
+                    let press =
+                        |presses: &mut Presses<Input>| presses.counts(input.clone(), clock::now());
+                    if presses.try_update_value(press) != Some(true) {
+                        answer.say("Sent. Press again for another one.");
+                        return;
+                    }
                     let name = untrack(|| catalog.model(&model)).map_or_else(
                         || model.subcategory.clone(),
                         |model| model.display_name().to_owned(),
@@ -102,10 +103,29 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         problems.set(Vec::new());
         attempted.set(false);
         changes.set(Vec::new());
+        is_missing.set(false);
+    };
+    // A key that is held down is pressed once.
+    let keydown = move |event: leptos::ev::KeyboardEvent| {
+        let target = event.target();
+        let is_text = target.is_some_and(|target| target.has_type::<HtmlTextAreaElement>());
+        if event.repeat() && event.key() == "Enter" && !is_text {
+            event.prevent_default();
+        }
     };
     view! {
-        <form class="panel form" aria-label="Input" novalidate on:submit=handler(submit)>
+        <form
+            class="panel form"
+            aria-label="Input"
+            novalidate
+            on:submit=handler(submit)
+            on:keydown=handler(keydown)
+        >
             <Changes changes />
+            <p class="note" role="status" hidden=when(move || !is_missing.get())>
+                "The task that was to be run again is not in this browser any more. The form is as you \
+                 left it."
+            </p>
             <ProblemSummary schema=schema.clone() problems />
             {dynamic(move || {
                 refused
@@ -139,6 +159,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 >
                     "Clear form"
                 </button>
+                {answer.view()}
             </div>
         </form>
     }

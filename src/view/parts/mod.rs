@@ -1,9 +1,11 @@
 //! Pieces that several views are made of.
 
+pub mod answer;
 pub mod confirm;
 pub mod copy_button;
 pub mod failure;
 pub mod glyph;
+pub mod held;
 pub mod kept;
 pub mod later;
 pub mod list;

@@ -4,6 +4,15 @@ use atelier_engine::{Action, Task};
 use leptos::prelude::*;
 
 use crate::erased::{dynamic, handler, memo, when};
+use crate::view::parts::answer::Answer;
+use crate::view::parts::held::Held;
+
+/// What a person may press.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Offered {
+    retry: bool,
+    actions: Vec<Action>,
+}
 
 /// What can be done with a task in its present state.
 #[component]
@@ -18,9 +27,36 @@ pub fn Actions(task: Task) -> impl IntoView {
         Route::Model(task.model.clone()).path(),
         task.key.0
     );
-    let allowed = move || Action::allowed(&signal.read());
+    let possible = memo(move || {
+        let task = signal.read();
+        Offered {
+            retry: task.can_retry(),
+            actions: Action::allowed(&task),
+        }
+    });
+    // What was pressed stays where it is for a moment: a double click on Resubmit must not end on
+    // the Cancel that takes its place.
+    let held = Held::default();
+    let before = StoredValue::new(Offered::default());
+    let offered = memo(move || match held.pressed() {
+        Some(_) => before.get_value(),
+        None => possible.get(),
+    });
+    let press = move |what: Option<Action>| {
+        let now = offered.get_untracked();
+        before.set_value(now);
+        held.counts(what)
+    };
+    let answer = Answer::default();
     let navigation = contexts().navigation;
     let act = move |action: Action| {
+        let counts = press(Some(action));
+        if action == Action::Resubmit {
+            answer.say("Sent again.");
+        }
+        if !counts {
+            return;
+        }
         let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
         if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
             navigation.go("/tasks");
@@ -28,24 +64,25 @@ pub fn Actions(task: Task) -> impl IntoView {
         runner.act(&key.get_value(), action);
     };
     let retry = move |_| {
-        runner.retry(&key.get_value());
+        if press(None) {
+            runner.retry(&key.get_value());
+        }
+        answer.say("Sent again, as a new task; it comes first under Tasks.");
     };
-    let can_retry = memo({
-        let signal = runner.task(&task.key);
-        move || signal.as_ref().is_some_and(|task| task.read().can_retry())
-    });
     view! {
         <footer class="row task-actions">
             <button
                 class="button"
                 type="button"
-                hidden=when(move || !can_retry.get())
+                hidden=when(move || !offered.read().retry)
                 on:click=handler(retry)
             >
                 "Retry"
             </button>
             {dynamic(move || {
-                allowed()
+                offered
+                    .get()
+                    .actions
                     .into_iter()
                     .map(|action| {
                         view! {
@@ -60,6 +97,7 @@ pub fn Actions(task: Task) -> impl IntoView {
             <a class="button quiet" href=again>
                 "Run again"
             </a>
+            {answer.view()}
         </footer>
     }
     .into_any()

@@ -1,8 +1,9 @@
 use crate::app::contexts;
 use atelier_contract::ModelId;
+use atelier_engine::Phase;
+use atelier_engine::calendar::Day;
 use atelier_engine::history::{Filter, Found};
 use atelier_engine::search::Query;
-use atelier_engine::{Phase, duration};
 use icondata_lu::LuSearch;
 use leptos::prelude::*;
 
@@ -36,16 +37,14 @@ pub fn filter(navigation: Navigation, typed: &str) -> Filter {
         .find(|(word, ..)| Some(*word) == state.as_deref())
         .map(|(_, _, phases)| phases.to_vec())
         .unwrap_or_default();
-    let day = |name| {
-        let date = navigation.query(name)?;
-        duration::start_of_day(&date, clock::offset())
-    };
-    const DAY: u64 = 24 * 3_600_000;
+    let day = |name| Day::read(&navigation.query(name)?);
+    let (from, to) = (day("from"), day("to"));
     Filter {
         query: Query::new(typed),
         phases,
         model: navigation.query("model").and_then(|model| model_of(&model)),
-        created: day("from").unwrap_or(0)..day("to").map_or(u64::MAX, |to| to + DAY),
+        created: from.map_or(0, clock::start_of)
+            ..to.map_or(u64::MAX, |to| clock::start_of(to.next())),
     }
 }
 

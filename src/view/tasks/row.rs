@@ -1,7 +1,7 @@
 use crate::app::contexts;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState, duration};
+use atelier_engine::{TaskKey, TaskState};
 use leptos::prelude::*;
 
 use crate::browser::clock;
@@ -42,13 +42,8 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
     // for a fresh one: of a list of old tasks it would be asked much.
     let copy = address_of_copy();
     let output = task_key.output(0);
-    let (now, offset) = (clock::now(), clock::offset());
-    let about = format!(
-        "{} · {} {}",
-        first.model_name,
-        duration::day(first.created, now, offset),
-        duration::clock(first.created, offset),
-    );
+    let time = clock::local(first.created).said(clock::local(clock::now()));
+    let about = format!("{} · {time}", first.model_name);
     view! {
         <article class="task-row" aria-label=name(&first)>
             <div class="task-row-picture" aria-hidden="true">

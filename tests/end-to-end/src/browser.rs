@@ -90,6 +90,14 @@ impl Browser {
         Ok(self.client.execute(script, args).await?)
     }
 
+    /// Runs a script in this tab before those of every page that it opens from now on.
+    pub async fn before_each_page(&self, script: &str) -> Result<()> {
+        let source = json!({ "source": script });
+        self.devtools("Page.addScriptToEvaluateOnNewDocument", source)
+            .await?;
+        Ok(())
+    }
+
     /// Sends one command of the Chrome DevTools protocol.
     pub async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
         self.command(

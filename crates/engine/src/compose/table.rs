@@ -8,6 +8,8 @@ use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MOST_ROWS, columns};
 
+pub use writer::Writer;
+
 /// One item to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
@@ -299,6 +301,8 @@ impl Table {
 fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {
     schema.validate(draft, false).err().unwrap_or_default()
 }
+
+mod writer;
 
 #[cfg(test)]
 mod tests;

@@ -8,4 +8,5 @@ mod interruptions;
 mod sending;
 mod size;
 mod studio;
+mod tables;
 mod tabs;

@@ -188,3 +188,35 @@ proptest! {
         prop_assert_eq!(Table::from_value(value, &schema).unwrap(), table);
     }
 }
+
+#[test]
+fn a_table_written_in_pieces_is_the_same_text() {
+    let schema = schema();
+    let mut swept = Table::default();
+    let axes = [axis("steps", &["1", "2", "3"]), axis("size", &["s", "l"])];
+    swept
+        .append_sweep(
+            &prompt("a \"quoted\" one"),
+            &axes,
+            Combine::Product,
+            &schema,
+        )
+        .unwrap();
+    let mut added = Table::default();
+    added
+        .append(vec![prompt("a\nb"), Draft::default()], &schema)
+        .unwrap();
+    added.add_column("size");
+    for table in [Table::default(), swept, added] {
+        let whole = table.to_value().to_string();
+        for rows in [1, 2, 100] {
+            let mut writer = Writer::new(table.clone());
+            let mut turns = 1;
+            while writer.write(rows) {
+                turns += 1;
+            }
+            assert_eq!(turns, table.rows().len().div_ceil(rows).max(1));
+            assert_eq!(writer.finish(), whole);
+        }
+    }
+}

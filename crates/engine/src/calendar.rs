@@ -1,0 +1,178 @@
+//! Days and times of day, as the person's own calendar and clock have them. Which they are at a
+//! point in time only the platform knows: clocks are changed twice a year in some places, on other
+//! dates in others, and not at all in the rest.
+
+/// A day of the Gregorian calendar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Day {
+    pub year: i64,
+    /// From 1.
+    pub month: i64,
+    pub day: i64,
+}
+
+/// A point in time as it is read off a wall.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Local {
+    pub day: Day,
+    pub hour: u32,
+    pub minute: u32,
+}
+
+impl Day {
+    /// Reads a day as date fields give it, `2026-03-12`; `None` if there is no such day.
+    pub fn read(text: &str) -> Option<Self> {
+        let mut parts = text
+            .trim()
+            .splitn(3, '-')
+            .map(|part| part.parse::<i64>().ok());
+        let day = Self {
+            year: parts.next()??,
+            month: parts.next()??,
+            day: parts.next()??,
+        };
+        let is_sane =
+            (1970..10_000).contains(&day.year) && (1..=12).contains(&day.month) && day.day <= 31;
+        (is_sane && Self::of_number(day.number()) == day).then_some(day)
+    }
+
+    /// The day after.
+    pub fn next(self) -> Self {
+        Self::of_number(self.number() + 1)
+    }
+
+    /// The day as a heading: `Today`, `Yesterday`, `Monday` within the last week, else
+    /// `12 March 2026`.
+    pub fn name(self, today: Self) -> String {
+        const WEEKDAYS: [&str; 7] = [
+            "Thursday",
+            "Friday",
+            "Saturday",
+            "Sunday",
+            "Monday",
+            "Tuesday",
+            "Wednesday",
+        ];
+        const MONTHS: [&str; 12] = [
+            "January",
+            "February",
+            "March",
+            "April",
+            "May",
+            "June",
+            "July",
+            "August",
+            "September",
+            "October",
+            "November",
+            "December",
+        ];
+        match today.number() - self.number() {
+            0 => "Today".into(),
+            1 => "Yesterday".into(),
+            2..=6 => WEEKDAYS[self.number().rem_euclid(7) as usize].into(),
+            _ => {
+                let month = MONTHS[(self.month - 1).rem_euclid(12) as usize];
+                format!("{} {month} {}", self.day, self.year)
+            }
+        }
+    }
+
+    /// A day counted from 1970-01-01. Years are counted from March, so that the leap day comes last
+    /// (H. Hinnant, "chrono-compatible low-level date algorithms").
+    pub fn of_number(day: i64) -> Self {
+        let day = day + 719_468;
+        let era = day.div_euclid(146_097);
+        let of_era = day.rem_euclid(146_097);
+        let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year + year / 4 - year / 100);
+        let month = (5 * of_year + 2) / 153;
+        let day = of_year - (153 * month + 2) / 5 + 1;
+        let month = if month < 10 { month + 3 } else { month - 9 };
+        Self {
+            year: year + era * 400 + i64::from(month <= 2),
+            month,
+            day,
+        }
+    }
+
+    /// The inverse of [`Day::of_number`].
+    fn number(self) -> i64 {
+        let year = self.year - i64::from(self.month <= 2);
+        let era = year.div_euclid(400);
+        let of_era = year.rem_euclid(400);
+        let of_year = (153 * ((self.month + 9) % 12) + 2) / 5 + self.day - 1;
+        era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    }
+}
+
+impl Local {
+    /// `Yesterday 09:05`
+    pub fn said(self, now: Self) -> String {
+        let day = self.day.name(now.day);
+        format!("{day} {:02}:{:02}", self.hour, self.minute)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn day(text: &str) -> Day {
+        Day::read(text).unwrap()
+    }
+
+    #[test]
+    fn days_are_named_as_seen_from_today() {
+        let today = day("2026-03-12");
+        for (then, name) in [
+            ("2026-03-12", "Today"),
+            ("2026-03-11", "Yesterday"),
+            ("2026-03-09", "Monday"),
+            ("2026-03-05", "5 March 2026"),
+            ("2025-12-31", "31 December 2025"),
+            // A clock that was wrong.
+            ("2026-03-13", "13 March 2026"),
+        ] {
+            assert_eq!(day(then).name(today), name);
+        }
+        assert_eq!(day("2026-02-28").name(day("2026-03-01")), "Yesterday");
+    }
+
+    #[test]
+    fn only_days_that_there_are_are_read() {
+        assert_eq!(Day::read("2024-02-29").unwrap().next(), day("2024-03-01"));
+        assert_eq!(day("2026-12-31").next(), day("2027-01-01"));
+        for text in [
+            "2026-02-30",
+            "2026-13-01",
+            "2026-00-10",
+            "today",
+            "",
+            "1969-12-31",
+        ] {
+            assert_eq!(Day::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_has_two_digits_each() {
+        let local = |text, hour, minute| Local {
+            day: day(text),
+            hour,
+            minute,
+        };
+        let now = local("2026-03-12", 0, 30);
+        assert_eq!(local("2026-03-11", 9, 5).said(now), "Yesterday 09:05");
+    }
+
+    proptest! {
+        #[test]
+        fn days_there_and_back(number in 0..2_900_000i64) {
+            let day = Day::of_number(number);
+            prop_assert_eq!(day.number(), number);
+            prop_assert!(!day.name(Day::of_number(20_000)).is_empty());
+        }
+    }
+}

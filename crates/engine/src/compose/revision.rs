@@ -1,0 +1,139 @@
+//! One table in several tabs. Each version that is stored has a number; a tab knows from which
+//! number its own has come.
+
+use crate::Millis;
+
+/// A version that is stored, without its rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stored {
+    pub revision: u64,
+    /// When a person last changed it.
+    pub edited: Millis,
+    /// The tab that wrote it.
+    pub writer: String,
+}
+
+/// A version that a tab wants to store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The revision that it was made of.
+    pub base: u64,
+    pub edited: Millis,
+    pub writer: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is stored, as this revision.
+    Store { revision: u64 },
+    /// The same; but it takes the place of one that its tab has not seen.
+    Replace { revision: u64 },
+    /// Another tab's is later, and stays.
+    GiveWay,
+}
+
+impl Wanted {
+    /// What becomes of it beside what is stored by now: the later edit stays.
+    pub fn beside(&self, stored: Option<&Stored>) -> Verdict {
+        let Some(stored) = stored else {
+            return Verdict::Store {
+                revision: self.base + 1,
+            };
+        };
+        let revision = self.base.max(stored.revision) + 1;
+        // One of its own may have been stored though it was never told so.
+        if stored.revision == self.base || stored.writer == self.writer {
+            Verdict::Store { revision }
+        } else if self.edited >= stored.edited {
+            Verdict::Replace { revision }
+        } else {
+            Verdict::GiveWay
+        }
+    }
+}
+
+/// What a tab tells the others once it has stored a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct News {
+    pub revision: u64,
+    /// What it was made of: who wrote a later one was not seen, and is replaced.
+    pub base: u64,
+    /// Whose table it is.
+    pub model: String,
+}
+
+impl News {
+    pub fn to_text(&self) -> String {
+        format!("{} {} {}", self.revision, self.base, self.model)
+    }
+
+    pub fn read(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ' ');
+        Some(Self {
+            revision: parts.next()?.parse().ok()?,
+            base: parts.next()?.parse().ok()?,
+            model: parts.next()?.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(revision: u64, edited: Millis) -> Stored {
+        Stored {
+            revision,
+            edited,
+            writer: "other".into(),
+        }
+    }
+
+    fn wanted(base: u64, edited: Millis) -> Wanted {
+        Wanted {
+            base,
+            edited,
+            writer: "me".into(),
+        }
+    }
+
+    #[test]
+    fn a_version_made_of_the_stored_one_follows_it() {
+        assert_eq!(wanted(0, 5).beside(None), Verdict::Store { revision: 1 });
+        // Even if the clock was set back in between.
+        let verdict = wanted(3, 5).beside(Some(&stored(3, 9)));
+        assert_eq!(verdict, Verdict::Store { revision: 4 });
+    }
+
+    #[test]
+    fn of_two_that_did_not_see_each_other_the_later_edit_stays() {
+        let verdict = wanted(3, 10).beside(Some(&stored(5, 9)));
+        assert_eq!(verdict, Verdict::Replace { revision: 6 });
+        let verdict = wanted(3, 8).beside(Some(&stored(5, 9)));
+        assert_eq!(verdict, Verdict::GiveWay);
+        // Site data were cleared, and counting began anew.
+        let verdict = wanted(7, 10).beside(Some(&stored(1, 9)));
+        assert_eq!(verdict, Verdict::Replace { revision: 8 });
+    }
+
+    #[test]
+    fn a_tab_does_not_quarrel_with_itself() {
+        let mine = Stored {
+            writer: "me".into(),
+            ..stored(4, 9)
+        };
+        let verdict = wanted(3, 8).beside(Some(&mine));
+        assert_eq!(verdict, Verdict::Store { revision: 5 });
+    }
+
+    #[test]
+    fn news_there_and_back() {
+        let news = News {
+            revision: 12,
+            base: 9,
+            model: "image/a model of spaces".into(),
+        };
+        assert_eq!(News::read(&news.to_text()), Some(news));
+        assert_eq!(News::read("hello"), None);
+    }
+}

@@ -1,0 +1,47 @@
+use atelier_contract::json::Record;
+
+use super::{GridLabels, Table};
+
+/// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
+#[derive(Debug)]
+pub struct Writer {
+    table: Table,
+    next: usize,
+    text: String,
+}
+
+impl Writer {
+    pub fn new(table: Table) -> Self {
+        Self {
+            table,
+            next: 0,
+            text: r#"{"rows":["#.into(),
+        }
+    }
+
+    /// Writes so many more rows. Whether there are more.
+    pub fn write(&mut self, rows: usize) -> bool {
+        let rest = self.table.rows.get(self.next..).unwrap_or_default();
+        for row in rest.iter().take(rows) {
+            if self.next > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(&row.draft.to_value().to_string());
+            self.next += 1;
+        }
+        self.next < self.table.rows.len()
+    }
+
+    /// The same text as [`Table::to_value`] gives.
+    pub fn finish(mut self) -> String {
+        while self.write(usize::MAX) {}
+        let mut rest = Record::new();
+        let added = self.table.added.iter().map(String::as_str);
+        rest.put("added", added.collect());
+        rest.put_some("grid", self.table.grid.as_ref().map(GridLabels::to_value));
+        let rest = rest.into_value().to_string();
+        self.text.push_str("],");
+        self.text.push_str(rest.trim_start_matches('{'));
+        self.text
+    }
+}

@@ -1,0 +1,63 @@
+//! Double clicks: who presses twice within a moment means it once. It is paid once.
+
+use crate::Millis;
+
+/// Longer than any double click, and shorter than it takes to want the same once more.
+pub const SAME_PRESS: Millis = 800;
+
+/// What was pressed for a moment ago, each with when.
+#[derive(Debug)]
+pub struct Presses<T>(Vec<(T, Millis)>);
+
+impl<T> Default for Presses<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: PartialEq> Presses<T> {
+    /// Whether a press counts; `false` if it is for the same as one that has counted just before.
+    pub fn counts(&mut self, what: T, now: Millis) -> bool {
+        // A press ahead of the clock was made before the clock was set back.
+        let is_recent = |at: Millis| now.checked_sub(at).is_some_and(|ago| ago < SAME_PRESS);
+        self.0.retain(|(_, at)| is_recent(*at));
+        if self.0.iter().any(|(known, _)| *known == what) {
+            return false;
+        }
+        self.0.push((what, now));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_within_a_moment_counts_once() {
+        let mut presses = Presses::default();
+        assert!(presses.counts("a", 1_000));
+        assert!(!presses.counts("a", 1_001));
+        assert!(!presses.counts("a", 1_799));
+        // A press that did not count does not put off the next one that does.
+        assert!(presses.counts("a", 1_800));
+        assert!(!presses.counts("a", 2_599));
+    }
+
+    #[test]
+    fn something_else_counts_however_soon() {
+        let mut presses = Presses::default();
+        for n in 0..12 {
+            assert!(presses.counts(n, 1_000 + n * 150));
+        }
+        assert!(presses.counts(99, 1_000 + 11 * 150));
+        assert!(!presses.counts(10, 1_000 + 11 * 150));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_swallows_nothing() {
+        let mut presses = Presses::default();
+        assert!(presses.counts("a", 10_000_000));
+        assert!(presses.counts("a", 1_000));
+    }
+}

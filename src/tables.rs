@@ -1,0 +1,478 @@
+//! The tables in which batches are composed: one a model. They live as long as the page, are kept
+//! over its reloads, and are the same in all tabs.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use atelier_contract::{ModelId, Schema, json};
+use atelier_engine::Millis;
+use atelier_engine::compose::revision::{News, Wanted};
+use atelier_engine::compose::table::{Table, Writer};
+use gloo_events::EventListener;
+use gloo_timers::callback::Timeout;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use crate::browser::local::Place;
+use crate::browser::tables::{self, Channel, Outcome, Record, Refusal};
+use crate::browser::{clock, lifecycle, random};
+use crate::erased::spawn;
+
+/// A change is written once nothing was changed for this long …
+const REST_MS: u32 = 250;
+/// … but does not wait longer than this.
+const MOST_WAIT_MS: Millis = 1_000;
+
+/// What could not be written or read is tried again after this.
+const AGAIN_MS: u32 = 3_000;
+
+/// How often a writing that is under way is looked at by whoever waits for its end.
+const WRITING_MS: u32 = 20;
+
+/// Rows that are written as text in one go: about a millisecond.
+const ROWS_AT_ONCE: usize = 200;
+
+/// Rows that were put aside: nothing is lost without a word.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aside {
+    pub table: Table,
+    pub why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// They stood here; another tab has changed the table later.
+    Replaced,
+    /// They stood in another tab; this one has changed the table later.
+    Replacing,
+    /// An Atelier of before has left them.
+    Earlier,
+    /// A person has chosen the others.
+    Chosen,
+}
+
+/// The table of one model.
+pub struct KeptTable {
+    model: String,
+    schema: RefCell<Arc<Schema>>,
+    table: ArcRwSignal<Table>,
+    is_read: ArcRwSignal<bool>,
+    refusal: ArcRwSignal<Option<Refusal>>,
+    aside: ArcRwSignal<Option<Aside>>,
+    /// The revision that the table was made of, and whether that was written here.
+    base: Cell<u64>,
+    is_own: Cell<bool>,
+    /// How often a person has changed it here, and how many of these changes are stored.
+    changes: Cell<u64>,
+    stored: Cell<u64>,
+    /// When it was changed last, and when first since the last writing.
+    edited: Cell<Millis>,
+    waits_since: Cell<Option<Millis>>,
+    waiting: RefCell<Option<Timeout>>,
+    again: RefCell<Option<Timeout>>,
+    is_busy: Cell<bool>,
+    /// What an Atelier of before has left in `localStorage`, until it is stored here.
+    taken_over: RefCell<Option<String>>,
+}
+
+thread_local! {
+    static KNOWN: RefCell<Vec<Rc<KeptTable>>> = const { RefCell::new(Vec::new()) };
+    static SHARED: Sharing = Sharing::start();
+}
+
+/// What all tables of this tab have in common.
+struct Sharing {
+    me: String,
+    channel: Channel,
+    _listener: EventListener,
+}
+
+impl Sharing {
+    fn start() -> Self {
+        lifecycle::on_change(|| {
+            for kept in known() {
+                if lifecycle::is_visible() {
+                    // A page that slept has not heard what other tabs said.
+                    kept.catch_up();
+                } else {
+                    kept.write_soon();
+                }
+            }
+        });
+        Self {
+            me: random::key(),
+            channel: Channel::open(|news| {
+                for kept in known() {
+                    kept.hear(&news);
+                }
+            }),
+            _listener: EventListener::new(&window(), "pagehide", |_| {
+                for kept in known() {
+                    kept.write_at_once();
+                }
+            }),
+        }
+    }
+}
+
+fn known() -> Vec<Rc<KeptTable>> {
+    KNOWN.with_borrow(Clone::clone)
+}
+
+impl KeptTable {
+    /// The table of a model; its rows come once [`KeptTable::is_read`].
+    pub fn of(model: &ModelId, schema: &Arc<Schema>) -> Rc<Self> {
+        let model = model.to_string();
+        let found = known().into_iter().find(|kept| kept.model == model);
+        if let Some(kept) = found {
+            if !Arc::ptr_eq(&kept.schema.borrow(), schema) {
+                kept.schema.replace(schema.clone());
+                kept.check();
+            }
+            return kept;
+        }
+        let kept = Rc::new(Self {
+            model,
+            schema: RefCell::new(schema.clone()),
+            table: ArcRwSignal::new(Table::default()),
+            is_read: ArcRwSignal::new(false),
+            refusal: ArcRwSignal::new(None),
+            aside: ArcRwSignal::new(None),
+            base: Cell::new(0),
+            is_own: Cell::new(false),
+            changes: Cell::new(0),
+            stored: Cell::new(0),
+            edited: Cell::new(0),
+            waits_since: Cell::new(None),
+            waiting: RefCell::new(None),
+            again: RefCell::new(None),
+            is_busy: Cell::new(false),
+            taken_over: RefCell::new(None),
+        });
+        KNOWN.with_borrow_mut(|known| known.push(kept.clone()));
+        SHARED.with(|_| ());
+        spawn(kept.clone().read_first());
+        kept
+    }
+
+    pub fn table(&self) -> ArcRwSignal<Table> {
+        self.table.clone()
+    }
+
+    /// What earlier visits left has been read, or can't be; the signal is not tracked.
+    pub fn is_read(&self) -> ArcRwSignal<bool> {
+        self.is_read.clone()
+    }
+
+    /// Why the rows are not being kept; the signal is not tracked.
+    pub fn refusal(&self) -> ArcRwSignal<Option<Refusal>> {
+        self.refusal.clone()
+    }
+
+    /// The signal is not tracked.
+    pub fn aside(&self) -> ArcRwSignal<Option<Aside>> {
+        self.aside.clone()
+    }
+
+    /// To be called after each change that a person has made.
+    pub fn is_changed(self: &Rc<Self>) {
+        let now = clock::now();
+        self.changes.set(self.changes.get() + 1);
+        self.edited.set(now);
+        let since = self.waits_since.get().unwrap_or(now);
+        self.waits_since.set(Some(since));
+        if now.saturating_sub(since) < MOST_WAIT_MS || self.waiting.borrow().is_none() {
+            let this = self.clone();
+            let wait = Timeout::new(REST_MS, move || this.write_soon());
+            self.waiting.replace(Some(wait));
+        }
+    }
+
+    /// Writes what is not stored yet, without waiting for more.
+    pub fn write_soon(self: &Rc<Self>) {
+        self.waiting.take();
+        if self.is_unstored() {
+            spawn(self.clone().write());
+        }
+    }
+
+    /// Writes what is not stored yet; whether all of it is stored then.
+    pub async fn write_all(self: Rc<Self>) -> bool {
+        while self.is_busy.get() {
+            TimeoutFuture::new(WRITING_MS).await;
+        }
+        if self.is_unstored() {
+            self.clone().write().await;
+        }
+        !self.is_unstored()
+    }
+
+    /// Shows the rows that were put aside; those that are shown are put aside instead.
+    pub fn swap(self: &Rc<Self>) {
+        let Some(aside) = self.aside.get_untracked() else {
+            return;
+        };
+        let table = self.table.get_untracked();
+        self.table.set(aside.table);
+        self.aside.set((!table.is_empty()).then_some(Aside {
+            table,
+            why: Why::Chosen,
+        }));
+        self.is_changed();
+        self.settle_earlier(aside.why);
+    }
+
+    /// Forgets the rows that were put aside.
+    pub fn let_go(&self) {
+        if let Some(aside) = self.aside.get_untracked() {
+            self.aside.set(None);
+            self.settle_earlier(aside.why);
+        }
+    }
+
+    fn settle_earlier(&self, why: Why) {
+        if why == Why::Earlier {
+            let left = Place::Browser.read(&self.earlier_place());
+            self.taken_over.replace(left);
+            if !self.is_unstored() {
+                self.forget_earlier();
+            }
+        }
+    }
+
+    fn is_unstored(&self) -> bool {
+        self.changes.get() != self.stored.get()
+    }
+
+    /// Checks the rows against another schema.
+    fn check(&self) {
+        let value = self.table.read_untracked().to_value();
+        if let Some(table) = Table::from_value(value, &self.schema.borrow()) {
+            self.table.set(table);
+        }
+    }
+
+    fn parse(&self, text: &str) -> Option<Table> {
+        Table::from_value(json::read(text)?, &self.schema.borrow())
+    }
+
+    async fn read_first(self: Rc<Self>) {
+        match tables::read(&self.model).await {
+            Ok(Some(record)) => self.show(&record),
+            Ok(None) => {}
+            Err(refusal) => self.is_refused(refusal),
+        }
+        self.take_over();
+        self.is_read.set(true);
+    }
+
+    /// Where Atelier kept the table before it had a place of its own.
+    fn earlier_place(&self) -> String {
+        format!("atelier.table.{}", self.model)
+    }
+
+    /// What an Atelier of before has left becomes the table, or is put aside if there is one.
+    fn take_over(self: &Rc<Self>) {
+        let Some(text) = Place::Browser.read(&self.earlier_place()) else {
+            return;
+        };
+        let Some(earlier) = self.parse(&text) else {
+            return;
+        };
+        self.taken_over.replace(Some(text));
+        if earlier == *self.table.read_untracked() {
+            self.forget_earlier();
+        } else if self.table.read_untracked().is_empty() {
+            self.table.set(earlier);
+            self.is_changed();
+            self.write_soon();
+        } else {
+            self.taken_over.take();
+            self.aside.set(Some(Aside {
+                table: earlier,
+                why: Why::Earlier,
+            }));
+        }
+    }
+
+    /// It is stored here, or a person does not want it.
+    fn forget_earlier(&self) {
+        let place = self.earlier_place();
+        // A tab with an Atelier of before may have written since.
+        let taken = self.taken_over.take();
+        if taken.is_some() && Place::Browser.read(&place) == taken {
+            Place::Browser.remove(&place);
+        }
+    }
+
+    /// Shows what is stored.
+    fn show(&self, record: &Record) {
+        self.base.set(record.stored.revision);
+        self.is_own.set(record.stored.writer == me());
+        if let Some(table) = self.parse(&record.text) {
+            self.table.set(table);
+        }
+    }
+
+    /// Another tab has written.
+    fn hear(self: &Rc<Self>, news: &News) {
+        let (base, is_own) = (self.base.get(), self.is_own.get());
+        if news.model != self.model || news.revision <= base || self.is_unstored() {
+            // What is not stored yet is settled when it is written.
+            return;
+        }
+        let was_seen = news.base >= base || !is_own;
+        let this = self.clone();
+        spawn(async move {
+            let before = (!was_seen).then(|| this.table.get_untracked());
+            if this.follow().await
+                && let Some(table) = before
+            {
+                this.put_aside(table, Why::Replaced);
+            }
+        });
+    }
+
+    fn catch_up(self: &Rc<Self>) {
+        if self.is_read.get_untracked() && !self.is_unstored() {
+            let this = self.clone();
+            spawn(async move {
+                this.follow().await;
+            });
+        }
+    }
+
+    /// Shows what is stored if it is newer. Whether it was.
+    async fn follow(self: &Rc<Self>) -> bool {
+        let result = tables::read(&self.model).await;
+        if self.is_unstored() {
+            return false;
+        }
+        match result {
+            Ok(record) => {
+                self.refusal.set(None);
+                let newer = record.filter(|record| record.stored.revision > self.base.get());
+                if let Some(record) = &newer {
+                    self.show(record);
+                }
+                newer.is_some()
+            }
+            Err(refusal) => {
+                self.is_refused(refusal);
+                false
+            }
+        }
+    }
+
+    fn put_aside(&self, table: Table, why: Why) {
+        if !table.is_empty() && table.to_value() != self.table.read_untracked().to_value() {
+            self.aside.set(Some(Aside { table, why }));
+        }
+    }
+
+    fn wanted(&self) -> Wanted {
+        Wanted {
+            base: self.base.get(),
+            edited: self.edited.get(),
+            writer: me(),
+        }
+    }
+
+    async fn write(self: Rc<Self>) {
+        if self.is_busy.replace(true) {
+            return;
+        }
+        self.waits_since.set(None);
+        let changes = self.changes.get();
+        let edited = self.edited.get();
+        let mut writer = Writer::new(self.table.get_untracked());
+        while writer.write(ROWS_AT_ONCE) {
+            // Whoever types comes first.
+            TimeoutFuture::new(0).await;
+        }
+        let wanted = Wanted {
+            edited,
+            ..self.wanted()
+        };
+        let base = wanted.base;
+        let result = tables::write(&self.model, wanted, writer.finish()).await;
+        self.is_busy.set(false);
+        match result {
+            Ok(Outcome::Written { revision, replaced }) => {
+                self.is_stored(changes, revision);
+                self.tell(revision, base);
+                let replaced = replaced.and_then(|record| self.parse(&record.text));
+                if let Some(table) = replaced {
+                    self.put_aside(table, Why::Replacing);
+                }
+            }
+            Ok(Outcome::GaveWay(record)) if changes == self.changes.get() => {
+                let mine = self.table.get_untracked();
+                self.refusal.set(None);
+                self.stored.set(changes);
+                self.show(&record);
+                self.put_aside(mine, Why::Replaced);
+            }
+            // It was changed meanwhile, and so is the later one now.
+            Ok(Outcome::GaveWay(_)) => {}
+            Err(refusal) => {
+                self.is_refused(refusal);
+                return;
+            }
+        }
+        if self.is_unstored() && self.waiting.borrow().is_none() {
+            self.write_soon();
+        }
+    }
+
+    /// The page is being closed, or put away.
+    fn write_at_once(&self) {
+        if !self.is_unstored() {
+            return;
+        }
+        let text = Writer::new(self.table.get_untracked()).finish();
+        let written = tables::write_at_once(&self.model, &self.wanted(), &text);
+        if let Some(revision) = written {
+            self.tell(revision, self.base.get());
+            self.is_stored(self.changes.get(), revision);
+        }
+    }
+
+    fn tell(&self, revision: u64, base: u64) {
+        let news = News {
+            revision,
+            base,
+            model: self.model.clone(),
+        };
+        SHARED.with(|shared| shared.channel.tell(&news));
+    }
+
+    fn is_stored(&self, changes: u64, revision: u64) {
+        self.stored.set(changes);
+        self.base.set(revision);
+        self.is_own.set(true);
+        self.refusal.set(None);
+        self.forget_earlier();
+    }
+
+    fn is_refused(self: &Rc<Self>, refusal: Refusal) {
+        if self.refusal.get_untracked() != Some(refusal) {
+            self.refusal.set(Some(refusal));
+        }
+        let this = self.clone();
+        let again = Timeout::new(AGAIN_MS, move || {
+            this.again.take();
+            if this.is_unstored() {
+                this.write_soon();
+            } else {
+                this.catch_up();
+            }
+        });
+        self.again.replace(Some(again));
+    }
+}
+
+fn me() -> String {
+    SHARED.with(|shared| shared.me.clone())
+}

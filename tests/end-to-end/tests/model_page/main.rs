@@ -1,0 +1,5 @@
+//! The page of a model: nothing typed is lost, no press is swallowed, and none is paid twice.
+
+mod presses;
+mod studio;
+mod typed;

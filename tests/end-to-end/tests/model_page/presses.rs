@@ -1,0 +1,170 @@
+//! Every press is a task, or is answered.
+
+use crate::studio::{PATIENCE, play};
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::by;
+use std::time::Duration;
+
+/// An answer to a press is there at once.
+const AT_ONCE: Duration = Duration::from_secs(5);
+
+/// Guards against a guard that takes another input for a double click: nine of twelve presses were
+/// swallowed.
+#[tokio::test(flavor = "multi_thread")]
+async fn twelve_prompts_one_every_150_ms_are_twelve_tasks() {
+    let name = "twelve_prompts_one_every_150_ms";
+    play(name, &["--speed", "0"], async |studio| {
+        let presses = "
+            for (let n = 0; n < 12; n += 1) {
+                type(`another ${n}`);
+                button('Generate').click();
+                await pause(150);
+            }";
+        studio.hand(presses).await?;
+        studio.sees_sent(12).await?;
+        // They leave side by side, and may overtake each other.
+        let mut sent = studio.sent();
+        sent.sort();
+        let mut wanted: Vec<String> = (0..12).map(|n| format!("another {n}")).collect();
+        wanted.sort();
+        assert_eq!(sent, wanted);
+        assert_eq!(studio.stored_tasks().await?, 12);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a double click that is paid twice, and against one that is not answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_is_one_task_and_is_told_so() {
+    let name = "a_double_click_is_one_task";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio
+            .hand("type('once'); await pause(50); await twice('Generate', 120);")
+            .await?;
+        let said = browser
+            .see_text("Sent. Press again for another one.", AT_ONCE)
+            .await;
+        studio.sees_sent(1).await?;
+        assert_eq!(studio.stored_tasks().await?, 1);
+        said?;
+        // Assistive technology hears it, too.
+        let live = "
+            return [...document.querySelectorAll('form [role=status]')]
+                .map(each => each.innerText.trim()).filter(text => text.startsWith('Sent.')).length";
+        assert_eq!(browser.run(live, vec![]).await?.as_u64(), Some(1));
+        // Meant as it was said.
+        studio
+            .hand("await pause(900); button('Generate').click();")
+            .await?;
+        studio.sees_sent(2).await?;
+        assert_eq!(studio.sent(), ["once", "once"]);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a double click on Retry that is paid twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
+    let name = "a_double_click_on_retry";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let refusal = Fault::Status {
+            status: 400,
+            retry_after: None,
+        };
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.type_prompt("refused").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find(&by("button", "Retry")).await?;
+        studio.hand("await twice('Retry', 120);").await?;
+        let said = browser.see_text("Sent again", AT_ONCE).await;
+        studio.sees_sent(2).await?;
+        browser.see_text("Completed", PATIENCE).await?;
+        assert_eq!(studio.stored_tasks().await?, 2, "paid twice, or removed");
+        assert_eq!(studio.sent().len(), 2);
+        said
+    })
+    .await;
+}
+
+/// Guards against the second half of a double click on Resubmit, which met the Cancel that had taken
+/// its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
+    let name = "a_double_click_on_resubmit";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio
+            .proxy
+            .add(Rule::next(1, "/v2/generate", Fault::DropAfter));
+        studio.type_prompt("unanswered").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find(&by("button", "Resubmit")).await?;
+        let before = studio.sent().len();
+        // Held up, it stays Queued for long enough to be taken back.
+        let wait = Fault::Delay {
+            time: Duration::from_secs(2),
+        };
+        studio.proxy.add(Rule::every("/v2/generate", wait));
+        studio.hand("await twice('Resubmit', 120);").await?;
+        let said = browser.see_text("Sent again", AT_ONCE).await;
+        assert_eq!(studio.stored_tasks().await?, 1, "taken back");
+        browser.see_text("Completed", PATIENCE).await?;
+        assert_eq!(studio.sent().len(), before + 1);
+        said
+    })
+    .await;
+}
+
+/// Guards against a double click on `Generate N` that is paid twice, or of which nothing is said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_generate_many_is_one_batch_and_is_told_so() {
+    let name = "a_double_click_on_generate_many";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.press(&by("radio", "Batch")).await?;
+        browser
+            .paste(&by("textbox", "Prompts"), "one\ntwo\nthree")
+            .await?;
+        browser.find(&by("button", "Generate 3")).await?;
+        studio.hand("await twice('Generate 3', 120);").await?;
+        browser
+            .see_text("Sent: 3 items in 1 call.", PATIENCE)
+            .await?;
+        studio.sees_sent(3).await?;
+        browser.see_text("3 completed", PATIENCE).await?;
+        assert_eq!(studio.sent(), ["one", "two", "three"]);
+        assert_eq!(studio.stored_tasks().await?, 3);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a double click on `Retry N failed` that is paid twice, or that meets the button
+/// which has taken its place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
+    let name = "a_double_click_on_retry_failed";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.press(&by("radio", "Batch")).await?;
+        let prompts = ["one [fail]", "two [fail]"];
+        browser
+            .paste(&by("textbox", "Prompts"), &prompts.join("\n"))
+            .await?;
+        browser.press(&by("button", "Generate 2")).await?;
+        browser.find(&by("button", "Retry 2 failed")).await?;
+        studio.hand("await twice('Retry 2 failed', 120);").await?;
+        let said = browser.see_text("Sent again: 2 items.", AT_ONCE).await;
+        studio.sees_sent(4).await?;
+        // Nothing was put into the table by the second press.
+        browser.find(&by("button", "Generate 0")).await?;
+        browser.find(&by("button", "Retry 2 failed")).await?;
+        assert_eq!(studio.sent(), [prompts, prompts].concat());
+        said
+    })
+    .await;
+}

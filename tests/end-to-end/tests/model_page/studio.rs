@@ -1,0 +1,146 @@
+//! A person at the page of a model, a fault proxy, and the service behind it.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::FaultProxy;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::ledger::is_generate;
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Enough for anything that is under way, on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub const MODEL: &str = "/models/image/tessera";
+const MODEL_NAME: &str = "Tessera";
+
+/// Helps to find what a person would press, in scripts that have to be quicker than WebDriver.
+const FINDING: &str = "
+    const pause = ms => new Promise(done => setTimeout(done, ms));
+    const button = name => [...document.querySelectorAll('button')]
+        .find(each => each.checkVisibility() && each.textContent.trim() === name);
+    const field = () => document.querySelector('form[aria-label=Input] textarea');
+    const type = text => {
+        field().value = text;
+        field().dispatchEvent(new Event('input', { bubbles: true }));
+    };
+    // As a hand does: the second press goes where the first went, whatever is there by then.
+    const twice = async (name, ms) => {
+        const pressed = button(name);
+        pressed.scrollIntoView({ block: 'center' });
+        const box = pressed.getBoundingClientRect();
+        pressed.click();
+        await pause(ms);
+        document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).click();
+    };
+";
+
+pub struct Studio<'a> {
+    pub browser: &'a Browser,
+    _service: Service,
+    pub proxy: FaultProxy,
+}
+
+/// Runs the steps at the model's page.
+pub async fn play(
+    name: &str,
+    service: &[&str],
+    steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
+) {
+    drive(name, async |browser| {
+        let service = Service::with_site(service).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        let studio = Studio {
+            browser,
+            _service: service,
+            proxy,
+        };
+        browser.set_size(1280, 2000).await?;
+        studio.open(MODEL).await?;
+        steps(&studio).await
+    })
+    .await;
+}
+
+impl Studio<'_> {
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.proxy.address())
+    }
+
+    /// Loads a page of the model afresh.
+    pub async fn open(&self, path: &str) -> Result<()> {
+        self.browser.open(&self.address(path)).await?;
+        self.is_open().await
+    }
+
+    /// The page of the model is there, and who may send to the service is known.
+    pub async fn is_open(&self) -> Result<()> {
+        self.browser.find(&by("heading", MODEL_NAME)).await?;
+        self.browser.find(&by("form", "Input")).await?;
+        Ok(())
+    }
+
+    pub async fn type_prompt(&self, text: &str) -> Result<()> {
+        self.browser
+            .fill(&starting("textbox", "prompt"), text)
+            .await
+    }
+
+    /// Waits until this stands in the prompt.
+    pub async fn sees_prompt(&self, wanted: &str) -> Result<()> {
+        until(format!("the prompt “{wanted}”"), PATIENCE, async || {
+            let prompt = self.browser.find(&starting("textbox", "prompt")).await?;
+            let text = prompt.prop("value").await?.unwrap_or_default();
+            Ok(if text == wanted {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("it is “{text}”"))
+            })
+        })
+        .await
+    }
+
+    /// Runs a script that may use what [`FINDING`] has.
+    pub async fn hand(&self, script: &str) -> Result<Value> {
+        let script = format!("{FINDING} return (async () => {{ {script} }})()");
+        self.browser.run(&script, vec![]).await
+    }
+
+    /// Every prompt that was sent, in order.
+    pub fn sent(&self) -> Vec<String> {
+        let calls = self.proxy.calls();
+        let calls = calls.into_iter().filter(is_generate);
+        calls.flat_map(|call| call.prompts).collect()
+    }
+
+    /// Waits until so many prompts were sent.
+    pub async fn sees_sent(&self, count: usize) -> Result<()> {
+        until(format!("{count} prompts sent"), PATIENCE, async || {
+            let sent = self.sent();
+            Ok(if sent.len() >= count {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("sent were {sent:?}"))
+            })
+        })
+        .await
+    }
+
+    /// How many tasks are stored.
+    pub async fn stored_tasks(&self) -> Result<usize> {
+        let script = "
+            return new Promise((done, failed) => {
+                const opened = indexedDB.open('atelier');
+                opened.onerror = failed;
+                opened.onsuccess = () => {
+                    const count = opened.result.transaction('tasks').objectStore('tasks').count();
+                    count.onsuccess = () => { opened.result.close(); done(count.result); };
+                };
+            })";
+        let count = self.browser.run(script, vec![]).await?;
+        Ok(usize::try_from(count.as_u64().ok_or("not a number")?)?)
+    }
+}

@@ -1,0 +1,140 @@
+//! What is typed survives.
+
+use crate::studio::{MODEL, PATIENCE, Studio, play};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::find::{by, containing};
+
+async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser.press(&by("link", "Models")).await?;
+    browser.find(&by("heading", "Models")).await?;
+    browser.client.back().await?;
+    studio.is_open().await
+}
+
+/// Guards against `?from=` being used again at every reload: what was typed after it was gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn running_again_fills_the_form_once_and_edits_made_since_survive() {
+    let name = "running_again_fills_the_form_once";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("the first").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let task = browser.find(&containing("article", "the first")).await?;
+        studio.type_prompt("something else").await?;
+        browser
+            .press(&by("link", "Run again").within(&task))
+            .await?;
+        studio.sees_prompt("the first").await?;
+        let address = browser.client.current_url().await?;
+        assert_eq!(address.query(), None, "it is still in the address");
+
+        studio.type_prompt("edited since").await?;
+        browser.client.refresh().await?;
+        studio.is_open().await?;
+        studio.sees_prompt("edited since").await?;
+
+        browser.press(&by("radio", "Batch")).await?;
+        browser.find(&by("textbox", "Prompts")).await?;
+        browser.press(&by("radio", "One")).await?;
+        studio.sees_prompt("edited since").await?;
+
+        back_to_the_model(studio).await?;
+        studio.sees_prompt("edited since").await?;
+
+        // A task that is not in this browser leaves the form as it was, and says so.
+        studio.open(&format!("{MODEL}?from=no-such-task")).await?;
+        browser
+            .see_text("not in this browser any more", PATIENCE)
+            .await?;
+        studio.sees_prompt("edited since").await
+    })
+    .await;
+}
+
+/// Guards against one tab's form being overwritten by another's.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_tabs_the_last_typed_is_what_a_reload_finds() {
+    let name = "of_two_tabs_the_last_typed";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let first = browser.client.window().await?;
+        studio.type_prompt("typed in the first").await?;
+        let second = browser.open_tab(&studio.address(MODEL)).await?;
+        studio.is_open().await?;
+        studio.sees_prompt("typed in the first").await?;
+        studio.type_prompt("typed in the second").await?;
+        browser.switch_to(&first).await?;
+        studio.sees_prompt("typed in the first").await?;
+        // A tab that is left writes nothing that it has not typed since.
+        browser.client.refresh().await?;
+        studio.is_open().await?;
+        studio.sees_prompt("typed in the second").await?;
+        studio.type_prompt("typed last").await?;
+        browser.switch_to(&second).await?;
+        studio.sees_prompt("typed in the second").await?;
+        browser.client.refresh().await?;
+        studio.is_open().await?;
+        studio.sees_prompt("typed last").await
+    })
+    .await;
+}
+
+/// Guards against a form that forgets silently where the browser refuses to store.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() {
+    let name = "where_nothing_can_be_stored";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        for refusal in [
+            // Full.
+            "const write = Storage.prototype.setItem;
+             Storage.prototype.setItem = function (key, value) {
+                 if (key.startsWith('atelier.draft')) throw new DOMException('', 'QuotaExceededError');
+                 return write.call(this, key, value);
+             }",
+            // Refused altogether.
+            "Object.defineProperty(window, 'localStorage', {
+                 get() { throw new DOMException('', 'SecurityError') }
+             })",
+        ] {
+            browser.before_each_page(refusal).await?;
+            studio.open(MODEL).await?;
+            studio.type_prompt("for this visit").await?;
+            browser.see_text("is not being kept", PATIENCE).await?;
+            let said = "return document.body.innerText.split('is not being kept').length - 1";
+            let said = browser.run(said, vec![]).await?;
+            assert_eq!(said.as_u64(), Some(1), "how often it was said");
+            back_to_the_model(studio).await?;
+            studio.sees_prompt("for this visit").await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a draft of an earlier version being thrown away.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_draft_as_the_first_version_kept_it_is_read() {
+    let name = "a_draft_as_the_first_version_kept_it";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let write = r#"localStorage.setItem('atelier.draft.image/tessera',
+            '{"entries":{"prompt":{"text":"kept long ago"},"seed":{"value":18446744073709551615}}}')"#;
+        browser.run(write, vec![]).await?;
+        browser.client.refresh().await?;
+        studio.is_open().await?;
+        studio.sees_prompt("kept long ago").await?;
+        studio.type_prompt("typed today").await?;
+        let kept = "return localStorage.getItem('atelier.draft.image/tessera')";
+        let kept = browser.run(kept, vec![]).await?;
+        assert_eq!(
+            kept.as_str(),
+            Some(
+                r#"{"entries":{"prompt":{"text":"typed today"},"seed":{"value":18446744073709551615}}}"#
+            )
+        );
+        Ok(())
+    })
+    .await;
+}
