@@ -56,8 +56,8 @@ async fn a_tab_without_lock_follows_one_that_has_it() {
 
 async fn is_set(browser: &Browser, flag: &str) -> Result<()> {
     until(flag, PATIENCE, async || {
-        let set = browser.run(&format!("return !!window.{flag}"), vec![]);
-        Ok(if set.await? == json!(true) {
+        let script = format!("return !!window.{flag}");
+        Ok(if browser.run(&script, vec![]).await? == json!(true) {
             Seen::Yes(())
         } else {
             Seen::NotYet("not yet".into())
