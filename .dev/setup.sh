@@ -71,7 +71,7 @@ set_up_tests() {
   set_up_python
 }
 
-# Only used to run the Python files that the service offers for download.
+# Runs the Python files that the service offers for download, and tries the service by its document.
 set_up_python() {
   export ATELIER_PYTHON=$tools/python/bin/python
   local wanted="${python_packages[*]}"

@@ -98,6 +98,15 @@ impl Parameter {
         }
     }
 
+    /// The most characters that a text may have: JSON Schema's `maxLength`, which INTERFACE does not
+    /// name.
+    pub fn max_length(&self) -> Option<u64> {
+        let bounds = self.kind() == Kind::Text;
+        bounds
+            .then(|| self.extra.get("maxLength")?.as_u64())
+            .flatten()
+    }
+
     /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
     fn words(&self) -> Vec<String> {
         let mut words = vec![String::new()];

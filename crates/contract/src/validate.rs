@@ -232,6 +232,12 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    if let (Value::String(text), Some(most)) = (value, parameter.max_length()) {
+        let count = text.chars().count() as u64;
+        if count > most {
+            return Err(format!("must have at most {most} characters, not {count}"));
+        }
+    }
     let Value::Number(number) = value else {
         return Ok(());
     };

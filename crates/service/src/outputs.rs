@@ -133,12 +133,14 @@ impl Outputs {
                     kept_for_good(response.map(Body::new))
                 }
                 StatusCode::NOT_FOUND => not_found().into_response(),
-                StatusCode::METHOD_NOT_ALLOWED => Failure::new(
-                    StatusCode::METHOD_NOT_ALLOWED,
-                    "method_not_allowed",
-                    "Outputs can only be read.",
-                )
-                .into_response(),
+                StatusCode::METHOD_NOT_ALLOWED => {
+                    let failure = Failure::new(
+                        StatusCode::METHOD_NOT_ALLOWED,
+                        "method_not_allowed",
+                        "Outputs can only be read.",
+                    );
+                    ([(header::ALLOW, "GET,HEAD")], failure).into_response()
+                }
                 StatusCode::RANGE_NOT_SATISFIABLE => {
                     let range = response.headers().get(header::CONTENT_RANGE).cloned();
                     let failure = Failure::new(

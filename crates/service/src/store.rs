@@ -24,6 +24,13 @@ pub struct Task {
     pub status: StatusWord,
 }
 
+/// What a task is to be made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    pub model: ModelId,
+    pub input: Map<String, Value>,
+}
+
 /// Where a task stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
@@ -222,8 +229,8 @@ impl Store {
         })
     }
 
-    /// What a task is to be made from: its model and its input.
-    pub fn order(&self, id: &str) -> Result<Option<(ModelId, Map<String, Value>)>, StoreError> {
+    /// What a task is to be made from.
+    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         let found = self.with(|connection| {
             connection
                 .prepare_cached(
@@ -237,9 +244,12 @@ impl Store {
                 .optional()
         })?;
         // Read as JSON when others have the database again.
-        Ok(found.map(|(model, input)| match json(&input) {
-            Value::Object(input) => (model, input),
-            _ => (model, Map::new()),
+        Ok(found.map(|(model, input)| Order {
+            model,
+            input: match json(&input) {
+                Value::Object(input) => input,
+                _ => Map::new(),
+            },
         }))
     }
 
@@ -395,9 +405,9 @@ mod tests {
         let done = store.progress("a").unwrap().unwrap();
         assert_eq!(done.status, StatusWord::Completed);
         assert_eq!(done.output, ["a/0.png"]);
-        let (model, input) = store.order("a").unwrap().unwrap();
-        assert_eq!(model, ModelId::new("image", "strata"));
-        assert_eq!(input["seed"], json!(u64::MAX), "seeds stay exact");
+        let order = store.order("a").unwrap().unwrap();
+        assert_eq!(order.model, ModelId::new("image", "strata"));
+        assert_eq!(order.input["seed"], json!(u64::MAX), "seeds stay exact");
         assert_eq!(store.progress("d").unwrap(), None);
     }
 
@@ -482,7 +492,7 @@ mod tests {
         .unwrap();
         drop(old);
         let store = Store::open(&path).unwrap();
-        assert_eq!(store.order("a").unwrap().unwrap().1["prompt"], "x");
+        assert_eq!(store.order("a").unwrap().unwrap().input["prompt"], "x");
         assert_eq!(
             store.insert(&task("b"), Some(&submission("k"))).unwrap(),
             None

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::models::{Ended, Job, Models, Pace, Stop};
 use crate::outputs::Outputs;
-use crate::store::{Store, StoreError};
+use crate::store::{Order, Store, StoreError};
 
 /// A task that something stands in the way of is tried again at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -185,7 +185,7 @@ fn work(workshop: &Workshop, stop: &Stop, turn: &Turn) -> Result<(), Obstacle> {
         speed,
     } = workshop;
     let id = &turn.id;
-    let Some((model, input)) = store.order(id)? else {
+    let Some(Order { model, input }) = store.order(id)? else {
         return Ok(());
     };
     let Some(model) = models.find(&model) else {
@@ -229,8 +229,10 @@ mod tests {
 
         let now = Instant::now();
         let at = |ms| now + Duration::from_millis(ms);
-        let mut turns = Turns::default();
-        turns.later = vec![(at(500), turn(1)), (at(900), turn(2))];
+        let mut turns = Turns {
+            ready: VecDeque::new(),
+            later: vec![(at(500), turn(1)), (at(900), turn(2))],
+        };
         assert_eq!(turns.take_up(now), Some(Duration::from_millis(500)));
         assert!(turns.ready.is_empty());
         assert_eq!(turns.take_up(at(500)), Some(Duration::from_millis(400)));

@@ -139,6 +139,9 @@ def _check(parameter, value):
             raise ValueError("must be at least %s, not %s" % (minimum, value))
         if maximum is not None and value > maximum:
             raise ValueError("must be at most %s, not %s" % (maximum, value))
+    longest = parameter.get("max_length")
+    if longest is not None and isinstance(value, str) and len(value) > longest:
+        raise ValueError("must have at most %d characters, not %d" % (longest, len(value)))
     return value
 
 

@@ -14,7 +14,9 @@ use support::{STRATA, Server, exchange};
 /// descriptor, and against a service that answers nobody else meanwhile.
 #[test]
 fn idle_connections_cost_no_task() {
-    let server = Server::start_limited(256, &["--speed", "0.2", "--workers", "2"]);
+    let data = tempfile::tempdir().unwrap();
+    let slow = ["--speed", "0.2", "--workers", "2"];
+    let server = Server::start_limited(data.path(), 256, &slow);
     let early: Vec<Value> = (0..4)
         .map(|n| server.generate(STRATA, json!({"prompt": n.to_string()})))
         .collect();

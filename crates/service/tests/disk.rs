@@ -11,7 +11,8 @@ use support::{STRATA, Server, request};
 /// tasks that are accepted although there is none.
 #[test]
 fn a_full_disk_takes_nothing_in_and_strands_nothing() {
-    let Some(disk) = SmallDisk::mount("a_full_disk_takes_nothing_in_and_strands_nothing") else {
+    let Some(disk) = SmallDisk::mount("a_full_disk_takes_nothing_in_and_strands_nothing", 24)
+    else {
         return;
     };
     let server = Server::start_on(
@@ -46,7 +47,7 @@ fn a_full_disk_takes_nothing_in_and_strands_nothing() {
 /// Guards against a service that can't be started to read what is there.
 #[test]
 fn a_full_disk_is_no_reason_not_to_start() {
-    let Some(disk) = SmallDisk::mount("a_full_disk_is_no_reason_not_to_start") else {
+    let Some(disk) = SmallDisk::mount("a_full_disk_is_no_reason_not_to_start", 24) else {
         return;
     };
     let data = disk.path().join("data");

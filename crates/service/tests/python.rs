@@ -73,6 +73,39 @@ fn a_generate_that_may_have_arrived_is_never_sent_again() {
     python("proof_network.py", &server, &Value::Null);
 }
 
+/// The running service against its own OpenAPI document: what the document permits and what it
+/// forbids, every answer looked at. Drawn by schemathesis, the same each time.
+#[test]
+fn the_service_is_as_its_document_says() {
+    let server = Server::start(&["--token", "secret", "--speed", "100", "--workers", "1"]);
+    let interpreter = std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into());
+    let folder = tempfile::tempdir().unwrap();
+    let config = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/schemathesis.toml");
+    let output = Command::new(&interpreter)
+        .args([
+            "-B",
+            "-X",
+            "utf8",
+            "-m",
+            "schemathesis.cli",
+            "--config-file",
+        ])
+        .arg(config)
+        .args(["run", &format!("{}/api/openapi.json", server.url)])
+        // It keeps what it finds in the folder that it runs in.
+        .current_dir(folder.path())
+        .env("NO_PROXY", "127.0.0.1")
+        .output()
+        .unwrap_or_else(|error| panic!("{interpreter}: {error}. Set ATELIER_PYTHON."));
+    let said = String::from_utf8_lossy(&output.stdout);
+    // All but the document itself.
+    assert!(
+        output.status.success() && said.contains("12 selected / 12 total"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 #[test]
 fn form_function_and_node_accept_the_same_inputs() {
     let server = Server::start(&["--speed", "0"]);
@@ -204,6 +237,10 @@ fn candidates(parameter: &Parameter) -> Vec<Value> {
         json!(1e300),
         json!("画像 \"quoted\"\n{{x}}"),
     ];
+    if let Some(most) = parameter.max_length() {
+        let most = usize::try_from(most).unwrap();
+        values.extend([json!("é".repeat(most)), json!("é".repeat(most + 1))]);
+    }
     values.extend(parameter.allowed_values.iter().flatten().cloned());
     values.extend(parameter.default.clone());
     for bound in [&parameter.minimum, &parameter.maximum]

@@ -230,3 +230,17 @@ proptest! {
         prop_assert_eq!(sent.to_string(), n.to_string());
     }
 }
+
+#[test]
+fn a_text_has_the_length_that_the_schema_permits() {
+    let parameter: Parameter =
+        serde_json::from_value(json!({"name": "a", "type": "string", "maxLength": 3})).unwrap();
+    let check = |text: &str| check(&parameter, true, Some(&Entry::Text(text.into())));
+    assert_eq!(
+        check("äöü").unwrap(),
+        Some(json!("äöü")),
+        "characters, not bytes"
+    );
+    let problem = check("abcd").unwrap_err();
+    assert_eq!(problem.message, "a must have at most 3 characters, not 4");
+}

@@ -41,6 +41,7 @@ impl Model for Repaint {
             vec![
                 schema::text(
                     "image_url",
+                    2_000,
                     "The address of a PNG image that this service made. Any other address is refused.",
                 ),
                 schema::prompt("Colours and a mood for the new picture."),

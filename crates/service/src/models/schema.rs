@@ -5,6 +5,9 @@ use serde_json::{Map, Number, json};
 
 use super::{About, FAIL_NOTE};
 
+/// In characters; ten of them fit into the body of a batch.
+const LONGEST_PROMPT: u64 = 10_000;
+
 /// A model's schema.
 pub fn schema(about: About, required: Vec<Parameter>, optional: Vec<Parameter>) -> Schema {
     Schema {
@@ -15,7 +18,11 @@ pub fn schema(about: About, required: Vec<Parameter>, optional: Vec<Parameter>) 
 
 /// The prompt that every model has.
 pub fn prompt(description: &str) -> Parameter {
-    parameter("prompt", "string", &format!("{description} {FAIL_NOTE}"))
+    text(
+        "prompt",
+        LONGEST_PROMPT,
+        &format!("{description} {FAIL_NOTE}"),
+    )
 }
 
 /// The seed that every model has. Without one, a random one is chosen.
@@ -47,8 +54,11 @@ pub fn aspect_ratio(default: &str) -> Parameter {
     )
 }
 
-pub fn text(name: &str, description: &str) -> Parameter {
-    parameter(name, "string", description)
+/// A text of at most so many characters.
+pub fn text(name: &str, most: u64, description: &str) -> Parameter {
+    let mut text = parameter(name, "string", description);
+    text.extra.insert("maxLength".into(), most.into());
+    text
 }
 
 pub fn choice(name: &str, values: &[&str], default: &str, description: &str) -> Parameter {

@@ -43,7 +43,8 @@ pub fn function_schema(schema: &Schema, model: &Words) -> Value {
     })
 }
 
-fn property(parameter: &Parameter, required: bool) -> Value {
+/// One parameter.
+pub fn property(parameter: &Parameter, required: bool) -> Value {
     let mut property = Map::new();
     let nullable = parameter.default == Some(Value::Null);
     let values = parameter.allowed_values.as_deref().unwrap_or_default();
@@ -89,6 +90,9 @@ fn property(parameter: &Parameter, required: bool) -> Value {
         if let Some(bound) = bound {
             property.insert(key.into(), json!(bound));
         }
+    }
+    if let Some(most) = parameter.max_length() {
+        property.insert("maxLength".into(), json!(most));
     }
     if let Some(default) = &parameter.default {
         property.insert("default".into(), default.clone());

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::models::About;
 
-pub use function_schema::function_schema;
+pub use function_schema::{function_schema, property};
 pub use names::function_name;
 
 /// What the files say of a model beside its schema.

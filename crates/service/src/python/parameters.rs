@@ -37,6 +37,7 @@ pub fn table(schema: &Schema) -> Value {
                 ("values", parameter.allowed_values.clone().map(Value::Array)),
                 ("minimum", parameter.minimum.clone().map(Value::Number)),
                 ("maximum", parameter.maximum.clone().map(Value::Number)),
+                ("max_length", parameter.max_length().map(Value::from)),
             ];
             for (key, value) in optional {
                 if let Some(value) = value {

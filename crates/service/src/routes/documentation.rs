@@ -48,6 +48,7 @@ pub async fn page(
                 }),
                 "minimum": parameter.minimum.as_ref().map(ToString::to_string),
                 "maximum": parameter.maximum.as_ref().map(ToString::to_string),
+                "max_length": parameter.max_length(),
             })
         })
         .collect();

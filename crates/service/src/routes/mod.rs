@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::access::Access;
@@ -24,6 +24,7 @@ mod documentation;
 mod downloads;
 mod generate;
 mod model_path;
+mod openapi;
 mod task;
 
 use call::Call;
@@ -32,28 +33,49 @@ use model_path::ModelPath;
 /// How long a browser may remember what CORS permits.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 
+/// Every endpoint: its path, as both the router and OpenAPI write it, its method, and what answers.
+/// The document at [`openapi::PATH`] is checked against this list.
+fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
+    use atelier_contract::path;
+    vec![
+        (path::GENERATE, Method::POST, post(generate::single)),
+        (path::STATUS, Method::POST, post(task::status)),
+        (path::RESPONSE, Method::POST, post(task::response)),
+        (path::GENERATE_BATCH, Method::POST, post(batch::generate)),
+        (path::STATUS_BATCH, Method::POST, post(batch::status)),
+        (path::RESPONSE_BATCH, Method::POST, post(batch::response)),
+        (path::MODELS, Method::GET, get(discovery::models)),
+        (
+            "/api/schema/{category}/{subcategory}",
+            Method::GET,
+            get(discovery::schema),
+        ),
+        (
+            "/api/openai-function/{category}/{subcategory}",
+            Method::GET,
+            get(downloads::openai_function),
+        ),
+        (
+            "/api/comfyui-node/{category}/{subcategory}",
+            Method::GET,
+            get(downloads::comfyui_node),
+        ),
+        (
+            "/api/docs/{category}/{subcategory}",
+            Method::GET,
+            get(documentation::page),
+        ),
+        (openapi::PATH, Method::GET, get(openapi::document)),
+    ]
+}
+
 /// Every route of the service.
 pub fn router(app: Arc<App>) -> Router {
-    use atelier_contract::path;
-    let model = "{category}/{subcategory}";
-    Router::new()
-        .route(path::GENERATE, post(generate::single))
-        .route(path::STATUS, post(task::status))
-        .route(path::RESPONSE, post(task::response))
-        .route(path::GENERATE_BATCH, post(batch::generate))
-        .route(path::STATUS_BATCH, post(batch::status))
-        .route(path::RESPONSE_BATCH, post(batch::response))
-        .route(path::MODELS, get(discovery::models))
-        .route(&format!("/api/schema/{model}"), get(discovery::schema))
-        .route(
-            &format!("/api/openai-function/{model}"),
-            get(downloads::openai_function),
-        )
-        .route(
-            &format!("/api/comfyui-node/{model}"),
-            get(downloads::comfyui_node),
-        )
-        .route(&format!("/api/docs/{model}"), get(documentation::page))
+    endpoints()
+        .into_iter()
+        .fold(Router::new(), |router, (path, _, endpoint)| {
+            router.route(path, endpoint)
+        })
         .fallback(elsewhere)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(app.clone(), delayed))

@@ -54,18 +54,15 @@ impl Server {
 
     /// Starts with no more than `files` open files.
     #[cfg(unix)]
-    pub fn start_limited(files: u32, args: &[&str]) -> Self {
-        let data = TempDir::new().unwrap();
+    pub fn start_limited(data: &Path, files: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("ulimit -n {files} && exec \"$0\" \"$@\"")])
             .arg(program())
             .args(["--listen", "127.0.0.1:0", "--data"])
-            .arg(data.path())
+            .arg(data)
             .args(args);
-        let mut server = Self::run(command);
-        server.data = Some(data);
-        server
+        Self::run(command)
     }
 
     fn run(mut command: Command) -> Self {
@@ -154,41 +151,12 @@ impl Server {
     }
 
     pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
-        let agent: ureq::Agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(Duration::from_secs(60)))
-            .build()
-            .into();
         let url = if path.starts_with("http") {
             path.to_owned()
         } else {
             format!("{}{path}", self.url)
         };
-        let mut request = ureq::http::Request::builder().method(method).uri(url);
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        let mut answer = agent.run(request.body(body).unwrap()).unwrap();
-        let headers = answer
-            .headers()
-            .iter()
-            .map(|(name, value)| {
-                (
-                    name.to_string(),
-                    value.to_str().unwrap_or_default().to_owned(),
-                )
-            })
-            .collect();
-        Answer {
-            status: answer.status().as_u16(),
-            headers,
-            bytes: answer
-                .body_mut()
-                .with_config()
-                .limit(1 << 26)
-                .read_to_vec()
-                .unwrap(),
-        }
+        try_call(method, &url, headers, body).unwrap()
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -241,6 +209,39 @@ impl Server {
             .map(|url| url.as_str().unwrap().to_owned())
             .collect()
     }
+}
+
+/// Calls an address; an error if no whole answer came.
+pub fn try_call(
+    method: &str,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Result<Answer, ureq::Error> {
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into();
+    let mut request = ureq::http::Request::builder().method(method).uri(url);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    let mut answer = agent.run(request.body(body).unwrap())?;
+    let text = |value: &ureq::http::HeaderValue| value.to_str().unwrap_or_default().to_owned();
+    Ok(Answer {
+        status: answer.status().as_u16(),
+        headers: answer
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.to_string(), text(value)))
+            .collect(),
+        bytes: answer
+            .body_mut()
+            .with_config()
+            .limit(1 << 26)
+            .read_to_vec()?,
+    })
 }
 
 /// The program under test: another build than this one, if `ATELIER_SERVICE_BIN` names one.

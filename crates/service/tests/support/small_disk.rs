@@ -1,4 +1,4 @@
-//! A file system of a few megabytes, to be filled.
+//! A small file system, to be filled.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -15,10 +15,10 @@ pub struct SmallDisk {
 impl SmallDisk {
     /// `None` where it can't be mounted, which takes root: then the test says, for all to see, that
     /// it was skipped.
-    pub fn mount(test: &str) -> Option<Self> {
+    pub fn mount(test: &str, megabytes: u32) -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", "size=24m", "tmpfs"])
+            .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
             .arg(folder.path())
             .output();
         if mounted.is_ok_and(|output| output.status.success()) {
@@ -43,7 +43,7 @@ impl SmallDisk {
             .append(true)
             .open(self.path().join("filler"))
             .unwrap();
-        let mut block = vec![0; 1 << 16];
+        let mut block = vec![0; 1 << 20];
         while !block.is_empty() {
             match file.write_all(&block) {
                 Ok(()) => {}

@@ -1,0 +1,132 @@
+//! `GET /api/openapi.json`: the whole interface as an OpenAPI document, for other programs.
+//!
+//! What is said once stands in `templates/openapi.json`; what depends on the models is made from
+//! their schemas, so that it is what is checked.
+
+use std::sync::Arc;
+
+use atelier_contract::Schema;
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::idempotency::FIELD;
+use crate::python;
+
+pub const PATH: &str = "/api/openapi.json";
+
+/// Where the inputs of the models go.
+const INPUT: &str = "/components/schemas/GenerateRequest";
+
+pub async fn document(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Json<Value>, Failure> {
+    let mut document: Value = template().map_err(Failure::internal)?;
+    document["servers"] = json!([{"url": app.access.origin(&headers).as_str()}]);
+    if let Some(input) = document.pointer_mut(INPUT) {
+        let schemas: Vec<Value> = app.models.iter().map(|m| request(&m.schema())).collect();
+        input["oneOf"] = schemas.into();
+    }
+    Ok(Json(document))
+}
+
+fn template() -> serde_json::Result<Value> {
+    serde_json::from_str(include_str!("../../templates/openapi.json"))
+}
+
+/// The body of a generate request of one model.
+fn request(schema: &Schema) -> Value {
+    let mut properties = Map::new();
+    let common = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    properties.insert("uid".into(), common("Uid"));
+    properties.insert("category".into(), json!({"const": schema.model.category}));
+    properties.insert(
+        "subcategory".into(),
+        json!({"const": schema.model.subcategory}),
+    );
+    properties.insert(FIELD.into(), common("IdempotencyKey"));
+    let mut required = vec!["uid", "category", "subcategory"];
+    for (parameter, is_required) in schema.parameters() {
+        let mut property = python::property(parameter, is_required);
+        if is_required {
+            required.push(&parameter.name);
+        } else {
+            permit_null(&mut property);
+        }
+        properties.insert(parameter.name.clone(), property);
+    }
+    json!({
+        "title": schema.model.to_string(),
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+/// `null` leaves an optional parameter out.
+fn permit_null(property: &mut Value) {
+    if let Some(Value::String(name)) = property.get("type").cloned() {
+        property["type"] = json!([name, "null"]);
+    }
+    if let Some(Value::Array(values)) = property.get_mut("enum") {
+        values.push(Value::Null);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// Guards against a document and a service that say different things.
+    #[test]
+    fn every_endpoint_is_in_the_document_and_nothing_else() {
+        let document = template().unwrap();
+        let routes: BTreeSet<String> = super::super::endpoints()
+            .into_iter()
+            .map(|(path, method, _)| format!("{method} {path}"))
+            // Not a route, since outputs are files.
+            .chain(["GET /outputs/{folder}/{file}".into()])
+            .collect();
+        let documented: BTreeSet<String> = document["paths"]
+            .as_object()
+            .unwrap()
+            .iter()
+            .flat_map(|(path, item)| {
+                let methods = item.as_object().unwrap().keys();
+                methods.map(move |method| format!("{} {path}", method.to_uppercase()))
+            })
+            .collect();
+        assert_eq!(documented, routes);
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        fn references(value: &Value, found: &mut Vec<String>) {
+            match value {
+                Value::Object(fields) => {
+                    if let Some(Value::String(reference)) = fields.get("$ref") {
+                        found.push(reference.clone());
+                    }
+                    fields.values().for_each(|value| references(value, found));
+                }
+                Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+                _ => {}
+            }
+        }
+        let document = template().unwrap();
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 20);
+        for reference in found {
+            let pointer = reference.strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+        assert!(document.pointer(INPUT).is_some());
+    }
+}
