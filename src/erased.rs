@@ -7,6 +7,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 /// A part of the page that is made anew whenever a signal it reads changes.
@@ -72,4 +73,13 @@ pub fn spawn(future: impl Future<Output = ()> + 'static) {
 
 fn spawn_erased(future: Pin<Box<dyn Future<Output = ()>>>) {
     wasm_bindgen_futures::spawn_local(future);
+}
+
+/// Does something after a while, unless it is dropped before; one type for all.
+pub fn after(ms: u32, act: impl FnOnce() + 'static) -> Timeout {
+    after_erased(ms, Box::new(act))
+}
+
+fn after_erased(ms: u32, act: Box<dyn FnOnce()>) -> Timeout {
+    Timeout::new(ms, act)
 }

@@ -1,23 +1,26 @@
 //! The tables in which batches are composed: one a model. They live as long as the page, are kept
 //! over its reloads, and are the same in all tabs.
 
+mod aside;
+mod sharing;
+
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, json};
 use atelier_engine::Millis;
 use atelier_engine::compose::revision::{News, Wanted};
 use atelier_engine::compose::table::{Table, Writer};
-use gloo_events::EventListener;
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
+use crate::browser::clock;
 use crate::browser::local::Place;
-use crate::browser::tables::{self, Channel, Outcome, Record, Refusal};
-use crate::browser::{clock, lifecycle, random};
-use crate::erased::spawn;
+use crate::browser::tables::{self, Exchanged, Record, Refusal};
+use crate::erased::{after, spawn};
+use aside::{Aside, Why};
+use sharing::{known, me};
 
 /// A change is written once nothing was changed for this long …
 const REST_MS: u32 = 250;
@@ -33,33 +36,15 @@ const WRITING_MS: u32 = 20;
 /// Rows that are written as text in one go: about a millisecond.
 const ROWS_AT_ONCE: usize = 200;
 
-/// Rows that were put aside: nothing is lost without a word.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Aside {
-    pub table: Table,
-    pub why: Why,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// They stood here; another tab has changed the table later.
-    Replaced,
-    /// They stood in another tab; this one has changed the table later.
-    Replacing,
-    /// An Atelier of before has left them.
-    Earlier,
-    /// A person has chosen the others.
-    Chosen,
-}
-
 /// The table of one model.
 pub struct KeptTable {
     model: String,
     schema: RefCell<Arc<Schema>>,
     table: ArcRwSignal<Table>,
     is_read: ArcRwSignal<bool>,
-    refusal: ArcRwSignal<Option<Refusal>>,
-    aside: ArcRwSignal<Option<Aside>>,
+    refusal: ArcRwSignal<Option<&'static str>>,
+    aside: RefCell<Option<Aside>>,
+    said_of_aside: ArcRwSignal<Option<String>>,
     /// The revision that the table was made of, and whether that was written here.
     base: Cell<u64>,
     is_own: Cell<bool>,
@@ -76,53 +61,9 @@ pub struct KeptTable {
     taken_over: RefCell<Option<String>>,
 }
 
-thread_local! {
-    static KNOWN: RefCell<Vec<Rc<KeptTable>>> = const { RefCell::new(Vec::new()) };
-    static SHARED: Sharing = Sharing::start();
-}
-
-/// What all tables of this tab have in common.
-struct Sharing {
-    me: String,
-    channel: Channel,
-    _listener: EventListener,
-}
-
-impl Sharing {
-    fn start() -> Self {
-        lifecycle::on_change(|| {
-            for kept in known() {
-                if lifecycle::is_visible() {
-                    // A page that slept has not heard what other tabs said.
-                    kept.catch_up();
-                } else {
-                    kept.write_soon();
-                }
-            }
-        });
-        Self {
-            me: random::key(),
-            channel: Channel::open(|news| {
-                for kept in known() {
-                    kept.hear(&news);
-                }
-            }),
-            _listener: EventListener::new(&window(), "pagehide", |_| {
-                for kept in known() {
-                    kept.write_at_once();
-                }
-            }),
-        }
-    }
-}
-
-fn known() -> Vec<Rc<KeptTable>> {
-    KNOWN.with_borrow(Clone::clone)
-}
-
 impl KeptTable {
     /// The table of a model; its rows come once [`KeptTable::is_read`].
-    pub fn of(model: &ModelId, schema: &Arc<Schema>) -> Rc<Self> {
+    pub fn of(model: &ModelId, schema: &Arc<Schema>) -> &'static Self {
         let model = model.to_string();
         let found = known().into_iter().find(|kept| kept.model == model);
         if let Some(kept) = found {
@@ -132,13 +73,14 @@ impl KeptTable {
             }
             return kept;
         }
-        let kept = Rc::new(Self {
+        let kept: &'static Self = Box::leak(Box::new(Self {
             model,
             schema: RefCell::new(schema.clone()),
             table: ArcRwSignal::new(Table::default()),
             is_read: ArcRwSignal::new(false),
             refusal: ArcRwSignal::new(None),
-            aside: ArcRwSignal::new(None),
+            aside: RefCell::new(None),
+            said_of_aside: ArcRwSignal::new(None),
             base: Cell::new(0),
             is_own: Cell::new(false),
             changes: Cell::new(0),
@@ -149,10 +91,9 @@ impl KeptTable {
             again: RefCell::new(None),
             is_busy: Cell::new(false),
             taken_over: RefCell::new(None),
-        });
-        KNOWN.with_borrow_mut(|known| known.push(kept.clone()));
-        SHARED.with(|_| ());
-        spawn(kept.clone().read_first());
+        }));
+        sharing::add(kept);
+        spawn(kept.read_first());
         kept
     }
 
@@ -166,34 +107,33 @@ impl KeptTable {
     }
 
     /// Why the rows are not being kept; the signal is not tracked.
-    pub fn refusal(&self) -> ArcRwSignal<Option<Refusal>> {
+    pub fn refusal(&self) -> ArcRwSignal<Option<&'static str>> {
         self.refusal.clone()
     }
 
-    /// The signal is not tracked.
-    pub fn aside(&self) -> ArcRwSignal<Option<Aside>> {
-        self.aside.clone()
+    /// What is said of the rows that were put aside; the signal is not tracked.
+    pub fn said_of_aside(&self) -> ArcRwSignal<Option<String>> {
+        self.said_of_aside.clone()
     }
 
     /// To be called after each change that a person has made.
-    pub fn is_changed(self: &Rc<Self>) {
+    pub fn is_changed(&'static self) {
         let now = clock::now();
         self.changes.set(self.changes.get() + 1);
         self.edited.set(now);
         let since = self.waits_since.get().unwrap_or(now);
         self.waits_since.set(Some(since));
         if now.saturating_sub(since) < MOST_WAIT_MS || self.waiting.borrow().is_none() {
-            let this = self.clone();
-            let wait = Timeout::new(REST_MS, move || this.write_soon());
+            let wait = after(REST_MS, move || self.write_soon());
             self.waiting.replace(Some(wait));
         }
     }
 
     /// Writes what is not stored yet, without waiting for more.
-    pub fn write_soon(self: &Rc<Self>) {
+    pub fn write_soon(&'static self) {
         self.waiting.take();
         if self.is_unstored() {
-            spawn(self.clone().write());
+            spawn(self.write());
         }
     }
 
@@ -209,13 +149,13 @@ impl KeptTable {
     }
 
     /// Shows the rows that were put aside; those that are shown are put aside instead.
-    pub fn swap(self: &Rc<Self>) {
-        let Some(aside) = self.aside.get_untracked() else {
+    pub fn swap(&'static self) {
+        let Some(aside) = self.aside.take() else {
             return;
         };
         let table = self.table.get_untracked();
         self.table.set(aside.table);
-        self.aside.set((!table.is_empty()).then_some(Aside {
+        self.set_aside((!table.is_empty()).then_some(Aside {
             table,
             why: Why::Chosen,
         }));
@@ -225,8 +165,8 @@ impl KeptTable {
 
     /// Forgets the rows that were put aside.
     pub fn let_go(&self) {
-        if let Some(aside) = self.aside.get_untracked() {
-            self.aside.set(None);
+        if let Some(aside) = self.aside.take() {
+            self.set_aside(None);
             self.settle_earlier(aside.why);
         }
     }
@@ -257,10 +197,13 @@ impl KeptTable {
         Table::from_value(json::read(text)?, &self.schema.borrow())
     }
 
-    async fn read_first(self: Rc<Self>) {
-        match tables::read(&self.model).await {
-            Ok(Some(record)) => self.show(&record),
-            Ok(None) => {}
+    async fn read_first(&'static self) {
+        match tables::exchange(&self.model, None).await {
+            Ok(found) => {
+                if let Some(record) = found.there {
+                    self.show(&record);
+                }
+            }
             Err(refusal) => self.is_refused(refusal),
         }
         self.take_over();
@@ -273,7 +216,7 @@ impl KeptTable {
     }
 
     /// What an Atelier of before has left becomes the table, or is put aside if there is one.
-    fn take_over(self: &Rc<Self>) {
+    fn take_over(&'static self) {
         let Some(text) = Place::Browser.read(&self.earlier_place()) else {
             return;
         };
@@ -289,7 +232,7 @@ impl KeptTable {
             self.write_soon();
         } else {
             self.taken_over.take();
-            self.aside.set(Some(Aside {
+            self.set_aside(Some(Aside {
                 table: earlier,
                 why: Why::Earlier,
             }));
@@ -316,43 +259,43 @@ impl KeptTable {
     }
 
     /// Another tab has written.
-    fn hear(self: &Rc<Self>, news: &News) {
+    fn hear(&'static self, news: &News) {
         let (base, is_own) = (self.base.get(), self.is_own.get());
         if news.model != self.model || news.revision <= base || self.is_unstored() {
             // What is not stored yet is settled when it is written.
             return;
         }
         let was_seen = news.base >= base || !is_own;
-        let this = self.clone();
         spawn(async move {
-            let before = (!was_seen).then(|| this.table.get_untracked());
-            if this.follow().await
+            let before = (!was_seen).then(|| self.table.get_untracked());
+            if self.follow().await
                 && let Some(table) = before
             {
-                this.put_aside(table, Why::Replaced);
+                self.put_aside(table, Why::Replaced);
             }
         });
     }
 
-    fn catch_up(self: &Rc<Self>) {
+    fn catch_up(&'static self) {
         if self.is_read.get_untracked() && !self.is_unstored() {
-            let this = self.clone();
             spawn(async move {
-                this.follow().await;
+                self.follow().await;
             });
         }
     }
 
     /// Shows what is stored if it is newer. Whether it was.
-    async fn follow(self: &Rc<Self>) -> bool {
-        let result = tables::read(&self.model).await;
+    async fn follow(&'static self) -> bool {
+        let result = tables::exchange(&self.model, None).await;
         if self.is_unstored() {
             return false;
         }
         match result {
-            Ok(record) => {
+            Ok(found) => {
                 self.refusal.set(None);
-                let newer = record.filter(|record| record.stored.revision > self.base.get());
+                let newer = found
+                    .there
+                    .filter(|record| record.stored.revision > self.base.get());
                 if let Some(record) = &newer {
                     self.show(record);
                 }
@@ -365,9 +308,14 @@ impl KeptTable {
         }
     }
 
+    fn set_aside(&self, aside: Option<Aside>) {
+        self.said_of_aside.set(aside.as_ref().map(Aside::sentence));
+        self.aside.replace(aside);
+    }
+
     fn put_aside(&self, table: Table, why: Why) {
         if !table.is_empty() && table.to_value() != self.table.read_untracked().to_value() {
-            self.aside.set(Some(Aside { table, why }));
+            self.set_aside(Some(Aside { table, why }));
         }
     }
 
@@ -379,7 +327,7 @@ impl KeptTable {
         }
     }
 
-    async fn write(self: Rc<Self>) {
+    async fn write(&'static self) {
         if self.is_busy.replace(true) {
             return;
         }
@@ -396,10 +344,14 @@ impl KeptTable {
             ..self.wanted()
         };
         let base = wanted.base;
-        let result = tables::write(&self.model, wanted, writer.finish()).await;
+        let coming = Some((wanted, writer.finish()));
+        let result = tables::exchange(&self.model, coming).await;
         self.is_busy.set(false);
         match result {
-            Ok(Outcome::Written { revision, replaced }) => {
+            Ok(Exchanged {
+                revision: Some(revision),
+                there: replaced,
+            }) => {
                 self.is_stored(changes, revision);
                 self.tell(revision, base);
                 let replaced = replaced.and_then(|record| self.parse(&record.text));
@@ -407,15 +359,17 @@ impl KeptTable {
                     self.put_aside(table, Why::Replacing);
                 }
             }
-            Ok(Outcome::GaveWay(record)) if changes == self.changes.get() => {
+            Ok(Exchanged {
+                there: Some(later), ..
+            }) if changes == self.changes.get() => {
                 let mine = self.table.get_untracked();
                 self.refusal.set(None);
                 self.stored.set(changes);
-                self.show(&record);
+                self.show(&later);
                 self.put_aside(mine, Why::Replaced);
             }
             // It was changed meanwhile, and so is the later one now.
-            Ok(Outcome::GaveWay(_)) => {}
+            Ok(_) => {}
             Err(refusal) => {
                 self.is_refused(refusal);
                 return;
@@ -445,7 +399,7 @@ impl KeptTable {
             base,
             model: self.model.clone(),
         };
-        SHARED.with(|shared| shared.channel.tell(&news));
+        sharing::tell(&news);
     }
 
     fn is_stored(&self, changes: u64, revision: u64) {
@@ -456,23 +410,18 @@ impl KeptTable {
         self.forget_earlier();
     }
 
-    fn is_refused(self: &Rc<Self>, refusal: Refusal) {
-        if self.refusal.get_untracked() != Some(refusal) {
-            self.refusal.set(Some(refusal));
+    fn is_refused(&'static self, refusal: Refusal) {
+        if self.refusal.get_untracked() != Some(refusal.words()) {
+            self.refusal.set(Some(refusal.words()));
         }
-        let this = self.clone();
-        let again = Timeout::new(AGAIN_MS, move || {
-            this.again.take();
-            if this.is_unstored() {
-                this.write_soon();
+        let again = after(AGAIN_MS, move || {
+            self.again.take();
+            if self.is_unstored() {
+                self.write_soon();
             } else {
-                this.catch_up();
+                self.catch_up();
             }
         });
         self.again.replace(Some(again));
     }
-}
-
-fn me() -> String {
-    SHARED.with(|shared| shared.me.clone())
 }

@@ -4,12 +4,11 @@
 //! open, holds up nothing here, and nothing here holds it up.
 
 use std::cell::RefCell;
-use std::future::Future;
 use std::rc::Rc;
 
 use atelier_engine::Millis;
 use atelier_engine::compose::revision::{News, Stored, Verdict, Wanted};
-use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
+use futures::future::{Either, FutureExt, select};
 use gloo_events::EventListener;
 use gloo_timers::future::TimeoutFuture;
 use idb::{
@@ -29,6 +28,8 @@ const CHANNEL: &str = "atelier-tables";
 
 /// Storage that says nothing for this long is taken for one that never will.
 const PATIENCE_MS: u32 = 3_000;
+/// How often an opening is looked at.
+const LOOK_MS: u32 = 10;
 
 /// Why nothing can be kept or read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,64 +64,79 @@ pub struct Record {
     pub text: String,
 }
 
-/// What became of a table that was to be written.
+/// What was found and done.
 #[derive(Debug)]
-pub enum Outcome {
-    Written {
-        revision: u64,
-        /// The version in whose place it came, if its tab had not seen that.
-        replaced: Option<Record>,
-    },
-    /// Nothing was written: this one is later.
-    GaveWay(Record),
+pub struct Exchanged {
+    /// What was read; after writing, what gave way to it without having been seen, or, if nothing
+    /// was written, what is later.
+    pub there: Option<Record>,
+    /// As which revision the table was written, if it was.
+    pub revision: Option<u64>,
 }
 
-type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, Refusal>>>;
+#[derive(Clone)]
+enum Connection {
+    Closed,
+    Opening,
+    Open(Rc<Database>),
+    Refused,
+}
 
 thread_local! {
     /// The one connection of this page. An opening that is not answered goes on: another one would
     /// only queue behind it.
-    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    static CONNECTION: RefCell<Connection> = const { RefCell::new(Connection::Closed) };
 }
 
-pub async fn read(model: &str) -> Result<Option<Record>, Refusal> {
-    let model = model.to_owned();
-    in_time(async move {
-        let transaction = begin(TransactionMode::ReadOnly).await?;
-        record(&transaction, &model).await
-    })
-    .await
-}
-
-/// Writes a table, unless another tab has written a later one since.
-pub async fn write(model: &str, wanted: Wanted, text: String) -> Result<Outcome, Refusal> {
-    let model = model.to_owned();
-    in_time(async move {
-        let transaction = begin(TransactionMode::ReadWrite).await?;
-        let there = record(&transaction, &model).await?;
-        let (revision, replaced) = match wanted.beside(there.as_ref().map(|there| &there.stored)) {
-            Verdict::Store { revision } => (revision, None),
-            Verdict::Replace { revision } => (revision, there),
-            Verdict::GiveWay => match there {
-                Some(there) => return Ok(Outcome::GaveWay(there)),
-                None => return Err(Refusal::Refused),
-            },
-        };
-        put(&transaction, &model, revision, &wanted, &text)?;
-        match transaction.await? {
-            TransactionResult::Committed => Ok(Outcome::Written { revision, replaced }),
-            // The browser aborts a transaction when the disk or the quota is full.
-            TransactionResult::Aborted => Err(Refusal::Full),
+/// Reads a table, or writes it unless another tab has written a later one since.
+pub async fn exchange(model: &str, coming: Option<(Wanted, String)>) -> Result<Exchanged, Refusal> {
+    let transaction = begin(coming.is_some()).await?;
+    let work = transact(transaction, model.to_owned(), coming).boxed_local();
+    match select(work, TimeoutFuture::new(PATIENCE_MS)).await {
+        Either::Left((result, _)) => result,
+        Either::Right((_, work)) => {
+            // It goes on, and may yet be done.
+            spawn(async move {
+                let _ = work.await;
+            });
+            Err(Refusal::Silent)
         }
-    })
-    .await
+    }
+}
+
+async fn transact(
+    transaction: Transaction,
+    model: String,
+    coming: Option<(Wanted, String)>,
+) -> Result<Exchanged, Refusal> {
+    let there = record(&transaction, &model).await?;
+    let Some((wanted, text)) = coming else {
+        return Ok(Exchanged {
+            there,
+            revision: None,
+        });
+    };
+    let (revision, there) = match wanted.beside(there.as_ref().map(|there| &there.stored)) {
+        Verdict::Store { revision } => (Some(revision), None),
+        Verdict::Replace { revision } => (Some(revision), there),
+        Verdict::GiveWay => (None, there),
+    };
+    if let Some(revision) = revision {
+        put(&transaction, &model, revision, &wanted, &text)?;
+        // The browser aborts a transaction when the disk or the quota is full.
+        if transaction.await? == TransactionResult::Aborted {
+            return Err(Refusal::Full);
+        }
+    }
+    Ok(Exchanged { there, revision })
 }
 
 /// Writes a table while the page is being closed: without a look at what is there, and without
 /// waiting, since nothing that comes later would still be done. The revision that it got.
 pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
-    let opening = OPENING.with_borrow(Clone::clone)?;
-    let database = opening.peek()?.as_ref().ok()?;
+    let Connection::Open(database) = connection() else {
+        return None;
+    };
     let revision = wanted.base + 1;
     let transaction = database
         .transaction(&[STORE], TransactionMode::ReadWrite)
@@ -163,49 +179,53 @@ impl Channel {
     }
 }
 
-/// Does not wait longer than [`PATIENCE_MS`]; what is not done by then goes on by itself.
-async fn in_time<T: 'static>(
-    work: impl Future<Output = Result<T, Refusal>> + 'static,
-) -> Result<T, Refusal> {
-    match select(work.boxed_local(), TimeoutFuture::new(PATIENCE_MS)).await {
-        Either::Left((result, _)) => result,
-        Either::Right((_, work)) => {
-            spawn(async move {
-                let _ = work.await;
-            });
-            Err(Refusal::Silent)
-        }
-    }
-}
-
-async fn begin(mode: TransactionMode) -> Result<Transaction, Refusal> {
-    if let Ok(transaction) = database().await?.transaction(&[STORE], mode) {
+async fn begin(writes: bool) -> Result<Transaction, Refusal> {
+    let mode = || match writes {
+        true => TransactionMode::ReadWrite,
+        false => TransactionMode::ReadOnly,
+    };
+    if let Ok(transaction) = database().await?.transaction(&[STORE], mode()) {
         return Ok(transaction);
     }
     // The browser has closed it, say because a person has cleared its data.
-    forget();
-    Ok(database().await?.transaction(&[STORE], mode)?)
+    set(Connection::Closed);
+    Ok(database().await?.transaction(&[STORE], mode())?)
 }
 
 async fn database() -> Result<Rc<Database>, Refusal> {
-    let opening = OPENING.with_borrow_mut(|opening| {
-        opening
-            .get_or_insert_with(|| open().boxed_local().shared())
-            .clone()
-    });
-    let opened = opening.await;
-    if opened.is_err() {
-        forget();
+    for _ in 0..PATIENCE_MS / LOOK_MS {
+        match connection() {
+            Connection::Open(database) => return Ok(database),
+            Connection::Refused => {
+                // The next one who needs it tries again.
+                set(Connection::Closed);
+                return Err(Refusal::Refused);
+            }
+            Connection::Closed => {
+                set(Connection::Opening);
+                spawn(async {
+                    set(match open().await {
+                        Ok(database) => Connection::Open(Rc::new(database)),
+                        Err(_) => Connection::Refused,
+                    });
+                });
+            }
+            Connection::Opening => {}
+        }
+        TimeoutFuture::new(LOOK_MS).await;
     }
-    opened
+    Err(Refusal::Silent)
 }
 
-/// The next one who needs it opens it anew.
-fn forget() {
-    OPENING.take();
+fn connection() -> Connection {
+    CONNECTION.with_borrow(Clone::clone)
 }
 
-async fn open() -> Result<Rc<Database>, Refusal> {
+fn set(connection: Connection) {
+    CONNECTION.replace(connection);
+}
+
+async fn open() -> Result<Database, Refusal> {
     let mut request = Factory::new()?.open(NAME, Some(VERSION))?;
     request.on_upgrade_needed(|event| {
         if let Ok(database) = event.database() {
@@ -219,10 +239,10 @@ async fn open() -> Result<Rc<Database>, Refusal> {
         if let Ok(database) = event.database() {
             database.close();
         }
-        forget();
+        set(Connection::Closed);
     });
-    database.on_close(|_| forget());
-    Ok(Rc::new(database))
+    database.on_close(|_| set(Connection::Closed));
+    Ok(database)
 }
 
 async fn record(transaction: &Transaction, model: &str) -> Result<Option<Record>, Refusal> {

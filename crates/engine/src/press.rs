@@ -6,25 +6,19 @@ use crate::Millis;
 pub const SAME_PRESS: Millis = 800;
 
 /// What was pressed for a moment ago, each with when.
-#[derive(Debug)]
-pub struct Presses<T>(Vec<(T, Millis)>);
+#[derive(Debug, Default)]
+pub struct Presses(Vec<(String, Millis)>);
 
-impl<T> Default for Presses<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<T: PartialEq> Presses<T> {
+impl Presses {
     /// Whether a press counts; `false` if it is for the same as one that has counted just before.
-    pub fn counts(&mut self, what: T, now: Millis) -> bool {
+    pub fn counts(&mut self, what: &str, now: Millis) -> bool {
         // A press ahead of the clock was made before the clock was set back.
         let is_recent = |at: Millis| now.checked_sub(at).is_some_and(|ago| ago < SAME_PRESS);
         self.0.retain(|(_, at)| is_recent(*at));
-        if self.0.iter().any(|(known, _)| *known == what) {
+        if self.0.iter().any(|(known, _)| known == what) {
             return false;
         }
-        self.0.push((what, now));
+        self.0.push((what.to_owned(), now));
         true
     }
 }
@@ -48,10 +42,10 @@ mod tests {
     fn something_else_counts_however_soon() {
         let mut presses = Presses::default();
         for n in 0..12 {
-            assert!(presses.counts(n, 1_000 + n * 150));
+            assert!(presses.counts(&n.to_string(), 1_000 + n * 150));
         }
-        assert!(presses.counts(99, 1_000 + 11 * 150));
-        assert!(!presses.counts(10, 1_000 + 11 * 150));
+        assert!(presses.counts("99", 1_000 + 11 * 150));
+        assert!(!presses.counts("10", 1_000 + 11 * 150));
     }
 
     #[test]

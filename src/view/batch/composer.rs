@@ -18,7 +18,7 @@ const FOLLOWED_AFTER_MS: u32 = 300;
 #[derive(Clone, Copy)]
 pub struct Composer {
     schema: StoredValue<Arc<Schema>>,
-    kept: StoredValue<Rc<KeptTable>, LocalStorage>,
+    kept: StoredValue<&'static KeptTable, LocalStorage>,
     /// Changed through [`Composer::edit`] alone, so that every change is kept.
     pub table: Signal<Table>,
     /// What stands in the form for one.
@@ -46,7 +46,7 @@ impl Composer {
         this
     }
 
-    pub fn keeping(self) -> Rc<KeptTable> {
+    pub fn keeping(self) -> &'static KeptTable {
         self.kept.get_value()
     }
 

@@ -2,12 +2,11 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use crate::erased::{dynamic, handler, text, when};
-use crate::tables::{Aside, Why};
 
 /// What stands in the way of keeping the table, and rows that gave way to those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {
     let kept = composer.keeping();
-    let (refusal, aside) = (kept.refusal(), kept.aside());
+    let (refusal, aside) = (kept.refusal(), kept.said_of_aside());
     let is_kept = {
         let refusal = refusal.clone();
         when(move || refusal.read().is_none() || composer.table.read().is_empty())
@@ -16,16 +15,16 @@ pub fn keeping(composer: Composer) -> AnyView {
         Some(refusal) => format!(
             "These rows are not being kept: {}. They stay here until this tab is closed or loaded \
              anew.",
-            refusal.words()
+            refusal
         ),
         None => String::new(),
     });
     let offer = move || {
         aside
             .get()
-            .map(|aside| {
+            .map(|sentence| {
                 view! {
-                    <p>{sentence(&aside)}</p>
+                    <p>{sentence}</p>
                     <div class="row">
                         <button
                             class="button"
@@ -56,23 +55,4 @@ pub fn keeping(composer: Composer) -> AnyView {
         </div>
     }
     .into_any()
-}
-
-fn sentence(aside: &Aside) -> String {
-    let rows = match aside.table.rows().len() {
-        1 => "1 row".to_owned(),
-        n => format!("{n} rows"),
-    };
-    match aside.why {
-        Why::Replaced => format!(
-            "Another tab changed this table later than this one, so its rows are shown. What stood \
-             here was put aside: {rows}."
-        ),
-        Why::Replacing => format!(
-            "Another tab had changed this table, too, but earlier than this one. What stood there \
-             was put aside: {rows}."
-        ),
-        Why::Earlier => format!("An earlier Atelier has left other rows for this model: {rows}."),
-        Why::Chosen => format!("What stood here before was put aside: {rows}."),
-    }
 }

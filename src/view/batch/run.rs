@@ -227,16 +227,20 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     let retried = StoredValue::new(0);
     let held = Held::default();
     let retry = move |_| {
-        if held.counts(()) {
+        if held.counts("Retry") {
             let failed = standing.get_untracked().failed;
             retried.set_value(failed.len());
             runner.retry_all(&failed);
         }
         sent_again(retried.get_value());
     };
-    let to_retry = move || match held.pressed() {
-        Some(()) => retried.get_value(),
-        None => standing.read().failed.len(),
+    let to_retry = move || {
+        let failed = standing.read().failed.len();
+        if held.is_pressed() {
+            retried.get_value()
+        } else {
+            failed
+        }
     };
     let settle = move |action: Action| {
         let unconfirmed = standing.get_untracked().unconfirmed;

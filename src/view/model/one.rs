@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::app::contexts;
-use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
+use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
 use atelier_engine::press::Presses;
 use icondata_lu::LuSparkles;
@@ -57,7 +57,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         }
     });
 
-    let presses = StoredValue::new(Presses::<Input>::default());
+    let presses = StoredValue::new(Presses::default());
     let submit = {
         let (schema, model) = (schema.clone(), model.clone());
         move |event: leptos::ev::SubmitEvent| {
@@ -83,10 +83,11 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 Ok(input) => {
                     problems.set(Vec::new());
                     attempted.set(false);
-                    let press =
-                        |presses: &mut Presses<Input>| presses.counts(input.clone(), clock::now());
-                    if presses.try_update_value(press) != Some(true) {
-                        answer.say("Sent. Press again for another one.");
+                    let what = input.to_value().to_string();
+                    let counts =
+                        presses.try_update_value(|presses| presses.counts(&what, clock::now()));
+                    if counts != Some(true) {
+                        answer.say("Sent. Press again for another one.".into());
                         return;
                     }
                     let name = untrack(|| catalog.model(&model)).map_or_else(

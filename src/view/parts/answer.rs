@@ -1,10 +1,8 @@
-use std::time::Duration;
-
 use leptos::prelude::*;
 
-use crate::erased::dynamic;
+use crate::erased::{after, dynamic};
 
-const STAYS: Duration = Duration::from_secs(8);
+const STAYS_MS: u32 = 8_000;
 
 /// What is said, beside a button, to a press of it. The same words are read out anew each time.
 #[derive(Clone, Copy)]
@@ -23,18 +21,16 @@ impl Default for Answer {
 }
 
 impl Answer {
-    pub fn say(self, words: impl Into<String>) {
-        self.said.set(Some(words.into()));
+    pub fn say(self, words: String) {
+        self.said.set(Some(words));
         self.times.update_value(|times| *times += 1);
         let time = self.times.get_value();
-        set_timeout(
-            move || {
-                if self.times.try_get_value() == Some(time) {
-                    self.hush();
-                }
-            },
-            STAYS,
-        );
+        let end = after(STAYS_MS, move || {
+            if self.times.try_get_value() == Some(time) {
+                self.hush();
+            }
+        });
+        end.forget();
     }
 
     pub fn hush(self) {
@@ -42,14 +38,14 @@ impl Answer {
     }
 
     pub fn view(self) -> AnyView {
-        let words = move || {
+        let words = dynamic(move || {
             let said = self.said.get();
             said.map(|said| view! { <span>{said}</span> }.into_any())
                 .into_any()
-        };
+        });
         view! {
             <p class="answer" role="status">
-                {dynamic(words)}
+                {words}
             </p>
         }
         .into_any()

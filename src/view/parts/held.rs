@@ -1,21 +1,20 @@
-use std::time::Duration;
-
 use atelier_engine::press::{Presses, SAME_PRESS};
 use leptos::prelude::*;
 
 use crate::browser::clock;
+use crate::erased::after;
 
 /// Buttons that stay where they are for as long as a double click may take, whatever its first half
 /// has changed: the second half must meet neither the same button in earnest nor another one that
 /// has taken its place.
 #[derive(Clone, Copy)]
-pub struct Held<T: Clone + Send + Sync + 'static> {
-    presses: StoredValue<Presses<T>>,
-    /// What is pressed, until it may have another place.
-    pressed: RwSignal<Option<T>>,
+pub struct Held {
+    presses: StoredValue<Presses>,
+    /// The name of what is pressed, until it may have another place.
+    pressed: RwSignal<Option<&'static str>>,
 }
 
-impl<T: Clone + PartialEq + Send + Sync + 'static> Default for Held<T> {
+impl Default for Held {
     fn default() -> Self {
         Self {
             presses: StoredValue::new(Presses::default()),
@@ -24,28 +23,27 @@ impl<T: Clone + PartialEq + Send + Sync + 'static> Default for Held<T> {
     }
 }
 
-impl<T: Clone + PartialEq + Send + Sync + 'static> Held<T> {
-    /// What was pressed just now; tracked.
-    pub fn pressed(self) -> Option<T> {
-        self.pressed.get()
+impl Held {
+    /// Whether anything was pressed just now; tracked.
+    pub fn is_pressed(self) -> bool {
+        self.pressed.read().is_some()
     }
 
     /// Whether a press counts.
-    pub fn counts(self, what: T) -> bool {
+    pub fn counts(self, name: &'static str) -> bool {
         let counts = self
             .presses
-            .try_update_value(|presses| presses.counts(what.clone(), clock::now()));
+            .try_update_value(|presses| presses.counts(name, clock::now()));
         if counts != Some(true) {
             return false;
         }
-        self.pressed.set(Some(what.clone()));
-        let release = move || {
-            let is_last = |pressed: &Option<T>| pressed.as_ref() == Some(&what);
-            if self.pressed.try_with_untracked(is_last) == Some(true) {
+        self.pressed.set(Some(name));
+        let release = after(SAME_PRESS as u32, move || {
+            if self.pressed.try_get_untracked() == Some(Some(name)) {
                 self.pressed.set(None);
             }
-        };
-        set_timeout(release, Duration::from_millis(SAME_PRESS));
+        });
+        release.forget();
         true
     }
 }

@@ -38,11 +38,15 @@ pub fn Actions(task: Task) -> impl IntoView {
     // the Cancel that takes its place.
     let held = Held::default();
     let before = StoredValue::new(Offered::default());
-    let offered = memo(move || match held.pressed() {
-        Some(_) => before.get_value(),
-        None => possible.get(),
+    let offered = memo(move || {
+        let possible = possible.get();
+        if held.is_pressed() {
+            before.get_value()
+        } else {
+            possible
+        }
     });
-    let press = move |what: Option<Action>| {
+    let press = move |what: &'static str| {
         let now = offered.get_untracked();
         before.set_value(now);
         held.counts(what)
@@ -50,9 +54,9 @@ pub fn Actions(task: Task) -> impl IntoView {
     let answer = Answer::default();
     let navigation = contexts().navigation;
     let act = move |action: Action| {
-        let counts = press(Some(action));
+        let counts = press(action.label());
         if action == Action::Resubmit {
-            answer.say("Sent again.");
+            answer.say("Sent again.".into());
         }
         if !counts {
             return;
@@ -64,10 +68,10 @@ pub fn Actions(task: Task) -> impl IntoView {
         runner.act(&key.get_value(), action);
     };
     let retry = move |_| {
-        if press(None) {
+        if press("Retry") {
             runner.retry(&key.get_value());
         }
-        answer.say("Sent again, as a new task; it comes first under Tasks.");
+        answer.say("Sent again, as a new task; it comes first under Tasks.".into());
     };
     view! {
         <footer class="row task-actions">

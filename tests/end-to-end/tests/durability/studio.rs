@@ -12,16 +12,12 @@ use fantoccini::elements::Element;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tokio::time::Instant;
 
 /// The tests that use a ledger.
 const TESTS: usize = 26;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
-
-/// The page takes a second press within 800 ms for the same one.
-const BETWEEN_PRESSES: Duration = Duration::from_millis(850);
 
 const MODEL: &str = "/models/image/tessera";
 const MODEL_NAME: &str = "Tessera";
@@ -34,7 +30,6 @@ pub struct Studio<'a> {
     pub service: Service,
     pub proxy: FaultProxy,
     pub ledger: Ledger,
-    last_press: Option<Instant>,
 }
 
 /// The form of the model's page, found once: finding it each time would take longer than filling it.
@@ -69,7 +64,6 @@ impl<'a> Studio<'a> {
             service,
             proxy,
             ledger: Ledger::default(),
-            last_press: None,
         };
         studio.open_model().await?;
         Ok(studio)
@@ -149,11 +143,7 @@ impl<'a> Studio<'a> {
     pub async fn press_generate(&mut self, form: &Form, prompt: &str) -> Result<()> {
         form.prompt.clear().await?;
         form.prompt.send_keys(prompt).await?;
-        if let Some(last) = self.last_press {
-            tokio::time::sleep_until(last + BETWEEN_PRESSES).await;
-        }
         form.generate.click().await?;
-        self.last_press = Some(Instant::now());
         self.ledger.ask(prompt);
         Ok(())
     }

@@ -1,0 +1,43 @@
+use atelier_engine::compose::table::Table;
+
+/// Rows that were put aside: nothing is lost without a word.
+#[derive(Debug)]
+pub(super) struct Aside {
+    pub(super) table: Table,
+    pub(super) why: Why,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// They stood here; another tab has changed the table later.
+    Replaced,
+    /// They stood in another tab; this one has changed the table later.
+    Replacing,
+    /// An Atelier of before has left them.
+    Earlier,
+    /// A person has chosen the others.
+    Chosen,
+}
+
+impl Aside {
+    pub(super) fn sentence(&self) -> String {
+        let rows = match self.table.rows().len() {
+            1 => "1 row".to_owned(),
+            n => format!("{n} rows"),
+        };
+        match self.why {
+            Why::Replaced => format!(
+                "Another tab changed this table later than this one, so its rows are shown. What stood \
+             here was put aside: {rows}."
+            ),
+            Why::Replacing => format!(
+                "Another tab had changed this table, too, but earlier than this one. What stood there \
+             was put aside: {rows}."
+            ),
+            Why::Earlier => {
+                format!("An earlier Atelier has left other rows for this model: {rows}.")
+            }
+            Why::Chosen => format!("What stood here before was put aside: {rows}."),
+        }
+    }
+}
