@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::erased::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
+use atelier_engine::Idempotency;
 use leptos::prelude::*;
 
 use crate::browser::{http, lifecycle};
@@ -96,9 +97,18 @@ impl Catalog {
             slot.set(match answer.and_then(ModelList::from_body) {
                 Ok(list) => {
                     session.set_guest(list.guest.clone());
+                    let honoured = list.idempotent_for_ms.map(Idempotency::For);
+                    session.set_idempotency(honoured.unwrap_or(Idempotency::Unsupported));
                     Load::Loaded(Arc::new(list))
                 }
-                Err(error) => Load::Failed(error),
+                Err(error) => {
+                    if !error.is_retryable() {
+                        session.set_idempotency(Idempotency::Unsupported);
+                    } else if untrack(|| session.idempotency()) == Idempotency::Asked {
+                        session.set_idempotency(Idempotency::Unknown);
+                    }
+                    Load::Failed(error)
+                }
             });
         });
     }

@@ -5,7 +5,7 @@
 
 use atelier_contract::json::{self, Record};
 use atelier_contract::{Credentials, Guest, ServiceAddress};
-use atelier_engine::Account;
+use atelier_engine::{Account, Idempotency};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -67,6 +67,7 @@ pub struct Session {
     settings: RwSignal<Settings>,
     token: RwSignal<String>,
     guest: RwSignal<Option<Guest>>,
+    idempotency: RwSignal<Idempotency>,
 }
 
 impl Session {
@@ -81,6 +82,7 @@ impl Session {
             settings: RwSignal::new(settings),
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
+            idempotency: RwSignal::new(Idempotency::Asked),
         }
     }
 
@@ -100,6 +102,7 @@ impl Session {
     pub fn save(&self, settings: Settings, token: String) -> bool {
         if settings.address != self.settings.read_untracked().address {
             self.guest.set(None);
+            self.idempotency.set(Idempotency::Asked);
         }
         let text = settings.to_value().to_string();
         let kept = Place::Browser.write(SETTINGS, &text) & self.keep_token(&settings, &token);
@@ -135,6 +138,17 @@ impl Session {
         if *self.guest.read_untracked() != guest {
             self.guest.set(guest);
         }
+    }
+
+    /// Whether the service takes a submission once that is sent again with the same key.
+    pub fn set_idempotency(&self, said: Idempotency) {
+        if *self.idempotency.read_untracked() != said {
+            self.idempotency.set(said);
+        }
+    }
+
+    pub fn idempotency(&self) -> Idempotency {
+        self.idempotency.get()
     }
 
     pub fn settings(&self) -> Settings {

@@ -25,6 +25,8 @@ pub enum Fault {
     CutBatch { keep: usize },
     /// Turns the entries of a batch reply round; each keeps its own `index`.
     ReorderBatch,
+    /// Leaves a field of the JSON reply out (`field`), as a service without it would.
+    HideField { field: String },
     /// As if nobody were there: every connection is closed, for all paths that fit.
     Down,
 }
@@ -62,6 +64,11 @@ impl Rule {
             times: None,
             fault,
         }
+    }
+
+    /// It makes the service one that lacks something.
+    pub(super) fn hides(&self) -> bool {
+        matches!(self.fault, Fault::HideField { .. })
     }
 
     pub(super) fn fits(&self, path: &str) -> bool {
@@ -104,6 +111,9 @@ impl Rule {
                 keep: usize::try_from(number("keep")?)?,
             },
             "reorder_batch" => Fault::ReorderBatch,
+            "hide_field" => Fault::HideField {
+                field: rule["field"].as_str().ok_or("which field?")?.to_owned(),
+            },
             "down" => Fault::Down,
             other => return Err(format!("no such fault: “{other}”").into()),
         };
