@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::erased::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
+use atelier_engine::Idempotency;
 use leptos::prelude::*;
 
 use crate::browser::{http, lifecycle};
@@ -95,10 +96,19 @@ impl Catalog {
             }
             slot.set(match answer.and_then(ModelList::from_body) {
                 Ok(list) => {
-                    session.set_guest(address, list.guest.clone());
+                    session.set_guest(address.clone(), list.guest.clone());
+                    let honoured = list.idempotent_for_ms.map(Idempotency::For);
+                    session.set_idempotency(address, honoured.unwrap_or(Idempotency::Unsupported));
                     Load::Loaded(Arc::new(list))
                 }
-                Err(error) => Load::Failed(error),
+                Err(error) => {
+                    if !error.is_retryable() {
+                        session.set_idempotency(address, Idempotency::Unsupported);
+                    } else if untrack(|| session.idempotency()) == Idempotency::Asked {
+                        session.set_idempotency(address, Idempotency::Unknown);
+                    }
+                    Load::Failed(error)
+                }
             });
         });
     }

@@ -146,6 +146,11 @@ impl Runner {
             });
         });
         effect(move || {
+            let address = session.settings().address.to_string();
+            let said = session.idempotency();
+            this.with_engine(|engine| engine.set_idempotency(&address, said, clock::now()));
+        });
+        effect(move || {
             if later.state() == State::Here {
                 this.make_copies();
             }
@@ -480,7 +485,8 @@ impl Runner {
             self.with_engine(|engine| engine.not_sent(call.id, clock::now()));
             return;
         };
-        let answer = http::post_json(&address.url(call.path), &call.body, &credentials).await;
+        let key = call.idempotency_key.as_deref();
+        let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
         self.with_engine(|engine| {
             engine.answered(call.id, answer, clock::now(), &mut random::unit);
         });

@@ -9,7 +9,7 @@ mod message;
 mod settings;
 
 use atelier_contract::{Credentials, Guest, ServiceAddress, json};
-use atelier_engine::Account;
+use atelier_engine::{Account, Idempotency};
 use leptos::prelude::*;
 
 use crate::browser::local::{self, Place};
@@ -31,6 +31,8 @@ pub struct Session {
     token: RwSignal<Option<AccessToken>>,
     /// What a service offers to anyone.
     guest: RwSignal<Option<(ServiceAddress, Guest)>>,
+    /// What a service says of idempotency keys.
+    idempotency: RwSignal<(ServiceAddress, Idempotency)>,
     channel: StoredValue<Option<Channel>, LocalStorage>,
 }
 
@@ -45,6 +47,7 @@ impl Session {
             settings: RwSignal::new(settings),
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
+            idempotency: RwSignal::new((ServiceAddress::default(), Idempotency::Asked)),
             channel: StoredValue::new_local(None),
         };
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
@@ -166,6 +169,25 @@ impl Session {
         let guest = Some((address, guest));
         if *self.guest.read_untracked() != guest {
             self.guest.set(guest);
+        }
+    }
+
+    /// Whether the service at this address takes a submission once that is sent again with the same
+    /// key.
+    pub fn set_idempotency(&self, address: ServiceAddress, said: Idempotency) {
+        let said = (address, said);
+        if *self.idempotency.read_untracked() != said {
+            self.idempotency.set(said);
+        }
+    }
+
+    /// What the present service says of idempotency keys; tracked.
+    pub fn idempotency(&self) -> Idempotency {
+        let (address, said) = self.idempotency.get();
+        if address == self.settings.read().address {
+            said
+        } else {
+            Idempotency::Asked
         }
     }
 

@@ -138,12 +138,12 @@ impl KeptTable {
     }
 
     /// Writes what is not stored yet; whether all of it is stored then.
-    pub async fn write_all(self: Rc<Self>) -> bool {
+    pub async fn write_all(&'static self) -> bool {
         while self.is_busy.get() {
             TimeoutFuture::new(WRITING_MS).await;
         }
         if self.is_unstored() {
-            self.clone().write().await;
+            self.write().await;
         }
         !self.is_unstored()
     }

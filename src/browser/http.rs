@@ -1,7 +1,7 @@
 //! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
 //! [`ApiError`].
 
-use atelier_contract::{ApiError, Credentials, json, parse_retry_after};
+use atelier_contract::{ApiError, Credentials, IDEMPOTENCY_HEADER, json, parse_retry_after};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
@@ -67,6 +67,7 @@ pub async fn post_json(
     url: &str,
     body: &Value,
     credentials: &Credentials,
+    idempotency_key: Option<&str>,
 ) -> Result<Value, ApiError> {
     let patience = if url.contains("/v2/generate") {
         GENERATE_PATIENCE_MS
@@ -78,6 +79,10 @@ pub async fn post_json(
         .header("Authorization", &credentials.authorization())
         .redirect(RequestRedirect::Error)
         .cache(RequestCache::NoStore);
+    let builder = match idempotency_key {
+        Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
+        None => builder,
+    };
     exchange(builder, Some(body.to_string()), patience, MOST_BYTES)
         .await?
         .into_json()

@@ -314,7 +314,14 @@ async fn test_connection(
         uid: &credentials.uid,
         model: &model.id,
     };
-    match http::post_json(&address.url(path::STATUS), &request.to_body(), &credentials).await {
+    match http::post_json(
+        &address.url(path::STATUS),
+        &request.to_body(),
+        &credentials,
+        None,
+    )
+    .await
+    {
         Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
             Err(format!("{found}, but: {}", error.sentence()))
         }

@@ -7,9 +7,13 @@ use crate::find;
 use crate::page::Page;
 use crate::wire;
 
-/// Submits while `/v2/generate` is spoilt; what the page then has to say.
+/// Submits while `/v2/generate` is spoilt; what the page then has to say. To a service without
+/// idempotency keys: with them what is lost settles itself.
 async fn submit_into(rule: serde_json::Value, state: &str, words: &[&str]) {
-    let page = Page::open("/models/image/tessera").await;
+    Page::forget_all().await;
+    wire::spoil(json!({"path": "/api/models", "fault": "hide_field", "field": "idempotency_key"}))
+        .await;
+    let page = Page::reopen("/models/image/tessera").await;
     let mut rule = rule;
     rule["path"] = "/v2/generate".into();
     wire::spoil(rule).await;

@@ -35,7 +35,9 @@ pub use input::Input;
 pub use model::{Endpoints, Model, ModelId, ModelList};
 pub use number::{compare as compare_numbers, parse as parse_number};
 pub use parameter::{Kind, Media, Parameter};
-pub use request::{Credentials, GenerateRequest, TaskRequest};
+pub use request::{
+    Credentials, GenerateRequest, IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, TaskRequest,
+};
 pub use retry_after::parse as parse_retry_after;
 pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;

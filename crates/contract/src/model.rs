@@ -142,6 +142,9 @@ pub struct ModelList {
     pub unreadable: usize,
     /// Credentials for anyone, where the service offers them.
     pub guest: Option<Guest>,
+    /// How many milliseconds the service honours the key of a submission, where it says that it
+    /// honours keys.
+    pub idempotent_for_ms: Option<u64>,
 }
 
 impl ModelList {
@@ -153,12 +156,17 @@ impl ModelList {
         let guest = body
             .get_mut("guest")
             .and_then(|guest| Guest::from_value(guest.take()));
+        let idempotent_for_ms = body
+            .pointer("/idempotency_key/ttl_seconds")
+            .and_then(Value::as_f64)
+            .map(|seconds| (seconds * 1_000.0) as u64);
         let total = entries.len();
         let models: Vec<Model> = entries.into_iter().filter_map(Model::from_value).collect();
         Ok(Self {
             unreadable: total - models.len(),
             models,
             guest,
+            idempotent_for_ms,
         })
     }
 }
@@ -167,6 +175,26 @@ impl ModelList {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_a_service_says_of_keys_is_read_with_care() {
+        let said = |said: Value| {
+            let body = json!({"success": true, "data": [], "idempotency_key": said});
+            ModelList::from_body(body).unwrap().idempotent_for_ms
+        };
+        assert_eq!(said(json!({"ttl_seconds": 86400})), Some(86_400_000));
+        assert_eq!(said(json!({"ttl_seconds": 1.5, "more": 1})), Some(1_500));
+        // How long is what matters: without it nothing is known.
+        for odd in [
+            json!(true),
+            json!({}),
+            json!(null),
+            json!({"ttl_seconds": "1"}),
+        ] {
+            assert_eq!(said(odd), None);
+        }
+        assert_eq!(said(json!({"ttl_seconds": -5})), Some(0));
+    }
 
     #[test]
     fn an_entry_with_fields_missing_or_of_other_types_is_still_a_model() {

@@ -4,6 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::{Input, ModelId, TaskId};
 
+/// The header of a single submission that names it, so that the same one sent again is taken once:
+/// for services that say they honour it (see [`crate::ModelList`]). Not part of INTERFACE.
+pub const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
+
+/// The same as a field of an item of a batch.
+pub const IDEMPOTENCY_FIELD: &str = "idempotency_key";
+
 /// Who asks (INTERFACE "Authentication"). The token is shown by nothing that prints: it only
 /// yields the header's value.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! All tasks together: what to send, what to ask and when. Decides, and leaves the doing to its
 //! owner: it is given the time, chance and answers, and gives commands.
 
+mod again;
 mod answers;
 mod call;
 mod hindrance;
@@ -19,6 +20,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use atelier_contract::ApiError;
 
+pub use again::Idempotency;
 pub use call::{Call, CallId, CallKind};
 pub use hindrance::Hindrance;
 use hold::{Hold, Reason};
@@ -73,6 +75,10 @@ struct Tracked {
     /// Its batch was stopped while its own call was under way: should the service not take it, it
     /// is taken back.
     stopped: bool,
+    /// Its submission may have been taken, for all that is known: the last that was heard of it.
+    doubt: Option<ApiError>,
+    /// When it is to be sent again.
+    again: Option<Millis>,
     /// Shared a call that was refused as a whole: it must not spoil another one.
     alone: bool,
     /// Submitted in this tab, since it was opened.
@@ -93,6 +99,10 @@ pub struct Engine {
     /// is due, not what there is.
     due: BTreeSet<(Millis, TaskKey)>,
     lines: Lines,
+    /// The submissions to be sent again, soonest first.
+    again: BTreeSet<(Millis, TaskKey)>,
+    /// What services say of idempotency keys, and since when, by their addresses.
+    idempotency: HashMap<String, (Idempotency, Millis)>,
     /// By the service's address: a service that asked for fewer calls means all of its accounts.
     limiters: HashMap<String, Limiter>,
     in_flight: HashMap<CallId, call::InFlight>,
@@ -128,6 +138,8 @@ impl Engine {
             tasks: HashMap::new(),
             due: BTreeSet::new(),
             lines: Lines::default(),
+            again: BTreeSet::new(),
+            idempotency: HashMap::new(),
             limiters: HashMap::new(),
             in_flight: HashMap::new(),
             next_call: 0,
@@ -155,6 +167,7 @@ impl Engine {
             if self.hold.is_some_and(|hold| hold.is_over(now)) {
                 self.lift_hold();
             }
+            self.give_up_hopeless(now);
             // In turn, so that sending cannot starve asking, nor the other way round, when the
             // limits leave room for few calls.
             while self.call_one(now) {}
@@ -190,10 +203,8 @@ impl Engine {
             .may_poll()
             .then(|| self.due.first().map(|(due, _)| *due))
             .flatten();
-        let send = self
-            .turn()
-            .map(|_| self.hold.map_or(now, |hold| hold.until));
-        let send = send.filter(|_| self.refusal.is_none());
+        let send = self.next_send(now).filter(|_| self.refusal.is_none());
+        let send = send.map(|at| self.hold.map_or(at, |hold| at.max(hold.until)));
         let wanted = poll.into_iter().chain(send).min()?.max(now);
         let limiter = self.limiters.get(&self.account.address);
         Some(limiter.map_or(wanted, |limiter| wanted.max(limiter.next(now))))
@@ -224,7 +235,7 @@ impl Engine {
         let again = now.saturating_add(schedule::after_failures(self.not_sent, 0.5));
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.happen(key, Event::PutBack, now),
+                CallKind::Generate => self.not_taken(key, again, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
@@ -264,6 +275,9 @@ impl Engine {
             for (at, key) in std::mem::take(&mut self.due) {
                 self.set_due(&key, at.saturating_sub(back));
             }
+            for (at, key) in std::mem::take(&mut self.again) {
+                self.send_again_at(&key, at.saturating_sub(back));
+            }
         }
         self.last_now = now;
     }
@@ -288,6 +302,8 @@ impl Engine {
             if !matches!(task.state.phase(), Phase::Running | Phase::Fetching) {
                 task.trouble = None;
             }
+            tracked.doubt = None;
+            self.leave_again(key);
             self.save(key);
         }
         for duty in duties {

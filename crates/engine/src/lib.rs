@@ -9,7 +9,7 @@ mod state;
 mod task;
 mod time;
 
-pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance};
+pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance, Idempotency};
 pub use reduce::{Duty, Event, apply};
 pub use state::{Phase, TaskState};
 pub use task::{Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble};

@@ -34,7 +34,7 @@ pub enum Event {
     Ready { outputs: Vec<String> },
     /// A person sends an Unconfirmed once more.
     Resubmit,
-    /// A person leaves an Unconfirmed.
+    /// A person leaves what may be at the service or not.
     Dismiss,
 }
 
@@ -60,7 +60,8 @@ pub enum Duty {
 ///
 /// `generate` costs money: [`Duty::Send`] follows from [`Event::Send`] in `Queued` alone, and a
 /// task gets back to `Queued` only when the service has said that it took nothing, when nothing
-/// left the browser, or when a person asks.
+/// left the browser, or when a person asks. What may have been taken stays `Submitting` while it is
+/// sent again with the key that the service takes only once.
 pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
     use TaskState::{Failed, Fetching, Gone, Queued, Ready, Running, Submitting, Unconfirmed};
     match (state, event) {
@@ -78,7 +79,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
         (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Duty::Enqueue]),
 
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Duty::Enqueue]),
-        (Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Duty::Remove]),
+        (Submitting | Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Duty::Remove]),
 
         (Running { id, .. } | Fetching { id }, Event::Progress { word, error }) => {
             known(id.clone(), word, error)

@@ -44,7 +44,8 @@ pub struct BatchPlace {
     pub index: usize,
 }
 
-/// The last poll gave no answer; it goes on being tried. The task's state stays what it was.
+/// The last poll gave no answer, or the last submission where it may be sent again; it goes on
+/// being tried. The task's state stays what it was.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trouble {
     pub since: Millis,
@@ -75,8 +76,10 @@ pub struct Task {
     /// The task that this one repeats.
     pub retry_of: Option<TaskKey>,
     pub batch: Option<BatchPlace>,
-    /// When the request was about to leave.
+    /// When the request was about to leave for the first time.
     pub submitted: Option<Millis>,
+    /// The key that its submission carries, where the service takes one key once.
+    pub idempotency_key: Option<String>,
     /// When the service's id arrived.
     pub accepted: Option<Millis>,
     /// When the last word was known.
@@ -113,6 +116,7 @@ impl Task {
             retry_of: None,
             batch: None,
             submitted: None,
+            idempotency_key: None,
             accepted: None,
             finished: None,
             refreshed: None,
@@ -150,7 +154,7 @@ pub enum Action {
     Cancel,
     /// Send an Unconfirmed once more, knowing that it may be billed twice.
     Resubmit,
-    /// Leave an Unconfirmed.
+    /// Leave what may be at the service or not.
     Dismiss,
     StopWatching,
     Watch,
@@ -193,6 +197,8 @@ impl Action {
         match task.state.phase() {
             Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
+            // No answer came, and it is sent again by itself; a person may have enough of that.
+            Phase::Submitting if task.trouble.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
             Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],

@@ -55,6 +55,14 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         text(move || {
             let task = task.read();
+            if let (Some(trouble), TaskState::Submitting) = (&task.trouble, &task.state) {
+                return format!(
+                    "No answer to the request for {}: {} It is sent again by itself, under the key of \
+                     the first: the service takes it once, and bills it once.",
+                    duration::text(now.get().saturating_sub(trouble.since)),
+                    trouble.error.sentence(),
+                );
+            }
             if let Some(trouble) = &task.trouble {
                 return format!(
                     "Status unknown for {}: {} Retrying; the task itself goes on at the service.",

@@ -53,9 +53,13 @@ impl Ledger {
             call.not_before.is_some() || call.status.is_some_and(|s| (400..500).contains(&s))
         };
         let mut sent: BTreeMap<&String, usize> = BTreeMap::new();
+        let mut keys = BTreeSet::new();
         for call in generate().filter(|call| !is_refused(call)) {
-            for prompt in &call.prompts {
-                *sent.entry(prompt).or_default() += 1;
+            for (prompt, key) in call.prompts.iter().zip(&call.keys) {
+                // The service takes a key once, however often it comes.
+                if key.is_empty() || keys.insert((prompt, key)) {
+                    *sent.entry(prompt).or_default() += 1;
+                }
             }
         }
         let too_often = |(prompt, times): (&&String, &usize)| {

@@ -211,6 +211,40 @@ async fn batch_replies_are_cut_and_turned_round() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_field_can_be_hidden_and_stays_so() -> Result<()> {
+    let (address, _) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    let field = "data".to_owned();
+    proxy.add(Rule::every("/api/models", Fault::HideField { field }));
+    proxy.add(Rule::every("/v2/*", Fault::NotJson));
+    for _ in 0..2 {
+        assert_eq!(post(&proxy, "/api/models").await?.body, "{}");
+        proxy.clear();
+    }
+    assert_eq!(post(&proxy, "/v2/status").await?.ids().len(), 3);
+    Ok(())
+}
+
+#[tokio::test]
+async fn keys_are_recorded_wherever_they_are() -> Result<()> {
+    let (address, _) = upstream().await?;
+    let proxy = FaultProxy::start(&address).await?;
+    let item = |key: &str| json!({ "prompt": key, "idempotency_key": key });
+    let body = json!({ "requests": [item("a"), { "prompt": "b" }] });
+    call(&proxy.address(), "POST", "/v2/generate-batch", body).await?;
+    let authority = http::authority(&proxy.address())?.to_owned();
+    let request = Request::post("/v2/generate")
+        .header("host", &authority)
+        .header("idempotency-key", "c")
+        .body(Full::new(Bytes::from_static(b"{}")))?;
+    http::send(&authority, request).await?;
+    let calls = proxy.calls();
+    assert_eq!(calls[0].keys, ["a", ""]);
+    assert_eq!(calls[1].keys, ["c"]);
+    Ok(())
+}
+
+#[tokio::test]
 async fn down_is_down_until_it_is_cleared() -> Result<()> {
     let (address, seen) = upstream().await?;
     let proxy = FaultProxy::start(&address).await?;

@@ -75,7 +75,7 @@ impl Engine {
     fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.happen(key, Event::PutBack, now),
+                CallKind::Generate => self.not_taken(key, now, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, now),
             }
         }
@@ -160,26 +160,59 @@ impl Engine {
                     .ok()
                     .and_then(|progress| progress.error);
                 let word = status;
+                self.heard(key);
                 self.happen(key, Event::Accepted { id, word, error }, now);
                 self.poll_again(key, now, chance);
                 Ok(())
             }
             Err(error) => {
-                let event = if asks_to_wait(&error) {
-                    Event::PutBack
-                } else if error.was_certainly_not_accepted() {
-                    Event::Rejected {
-                        message: error.sentence(),
-                    }
-                } else {
-                    Event::LostAnswer {
-                        error: error.clone(),
-                    }
-                };
-                self.happen(key, event, now);
+                self.not_submitted(key, &error, now, chance);
                 Err(error)
             }
         }
+    }
+
+    fn not_submitted(&mut self, key: &TaskKey, error: &ApiError, now: Millis, chance: f64) {
+        let tracked = self.tasks.get(key);
+        // An earlier one may have been taken: only what the service says of that one settles it.
+        let in_doubt = tracked.is_some_and(|tracked| tracked.doubt.is_some());
+        let has_key = tracked.is_some_and(|tracked| tracked.task.idempotency_key.is_some());
+        // The same submission is under way, or has just been.
+        let is_in_use = has_key
+            && matches!(
+                error,
+                ApiError::Refused {
+                    status: 409 | 425,
+                    ..
+                }
+            );
+        if asks_to_wait(error) {
+            return self.not_taken(key, now, now);
+        }
+        let is_settled = match error {
+            _ if is_in_use => false,
+            // Refused at the door, by whoever stands there.
+            ApiError::Unauthorized { .. } => !in_doubt,
+            ApiError::NotFound { message } => !in_doubt || !message.is_empty(),
+            error => error.was_certainly_not_accepted(),
+        };
+        if !is_settled {
+            let at = self.after_doubt(key, now, chance);
+            return self.doubt(key, error.clone(), at, now);
+        }
+        // A refused input was never taken. Any other refusal of what may have been taken before
+        // contradicts what the service says of its keys: a person decides.
+        let is_input = matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
+        let event = if in_doubt && !is_input {
+            Event::LostAnswer {
+                error: error.clone(),
+            }
+        } else {
+            Event::Rejected {
+                message: error.sentence(),
+            }
+        };
+        self.happen(key, event, now);
     }
 
     fn polled(

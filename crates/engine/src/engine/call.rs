@@ -19,6 +19,8 @@ pub struct Call {
     /// One of [`atelier_contract::path`].
     pub path: &'static str,
     pub body: serde_json::Value,
+    /// For the header of a single submission; the items of a batch have theirs in the body.
+    pub idempotency_key: Option<String>,
     /// The service and the person it is meant for; another may be set by the time it is made.
     pub account: Account,
     /// The tasks it is about, in the order of its items.

@@ -95,7 +95,7 @@ impl Engine {
         }
         let hold = self.hold.filter(|hold| !hold.is_over(now))?;
         let is_unanswered = matches!(hold.reason, Reason::Unreachable | Reason::Unclear);
-        (is_unanswered && !self.lines.is_empty())
-            .then_some(Hindrance::Unanswered { until: hold.until })
+        let is_waiting = !self.lines.is_empty() || !self.again.is_empty();
+        (is_unanswered && is_waiting).then_some(Hindrance::Unanswered { until: hold.until })
     }
 }

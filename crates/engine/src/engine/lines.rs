@@ -18,6 +18,8 @@ pub(super) struct Lines {
 /// Whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Turn {
+    /// Of what is sent again.
+    Again,
     Single,
     Batch(BatchKey),
 }
@@ -83,6 +85,7 @@ impl Lines {
         fits: impl Fn(&[TaskKey], &TaskKey) -> bool,
     ) -> Vec<TaskKey> {
         let batch = match turn {
+            Turn::Again => return Vec::new(),
             Turn::Single => {
                 return self
                     .singles

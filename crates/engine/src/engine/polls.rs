@@ -45,7 +45,7 @@ impl Engine {
                     uid: &task.account.uid,
                     model: &task.model,
                 };
-                bodies.push(request.to_body());
+                bodies.push((request.to_body(), None));
                 asked.push(key);
             }
         }

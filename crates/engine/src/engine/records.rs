@@ -19,6 +19,7 @@ impl Engine {
         self.advance(now);
         self.lines.clear();
         self.due.clear();
+        self.again.clear();
         let oldest_first = sort::order(tasks.len(), &|a, b| {
             by_age(&tasks[a]).cmp(&by_age(&tasks[b]))
         });
@@ -39,6 +40,12 @@ impl Engine {
                         task
                     };
                     self.insert(task, known.own);
+                    // A call may still be under way that is not the first.
+                    if let Some(tracked) = self.tasks.get_mut(&key)
+                        && tracked.task.state.phase() == Phase::Submitting
+                    {
+                        tracked.doubt = known.doubt;
+                    }
                     if changed || known.unsaved {
                         self.save(&key);
                     }
@@ -54,13 +61,14 @@ impl Engine {
         }
     }
 
-    /// A task that is Submitting without a call of this tab: whoever sent it is gone.
+    /// A task that is Submitting without a call of this tab: whoever sent it is gone. Where that is
+    /// safe, it is sent again.
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
         if !self.in_flight.values().any(|call| call.is_sending(key)) {
             let error = ApiError::Network {
                 detail: "the page was closed before the answer came".into(),
             };
-            self.happen(key, Event::LostAnswer { error }, now);
+            self.doubt(key, error, now, now);
         }
     }
 
@@ -129,9 +137,14 @@ impl Engine {
         let Some(known) = self.tasks.get(key) else {
             return;
         };
-        let is_wanted = known.task.state.phase() == Phase::Unconfirmed
-            && known.task.submitted == told.submitted;
-        if is_wanted && told.state.phase() == Phase::Queued {
+        let is_wanted = matches!(
+            known.task.state.phase(),
+            Phase::Unconfirmed | Phase::Submitting
+        ) && known.task.submitted == told.submitted;
+        if is_wanted
+            && known.task.state.phase() == Phase::Unconfirmed
+            && told.state.phase() == Phase::Queued
+        {
             // It knows that this very attempt never left, or was not taken.
             self.happen(key, Event::PutBack, now);
             return;
@@ -165,6 +178,7 @@ impl Engine {
     /// Another tab has removed a task.
     pub fn forget(&mut self, key: &TaskKey) {
         self.undue(key);
+        self.leave_again(key);
         if let Some(tracked) = self.tasks.remove(key) {
             self.lines.leave(&tracked.task, tracked.order);
         }
@@ -209,6 +223,8 @@ impl Engine {
                 empty_answers: 0,
                 refetch: false,
                 stopped: false,
+                doubt: None,
+                again: None,
                 alone: false,
                 own,
                 unsaved: false,
@@ -226,6 +242,13 @@ impl Engine {
         }
         match tracked.task.state.phase() {
             Phase::Queued => self.enqueue(key),
+            Phase::Submitting
+                if tracked.doubt.is_some()
+                    && tracked.again.is_none()
+                    && !self.in_flight.values().any(|call| call.is_sending(key)) =>
+            {
+                self.send_again_at(key, now);
+            }
             Phase::Running | Phase::Fetching
                 if tracked.task.watching && !self.is_asked_about(key) =>
             {

@@ -1,6 +1,6 @@
 //! Which tasks are sent next.
 
-use atelier_contract::{BatchRequest, GenerateRequest, MAX_BATCH_ITEMS, path};
+use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, MAX_BATCH_ITEMS, path};
 
 use super::call::InFlight;
 use super::lines::Turn;
@@ -16,17 +16,38 @@ const MOST_IN_FLIGHT: usize = 2;
 const WITHOUT_BATCH: Millis = 10 * 60_000;
 
 impl Engine {
-    /// Whose turn it is to be sent, if anything could be but for limits of time.
-    pub(super) fn turn(&self) -> Option<Turn> {
-        if self.asks_before_sending() {
+    /// Whose turn it is to be sent. What may have been sent already goes first: it is the oldest, and
+    /// can find out at no risk whether the service answers.
+    fn turn(&self, now: Millis) -> Option<Turn> {
+        if !self.may_send() {
             return None;
+        }
+        if self.next_again().is_some_and(|at| at <= now) {
+            return Some(Turn::Again);
+        }
+        self.next_line().filter(|_| self.sends_from(now) <= now)
+    }
+
+    /// When something is to be sent next.
+    pub(super) fn next_send(&self, now: Millis) -> Option<Millis> {
+        if !self.may_send() {
+            return None;
+        }
+        let new = self.next_line().map(|_| self.sends_from(now));
+        self.next_again().into_iter().chain(new).min()
+    }
+
+    fn may_send(&self) -> bool {
+        if self.asks_before_sending() {
+            return false;
         }
         let sending = self.in_flight.values();
         let sending = sending.filter(|call| call.kind == CallKind::Generate);
         let most = if self.probing { 1 } else { MOST_IN_FLIGHT };
-        if sending.count() >= most {
-            return None;
-        }
+        sending.count() < most
+    }
+
+    fn next_line(&self) -> Option<Turn> {
         self.lines.turn(|batch| self.is_under_way(batch))
     }
 
@@ -45,7 +66,7 @@ impl Engine {
         if self.hold.is_some() || self.refusal.is_some() {
             return false;
         }
-        let Some(turn) = self.turn() else {
+        let Some(turn) = self.turn(now) else {
             return false;
         };
         let address = self.account.address.clone();
@@ -57,14 +78,25 @@ impl Engine {
         } else {
             self.most_items(now)
         };
-        let tasks = &self.tasks;
-        let is_alone = |key: &TaskKey| tasks.get(key).is_some_and(|tracked| tracked.alone);
-        let keys = self.lines.take(&turn, most, |taken, next| {
-            !is_alone(next) && !taken.iter().any(is_alone)
-        });
+        let keys = match turn {
+            Turn::Again => self.take_again(now, most, Self::may_share),
+            turn => {
+                // Looked at while they are taken out of their line.
+                let mut lines = std::mem::take(&mut self.lines);
+                let fits = |taken: &[TaskKey], next: &TaskKey| self.may_share(taken, next);
+                let keys = lines.take(&turn, most, fits);
+                self.lines = lines;
+                keys
+            }
+        };
         self.send(keys, now);
         self.sent_last = true;
         true
+    }
+
+    fn may_share(&self, taken: &[TaskKey], next: &TaskKey) -> bool {
+        let is_alone = |key: &TaskKey| self.tasks.get(key).is_some_and(|tracked| tracked.alone);
+        !is_alone(next) && !taken.iter().any(is_alone)
     }
 
     /// Items in a call of the present service.
@@ -83,16 +115,27 @@ impl Engine {
         let mut records = Vec::new();
         let mut sent = Vec::new();
         for key in keys {
-            let Some(tracked) = self.tasks.get_mut(&key) else {
+            let Some(tracked) = self.tasks.get(&key) else {
                 continue;
             };
             // Lines hold nothing else; but a second look costs nothing, and a second task money.
-            if tracked.task.state.phase() != Phase::Queued || tracked.task.account != self.account {
+            if tracked.task.account != self.account {
                 continue;
             }
-            tracked.task.submitted = Some(now);
-            tracked.task.paused = false;
-            self.happen(&key, Event::Send, now);
+            match tracked.task.state.phase() {
+                Phase::Queued if !tracked.task.taken_back => {
+                    let idempotency_key = self.new_key(&tracked.task);
+                    if let Some(tracked) = self.tasks.get_mut(&key) {
+                        tracked.task.submitted = Some(now);
+                        tracked.task.idempotency_key = idempotency_key;
+                        tracked.task.paused = false;
+                    }
+                    self.happen(&key, Event::Send, now);
+                }
+                // Once more, with the same key.
+                Phase::Submitting if tracked.doubt.is_some() => {}
+                _ => continue,
+            }
             let Some(task) = self.task(&key) else {
                 continue;
             };
@@ -100,7 +143,7 @@ impl Engine {
                 uid: &task.account.uid,
                 input: &task.input,
             };
-            bodies.push(request.to_body());
+            bodies.push((request.to_body(), task.idempotency_key.clone()));
             records.push(task.clone());
             sent.push(key);
         }
@@ -108,20 +151,27 @@ impl Engine {
     }
 
     /// Gives the command for a call and waits for its answer. One item goes to the single
-    /// endpoint, several to the batch endpoint.
+    /// endpoint, several to the batch endpoint; each with the key that it may have.
     pub(super) fn call(
         &mut self,
         kind: CallKind,
-        mut bodies: Vec<serde_json::Value>,
+        mut bodies: Vec<(serde_json::Value, Option<String>)>,
         tasks: Vec<TaskKey>,
         write_first: Vec<crate::Task>,
     ) {
         let batched = bodies.len() > 1;
-        let body = if batched {
-            BatchRequest { requests: bodies }.into_value()
+        let (body, idempotency_key) = if batched {
+            let requests = bodies.into_iter().map(|(mut body, key)| {
+                if let Some(key) = key {
+                    body[IDEMPOTENCY_FIELD] = key.into();
+                }
+                body
+            });
+            let requests = requests.collect();
+            (BatchRequest { requests }.into_value(), None)
         } else {
             match bodies.pop() {
-                Some(body) => body,
+                Some(single) => single,
                 None => return,
             }
         };
@@ -148,6 +198,7 @@ impl Engine {
             kind,
             path,
             body,
+            idempotency_key,
             account: self.account.clone(),
             tasks,
             write_first,

@@ -1,3 +1,4 @@
+mod again;
 mod batches;
 mod credentials;
 mod properties;

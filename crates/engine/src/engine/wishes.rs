@@ -20,6 +20,7 @@ impl Engine {
             Action::Cancel => self.happen(key, Event::Cancel, now),
             Action::Resubmit => {
                 tracked.task.submitted = None;
+                Self::choose_other_key(&mut tracked.task);
                 tracked.stopped = false;
                 self.happen(key, Event::Resubmit, now);
             }
@@ -64,6 +65,7 @@ impl Engine {
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
             self.undue(&key);
+            self.leave_again(&key);
             self.resume(&key, now);
         }
     }
@@ -110,6 +112,10 @@ impl Engine {
         let waiting: Vec<TaskKey> = self.due.iter().map(|(_, key)| key.clone()).collect();
         for key in waiting {
             self.set_due(&key, now);
+        }
+        let again: Vec<TaskKey> = self.again.iter().map(|(_, key)| key.clone()).collect();
+        for key in again {
+            self.send_again_at(&key, now);
         }
     }
 

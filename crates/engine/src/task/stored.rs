@@ -30,6 +30,7 @@ impl Task {
             retry_of: record.optional("retry_of", json::text)?.map(TaskKey),
             batch: record.optional("batch", BatchPlace::from_value)?,
             submitted: record.optional("submitted", json::number)?,
+            idempotency_key: record.optional("idempotency_key", json::text)?,
             accepted: record.optional("accepted", json::number)?,
             finished: record.optional("finished", json::number)?,
             refreshed: record.optional("refreshed", json::number)?,
@@ -59,6 +60,8 @@ impl Task {
         record.put_some("retry_of", retry_of.map(|key| key.0.as_str().into()));
         record.put_some("batch", self.batch.as_ref().map(BatchPlace::to_value));
         record.put_some("submitted", self.submitted.map(Value::from));
+        let key = self.idempotency_key.as_ref();
+        record.put_some("idempotency_key", key.map(|key| key.as_str().into()));
         record.put_some("accepted", self.accepted.map(Value::from));
         record.put_some("finished", self.finished.map(Value::from));
         record.put_some("refreshed", self.refreshed.map(Value::from));

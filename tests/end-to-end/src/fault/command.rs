@@ -26,7 +26,7 @@ pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -
             ),
         },
         ("DELETE", "/__faults") => {
-            shared.clear();
+            shared.clear(|_| false);
             reply::json(200, &json!({ "success": true }))
         }
         ("GET", "/__counts") => reply::json(200, &record::to_json(&shared.calls())),

@@ -74,14 +74,21 @@ impl FaultProxy {
         self.shared.rules().push(rule);
     }
 
-    /// Lets everything through again.
+    /// Lets everything through again. What the service lacks by a rule, it goes on lacking.
     pub fn clear(&self) {
-        self.shared.clear();
+        self.shared.clear(Rule::hides);
+    }
+
+    /// From now on the service does not say that it honours idempotency keys, as most don't.
+    pub fn hide_keys(&self) {
+        let field = "idempotency_key".to_owned();
+        self.add(Rule::every("/api/models", Fault::HideField { field }));
     }
 
     /// Rules whose calls have not all come yet.
     pub fn rules_left(&self) -> usize {
-        self.shared.rules().len()
+        let rules = self.shared.rules();
+        rules.iter().filter(|rule| !rule.hides()).count()
     }
 
     /// Every call so far, in the order in which they came.
@@ -123,8 +130,8 @@ impl Shared {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn clear(&self) {
-        self.rules().clear();
+    pub(super) fn clear(&self, stays: impl Fn(&Rule) -> bool) {
+        self.rules().retain(stays);
         self.cleared.send_replace(());
     }
 
@@ -209,6 +216,10 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         shared.start,
         call.parts.method.as_str(),
         path,
+        call.parts
+            .headers
+            .get("idempotency-key")
+            .and_then(|key| key.to_str().ok()),
         &call.body,
     );
     let authorization = call.parts.headers.get(AUTHORIZATION);
@@ -249,6 +260,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         Some(Fault::CutBatch { keep }) => {
             reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
         }
+        Some(Fault::HideField { field }) => reply::hide_field(forward().await?, &field).await,
         Some(Fault::ReorderBatch) => {
             reply::change_batch(forward().await?, |entries| entries.reverse()).await
         }

@@ -19,6 +19,8 @@ pub struct Call {
     pub ids: Vec<String>,
     /// The prompts of what it submits, single or batch.
     pub prompts: Vec<String>,
+    /// The idempotency keys of what it submits, in the order of `prompts`; empty where there is none.
+    pub keys: Vec<String>,
     /// How many items it carries: 1 for a single call.
     pub items: usize,
     /// What the page was answered; none while under way, or if the connection was closed.
@@ -37,6 +39,7 @@ impl Call {
         start: Instant,
         method: &str,
         path: &str,
+        key: Option<&str>,
         body: &[u8],
     ) -> Self {
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -48,6 +51,10 @@ impl Call {
             let texts = items.iter().filter_map(|item| item[field].as_str());
             texts.map(str::to_owned).collect()
         };
+        let keys = items.iter().map(|item| {
+            let field = item["idempotency_key"].as_str();
+            field.or(key).unwrap_or_default().to_owned()
+        });
         Self {
             number,
             at: start.elapsed(),
@@ -56,6 +63,7 @@ impl Call {
             authorization: None,
             ids: texts("id"),
             prompts: texts("prompt"),
+            keys: keys.collect(),
             items: items.len(),
             status: None,
             accepted: Vec::new(),

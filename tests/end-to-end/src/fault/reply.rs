@@ -88,12 +88,29 @@ fn open_to_all(headers: &mut HeaderMap) {
 
 /// Changes the entries of a batch reply; what is no batch reply stays as it is.
 pub(super) async fn change_batch(reply: Reply, change: impl FnOnce(&mut Vec<Value>)) -> Reply {
+    change_json(reply, |value| {
+        change(value.pointer_mut("/data/results")?.as_array_mut()?);
+        Some(())
+    })
+    .await
+}
+
+/// Takes a field out of a JSON object; what is none stays as it is.
+pub(super) async fn hide_field(reply: Reply, field: &str) -> Reply {
+    change_json(reply, |value| {
+        value.as_object_mut()?.remove(field)?;
+        Some(())
+    })
+    .await
+}
+
+async fn change_json(reply: Reply, change: impl FnOnce(&mut Value) -> Option<()>) -> Reply {
     let (mut parts, body) = reply.into_parts();
     let Ok(body) = body.collect().await.map(Collected::to_bytes);
     let changed = serde_json::from_slice::<Value>(&body)
         .ok()
         .and_then(|mut value| {
-            change(value.pointer_mut("/data/results")?.as_array_mut()?);
+            change(&mut value)?;
             Some(Bytes::from(value.to_string()))
         });
     if changed.is_some() {

@@ -27,6 +27,8 @@ pub enum Fault {
     ReorderBatch,
     /// Forwards the call, and has the browser keep nothing of the answer: as if it had made room.
     Unkept,
+    /// Leaves a field of the JSON reply out (`field`), as a service without it would.
+    HideField { field: String },
     /// As if nobody were there: every connection is closed, for all paths that fit.
     Down,
 }
@@ -64,6 +66,11 @@ impl Rule {
             times: None,
             fault,
         }
+    }
+
+    /// It makes the service one that lacks something.
+    pub(super) fn hides(&self) -> bool {
+        matches!(self.fault, Fault::HideField { .. })
     }
 
     pub(super) fn fits(&self, path: &str) -> bool {
@@ -107,6 +114,9 @@ impl Rule {
             },
             "reorder_batch" => Fault::ReorderBatch,
             "unkept" => Fault::Unkept,
+            "hide_field" => Fault::HideField {
+                field: rule["field"].as_str().ok_or("which field?")?.to_owned(),
+            },
             "down" => Fault::Down,
             other => return Err(format!("no such fault: “{other}”").into()),
         };

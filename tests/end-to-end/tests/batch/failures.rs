@@ -1,6 +1,6 @@
 //! Items that come to nothing, and answers that do not come.
 
-use crate::studio::{BATCH, SINGLE, come_back_in, error, numbered, play};
+use crate::studio::{BATCH, SINGLE, come_back_in, error, numbered, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 use std::time::Duration;
 
@@ -70,7 +70,7 @@ async fn a_refused_call_is_taken_apart_and_a_retry_completes_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_answer_leaves_exactly_its_calls_items_to_a_person() {
     let name = "a_lost_answer_of_a_batch";
-    play(name, &["--speed", "0"], async |studio| {
+    play_without_keys(name, &["--speed", "0"], async |studio| {
         studio.let_pass(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::DropAfter));
         let prompts = numbered("lost", 25);
@@ -103,7 +103,7 @@ async fn a_lost_answer_leaves_exactly_its_calls_items_to_a_person() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cut_reply_leaves_only_the_items_it_says_nothing_of() {
     let name = "a_cut_reply";
-    play(name, &["--speed", "0"], async |studio| {
+    play_without_keys(name, &["--speed", "0"], async |studio| {
         let cut = Fault::CutBatch { keep: 7 };
         studio.proxy.add(Rule::next(1, BATCH, cut));
         let prompts = numbered("cut", 14);

@@ -1,6 +1,6 @@
 //! The page is closed in the midst of a batch, or a person holds it up.
 
-use crate::studio::{BATCH, PATIENCE, come_back_in, numbered, play};
+use crate::studio::{BATCH, PATIENCE, come_back_in, numbered, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 
@@ -46,7 +46,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
     let name = "a_page_closed_before_an_answer";
-    play(name, &["--speed", "0"], async |studio| {
+    play_without_keys(name, &["--speed", "0"], async |studio| {
         studio.let_pass(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("closed", 25);

@@ -5,6 +5,7 @@ mod archive;
 mod composing;
 mod failures;
 mod interruptions;
+mod keys;
 mod sending;
 mod size;
 mod studio;

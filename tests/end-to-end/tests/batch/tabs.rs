@@ -1,7 +1,111 @@
 //! A batch in several tabs: one sends it, all can hold it up.
 
-use crate::studio::{BATCH, PATIENCE, numbered, play};
+use crate::studio::{BATCH, PATIENCE, Studio, numbered, play};
+use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::by;
+use serde_json::json;
+
+/// Opens Batch mode in a further tab that hears the other tabs only while `window.isDeaf` is not set;
+/// what it missed it hears afterwards.
+async fn open_hard_of_hearing(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser.open_tab("about:blank").await?;
+    let script = "
+        const missed = [];
+        const listen = BroadcastChannel.prototype.addEventListener;
+        BroadcastChannel.prototype.addEventListener = function (kind, hear, ...rest) {
+            listen.call(this, kind, event => {
+                if (window.isDeaf) missed.push(() => hear.call(this, event));
+                else hear.call(this, event);
+            }, ...rest);
+        };
+        window.hearAgain = () => {
+            window.isDeaf = false;
+            for (const hear of missed.splice(0)) hear();
+        };";
+    let params = json!({ "source": script });
+    browser
+        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
+        .await?;
+    studio.make_room().await?;
+    studio.reload().await
+}
+
+/// Guards against rows that go back into the table of a tab that does not lead, while the leader
+/// sends them: sent from there once more, they would be paid twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_in_a_follower_gives_back_only_what_was_not_sent() {
+    let name = "a_stop_in_a_follower";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        open_hard_of_hearing(studio).await?;
+        studio.let_pass(1, BATCH);
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("halted", 25);
+        browser.run("window.isDeaf = true", vec![]).await?;
+        studio.send(&prompts).await?;
+        // The leader is sending the second ten, and this tab does not know of any.
+        studio.sees_calls(2).await?;
+        studio.see_counts("25 queued").await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        for prompt in &prompts[20..] {
+            studio.ledger.given_up.insert(prompt.clone());
+        }
+        browser.run("window.hearAgain()", vec![]).await?;
+        browser.find(&by("button", "Generate 5")).await?;
+        assert_eq!(studio.rows().await?, prompts[20..]);
+        studio.proxy.clear();
+        studio.see_counts("20 completed, 5 removed").await?;
+        assert_eq!(studio.rows().await?, prompts[20..]);
+        assert_eq!(studio.sent(), prompts[..20]);
+        assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against what was typed being lost with the tab in which Stop was pressed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
+    let name = "what_a_closed_tab_has_stopped";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let leader = browser.client.window().await?;
+        open_hard_of_hearing(studio).await?;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("left", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        browser.run("window.isDeaf = true", vec![]).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        for prompt in &prompts[10..] {
+            studio.ledger.given_up.insert(prompt.clone());
+        }
+        browser.switch_to(&leader).await?;
+        let put_back = "Put the 15 taken back into the table";
+        browser.find(&by("button", put_back)).await?;
+        assert_eq!(studio.rows().await?, Vec::<String>::new());
+        let all = browser.client.windows().await?;
+        let closing = all.into_iter().find(|tab| *tab != leader);
+        browser.switch_to(&closing.ok_or("no other tab")?).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&leader).await?;
+        studio.proxy.clear();
+        // Nor are they lost with the leader's page.
+        studio.see_counts("10 completed, 15 removed").await?;
+        studio.reload().await?;
+        studio.press(put_back).await?;
+        browser.find(&by("button", "Generate 15")).await?;
+        assert_eq!(studio.rows().await?, prompts[10..]);
+        browser.find_gone(&by("button", put_back)).await?;
+        studio.see_counts("10 completed, 15 removed").await?;
+        assert_eq!(studio.sent(), prompts[..10]);
+        Ok(())
+    })
+    .await;
+}
 
 /// Guards against a batch that both tabs send, or none, and against a Pause that only the tab in
 /// which it is pressed knows of.

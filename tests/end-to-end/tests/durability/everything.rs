@@ -1,6 +1,6 @@
 //! Twenty tasks, and everything at once.
 
-use crate::studio::{Form, Studio, play};
+use crate::studio::{Form, Studio, play_without_keys};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use std::time::Duration;
@@ -60,7 +60,7 @@ async fn twenty_tasks_survive_reloads_and_faults() {
     let name = "twenty_tasks_survive_reloads_and_faults";
     // Slow enough that all twenty run at the same time.
     let service = ["--speed", "12", "--workers", "20"];
-    play(name, &service, async |studio| {
+    play_without_keys(name, &service, async |studio| {
         let mut chance = Chance(SEED);
         let mut form = studio.form().await?;
         for n in 1..=20 {

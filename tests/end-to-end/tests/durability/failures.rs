@@ -1,6 +1,6 @@
 //! Answers that are of no use.
 
-use crate::studio::{PATIENCE, play};
+use crate::studio::{PATIENCE, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 
 const ERROR: Fault = Fault::Status {
@@ -45,7 +45,7 @@ async fn useless_answers_to_polls_are_asked_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_useless_answer_to_generate_is_left_to_a_person() {
     let name = "a_useless_answer_to_generate";
-    play(name, &["--speed", "0"], async |studio| {
+    play_without_keys(name, &["--speed", "0"], async |studio| {
         let faults = [
             ("error", ERROR),
             ("dropped before", Fault::DropBefore),

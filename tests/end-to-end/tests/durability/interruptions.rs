@@ -1,6 +1,6 @@
 //! The page is closed, the service ends, the network goes: and comes back.
 
-use crate::studio::{PATIENCE, play};
+use crate::studio::{PATIENCE, play, play_without_keys};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::ledger::is_generate;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn last_status(calls: &[Call]) -> Option<&Call> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_unconfirmed() {
     let name = "a_page_closed_between_request_and_answer";
-    play(name, &["--speed", "2"], async |studio| {
+    play_without_keys(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "known before").await?;
         studio.accepted(1).await?;
@@ -88,7 +88,7 @@ async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_down_for_ten_seconds_is_waited_for() {
     let name = "a_service_down_for_ten_seconds";
-    play(name, &["--speed", "2"], async |studio| {
+    play_without_keys(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "before").await?;
         studio.accepted(1).await?;

@@ -4,6 +4,7 @@
 mod everything;
 mod failures;
 mod interruptions;
+mod keys;
 mod leading;
 mod limits;
 mod settings;

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The tests that use a ledger.
-const TESTS: usize = 26;
+const TESTS: usize = 28;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -45,7 +45,21 @@ pub async fn play(
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
     drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service).await?;
+        let mut studio = Studio::open(browser, service, true).await?;
+        steps(&mut studio).await?;
+        studio.close(name).await
+    })
+    .await;
+}
+
+/// The same at a service that says nothing of idempotency keys, as most don't.
+pub async fn play_without_keys(
+    name: &str,
+    service: &[&str],
+    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
+) {
+    drive(name, async |browser| {
+        let mut studio = Studio::open(browser, service, false).await?;
         steps(&mut studio).await?;
         studio.close(name).await
     })
@@ -53,9 +67,12 @@ pub async fn play(
 }
 
 impl<'a> Studio<'a> {
-    async fn open(browser: &'a Browser, service: &[&str]) -> Result<Self> {
+    async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let service = Service::with_site(service).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
+        if !has_keys {
+            proxy.hide_keys();
+        }
         // So high that the list of tasks, of which only what is near the screen exists, is there
         // as a whole.
         browser.set_size(1280, 4000).await?;

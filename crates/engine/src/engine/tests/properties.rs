@@ -183,6 +183,40 @@ proptest! {
         prop_assert_eq!(world.engine.next_wake(), None, "nothing is left to do");
     }
 
+    /// Towards a service that honours keys nobody is asked: whatever gets lost on the way, each
+    /// submission is one task there.
+    #[test]
+    fn with_keys_every_submission_is_one_task_and_none_is_unconfirmed(
+        seed: u64,
+        faults in any_faults(),
+        has_batch: bool,
+        deeds in prop::collection::vec(any_deed(), 1..40),
+    ) {
+        let mut world = World::new(seed);
+        world.faults = Faults { unreached: 2 * faults.unreached, lost_answer: 3 * faults.lost_answer, ..faults };
+        world.has_batch = has_batch;
+        world.latency = (5, 3_000);
+        world.keys_for = Some(1_000 * 3_600_000);
+        world.ask_for_keys();
+        world.run(10_000);
+        for deed in deeds {
+            perform(&mut world, deed);
+        }
+        settle(&mut world);
+        // After a reload the service may be slow to say that it honours keys.
+        let keyless = |task: &crate::Task| task.idempotency_key.is_none();
+        for task in world.engine.tasks() {
+            prop_assert!(
+                task.state.phase() != Phase::Unconfirmed || keyless(task),
+                "left to a person: {task:?}"
+            );
+            prop_assert!(task.state.is_terminal() || task.taken_back || keyless(task), "left behind: {task:?}");
+            let jobs = world.jobs.values().filter(|job| job.key == task.key).count();
+            let asked = world.resubmits.get(&task.key).copied().unwrap_or_default();
+            prop_assert!(jobs <= 1 + asked);
+        }
+    }
+
     #[test]
     fn any_clock_is_survived(seed: u64, jumps in prop::collection::vec(any::<u64>(), 1..20)) {
         let mut world = World::new(seed);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use atelier_contract::{ApiError, Input, path};
 use serde_json::{Value, json};
 
-use crate::engine::{Call, CallId, CallKind, Command, Engine};
+use crate::engine::{Call, CallId, CallKind, Command, Engine, Idempotency};
 use crate::{Account, Action, BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
 
 /// Parts of a thousand calls that go wrong, each in its own way.
@@ -52,6 +52,12 @@ pub struct World {
     pub jobs: BTreeMap<String, Job>,
     pub faults: Faults,
     pub has_batch: bool,
+    /// How long the service honours keys, if it does.
+    pub keys_for: Option<Millis>,
+    /// When the page will know that, in true time.
+    told_of_keys: Option<Millis>,
+    /// By key: the id that was given out, the request, and when.
+    keys: HashMap<String, (String, Value, Millis)>,
     pub latency: (Millis, Millis),
     pub work: (Millis, Millis),
     pub sent: Vec<Sent>,
@@ -116,6 +122,9 @@ impl World {
             jobs: BTreeMap::new(),
             faults: Faults::default(),
             has_batch: true,
+            keys_for: None,
+            told_of_keys: None,
+            keys: HashMap::new(),
             latency: (20, 80),
             work: (2_000, 60_000),
             sent: Vec::new(),
@@ -199,10 +208,31 @@ impl World {
         self.engine = Engine::new(account());
         // Nobody has told the new page.
         self.is_refused = false;
+        self.ask_for_keys();
         let tasks = self.stored();
         let now = self.now();
         self.engine.load(tasks, now);
         self.pump();
+    }
+
+    /// The page asks for the list of models.
+    pub fn ask_for_keys(&mut self) {
+        let now = self.now();
+        let address = account().address;
+        self.engine
+            .set_idempotency(&address, Idempotency::Asked, now);
+        self.told_of_keys = Some(self.time + 10 + self.below(9_000));
+    }
+
+    fn tell_of_keys(&mut self) {
+        if self.told_of_keys.is_some_and(|at| at <= self.time) {
+            self.told_of_keys = None;
+            let said = self
+                .keys_for
+                .map_or(Idempotency::Unsupported, Idempotency::For);
+            let now = self.now();
+            self.engine.set_idempotency(&account().address, said, now);
+        }
     }
 
     pub fn stored(&self) -> Vec<Task> {
@@ -219,12 +249,14 @@ impl World {
             let wake = self.engine.next_wake();
             let wake = wake.map(|at| at.saturating_add_signed(-self.offset).max(self.time + 1));
             let answer = self.travelling.iter().map(|call| call.at).min();
-            let next = wake.into_iter().chain(answer).min();
+            let told = self.told_of_keys.map(|at| at.max(self.time + 1));
+            let next = wake.into_iter().chain(answer).chain(told).min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 self.time = end;
                 return;
             };
             self.time = self.time.max(next);
+            self.tell_of_keys();
             self.deliver();
             self.pump();
         }
@@ -354,7 +386,7 @@ impl World {
                 assert_eq!(task.state, TaskState::Submitting);
                 assert!(!self.taken_back.contains(&task.key), "sent and taken back");
                 assert!(
-                    !self.unsure.contains(&task.key),
+                    !self.unsure.contains(&task.key) || task.idempotency_key.is_some(),
                     "sent again without a person's word"
                 );
                 self.save(task);
@@ -427,7 +459,8 @@ impl World {
             let requests = call.body["requests"].as_array().unwrap().clone();
             self.batch_reply(call.kind, &requests)
         } else {
-            let (status, body) = self.one(call.kind, &call.body);
+            let key = call.idempotency_key.as_deref();
+            let (status, body) = self.one(call.kind, &call.body, key);
             if status != 200 {
                 return Err(ApiError::from_status(status, Some(&body), None));
             }
@@ -447,7 +480,8 @@ impl World {
     fn batch_reply(&mut self, kind: CallKind, requests: &[Value]) -> Value {
         let mut results = Vec::new();
         for (index, request) in requests.iter().enumerate() {
-            let (status, body) = self.one(kind, request);
+            let key = request["idempotency_key"].as_str();
+            let (status, body) = self.one(kind, request, key);
             let entry = json!({"index": index, "status": status, "body": body});
             let chance = self.below(1_000);
             if chance >= self.faults.bad_entry {
@@ -483,10 +517,30 @@ impl World {
     }
 
     /// The single endpoints of the service.
-    fn one(&mut self, kind: CallKind, request: &Value) -> (u16, Value) {
+    fn one(&mut self, kind: CallKind, request: &Value, key: Option<&str>) -> (u16, Value) {
         assert_eq!(request["uid"], "me");
         if kind == CallKind::Generate {
             assert_eq!(request["seed"], u64::MAX);
+            let mut request = request.clone();
+            request.as_object_mut().unwrap().remove("idempotency_key");
+            assert!(
+                key.is_none() || self.keys_for.is_some(),
+                "a key that was not asked for"
+            );
+            if let (Some(key), Some(ttl)) = (key, self.keys_for)
+                && let Some((id, known, at)) = self.keys.get(key)
+                && self.time < at + ttl
+            {
+                assert_eq!(*known, request, "another request with the same key");
+                // As the draft has it, one that comes while the first is being taken waits.
+                if self.below(10) == 0 {
+                    return (409, json!({"success": false, "message": "in use"}));
+                }
+                let (id, ..) = &self.keys[key];
+                let data = json!({"id": id, "status": "starting"});
+                return (200, json!({"success": true, "data": data}));
+            }
+            let honoured = key.map(str::to_owned);
             let key = TaskKey(request["prompt"].as_str().unwrap().into());
             self.next_id += 1;
             let id = format!("id-{}", self.next_id);
@@ -501,6 +555,9 @@ impl World {
                     fails,
                 },
             );
+            if let Some(honoured) = honoured {
+                self.keys.insert(honoured, (id.clone(), request, self.time));
+            }
             let paid = self.jobs.values().filter(|job| job.key == key).count();
             let allowed = 1 + self.resubmits.get(&key).copied().unwrap_or_default();
             assert!(paid <= allowed, "paid twice: {key}");

@@ -16,7 +16,7 @@ fn full() -> Value {
         "state": {"state": "failed", "id": null, "message": "no"},
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
         "watching": false, "paused": true, "taken_back": true, "not_before": 3, "retry_of": "j",
-        "batch": {"batch": "b", "index": 4}, "submitted": 5, "accepted": 6, "finished": 7, "refreshed": 8,
+        "batch": {"batch": "b", "index": 4}, "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
 }
@@ -40,6 +40,7 @@ fn a_record_of_the_first_version_is_read() {
         "retry_of",
         "batch",
         "submitted",
+        "idempotency_key",
         "accepted",
         "finished",
         "refreshed",
@@ -152,14 +153,14 @@ fn tasks() -> impl Strategy<Value = Task> {
         [".*", ".*", ".*", ".*"],
         (any::<u64>(), any::<[bool; 3]>()),
         [time(), time(), time(), time()],
-        prop::option::of(".*"),
+        [prop::option::of(".*"), prop::option::of(".*")],
         prop::option::of((".*", any::<u32>())),
         prop::option::of((any::<u64>(), errors())),
     );
     // No name of a later field is one of ours.
     (facts, states(), fields(".*"), fields("x_.*")).prop_map(|(facts, state, values, extra)| {
         let ([key, address, uid, model_name], (created, switches), times, ..) = facts;
-        let (.., retry_of, batch, trouble) = facts;
+        let (.., [retry_of, idempotency_key], batch, trouble) = facts;
         let [not_before, submitted, accepted, finished] = times;
         let input = json!({"model": {"category": uid, "subcategory": key}, "values": values});
         let mut task = Task::new(
@@ -179,6 +180,7 @@ fn tasks() -> impl Strategy<Value = Task> {
             index: index as usize,
         });
         (task.submitted, task.accepted, task.finished) = (submitted, accepted, finished);
+        task.idempotency_key = idempotency_key;
         task.extra = extra;
         task
     })

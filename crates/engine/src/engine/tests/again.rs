@@ -1,0 +1,399 @@
+//! Lost answers of a service that honours idempotency keys settle themselves.
+
+use atelier_contract::{ApiError, StatusWord, TaskId, path};
+use serde_json::{Value, json};
+
+use super::rules::{Hand, START, accepted, error, network};
+use super::world::{account, task};
+use crate::engine::{Call, CallKind, Hindrance, Idempotency};
+use crate::{Account, Action, BatchKey, Engine, Millis, Phase, Task, TaskKey, TaskState};
+
+const DAY: Millis = 86_400_000;
+
+fn tell(hand: &mut Hand, said: Idempotency) {
+    let address = account().address;
+    hand.engine.set_idempotency(&address, said, hand.now);
+}
+
+fn hand() -> Hand {
+    let mut hand = Hand::new();
+    tell(&mut hand, Idempotency::For(DAY));
+    hand
+}
+
+fn reload(hand: &mut Hand) {
+    let mut stored = std::collections::BTreeMap::new();
+    hand.calls();
+    for task in &hand.saved {
+        stored.insert(task.key.clone(), task.clone());
+    }
+    hand.engine = Engine::new(account());
+    tell(hand, Idempotency::Asked);
+    hand.engine.load(stored.into_values().collect(), hand.now);
+}
+
+/// The keys that a call carries, wherever they are.
+fn keys(call: &Call) -> Vec<String> {
+    let items = call.body["requests"].as_array().into_iter().flatten();
+    let fields = items.map(|item| {
+        item["idempotency_key"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
+    });
+    fields.chain(call.idempotency_key.clone()).collect()
+}
+
+fn refusal(status: u16) -> ApiError {
+    ApiError::from_status(status, Some(&json!({"message": "so"})), None)
+}
+
+#[test]
+fn each_submission_carries_its_own_key() {
+    let mut hand = hand();
+    hand.submit(&["a", "b"]);
+    let calls = hand.calls();
+    assert_eq!(keys(&calls[0]), ["a"]);
+    assert_eq!(keys(&calls[1]), ["b"]);
+    assert_eq!(
+        calls[0].body.get("idempotency_key"),
+        None,
+        "the header has it"
+    );
+    assert_eq!(
+        calls[0].write_first[0].idempotency_key.as_deref(),
+        Some("a"),
+        "kept before it is sent"
+    );
+    for call in &calls {
+        hand.answer(call, accepted(&call.tasks[0].0));
+    }
+    hand.submit_batch("c", 3);
+    let mut calls = hand.calls();
+    calls.retain(|call| call.kind == CallKind::Generate);
+    assert_eq!(calls[0].path, path::GENERATE_BATCH);
+    assert_eq!(keys(&calls[0]), ["c-000", "c-001", "c-002"]);
+}
+
+/// An extra header fails CORS, an extra field may be refused.
+#[test]
+fn a_service_that_says_nothing_of_keys_gets_none() {
+    for said in [Idempotency::Unsupported, Idempotency::Unknown] {
+        let mut hand = Hand::new();
+        tell(&mut hand, said);
+        hand.submit_batch("a", 2);
+        hand.submit(&["b"]);
+        for call in hand.calls() {
+            assert!(keys(&call).iter().all(String::is_empty));
+            let requests = call.body["requests"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            assert!(
+                requests
+                    .iter()
+                    .chain([&call.body])
+                    .all(|body| body.get("idempotency_key").is_none())
+            );
+            hand.answer(&call, Err(network()));
+        }
+        assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
+        assert_eq!(hand.phase("b"), Phase::Unconfirmed);
+        hand.now += DAY;
+        assert!(hand.calls().is_empty());
+    }
+}
+
+#[test]
+fn a_lost_answer_is_asked_for_again_with_the_same_key() {
+    for lost in [
+        Err(network()),
+        Err(error(500)),
+        Err(error(503)),
+        Err(ApiError::Timeout { after_ms: 1 }),
+        Ok(json!({"surprise": true})),
+        // The first is still being taken.
+        Err(refusal(409)),
+        Err(refusal(425)),
+    ] {
+        let mut hand = hand();
+        hand.submit(&["a"]);
+        let mut call = hand.call();
+        for _ in 0..20 {
+            let before = hand.now;
+            hand.answer(&call, lost.clone());
+            assert_eq!(hand.phase("a"), Phase::Submitting, "{lost:?}");
+            assert!(hand.calls().is_empty(), "at once");
+            call = hand.next_call();
+            let wait = hand.now - before;
+            assert!((500..=60_000).contains(&wait), "{wait}");
+            assert_eq!(keys(&call), ["a"]);
+        }
+        hand.answer(&call, accepted("1"));
+        assert_eq!(hand.phase("a"), Phase::Running);
+        let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+        assert_eq!((task.submitted, &task.trouble), (Some(START), &None));
+        assert_eq!(hand.next_call().kind, CallKind::Status);
+    }
+}
+
+#[test]
+fn items_without_an_answer_are_sent_again_together() {
+    let mut hand = hand();
+    hand.submit_batch("a", 25);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    // One finds out whether somebody is there: it may have been taken already, so it costs nothing.
+    let probe = hand.next_call();
+    assert_eq!(keys(&probe), ["a-000"]);
+    assert!(matches!(
+        hand.engine.hindrance(START + 1),
+        None | Some(Hindrance::Unanswered { .. })
+    ));
+    hand.answer(&probe, accepted("0"));
+    let calls = hand.calls();
+    let sent: Vec<usize> = calls.iter().map(|call| call.tasks.len()).collect();
+    assert_eq!(sent, [9], "in the batch's order, one call at a time");
+    assert_eq!(keys(&calls[0])[0], "a-001");
+}
+
+#[test]
+fn a_page_closed_in_between_sends_again_what_was_under_way() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    hand.call();
+    reload(&mut hand);
+    assert_eq!(hand.phase("a"), Phase::Submitting);
+    assert!(
+        hand.calls().is_empty(),
+        "it is not known yet whether the service still honours keys"
+    );
+    hand.now += 3_000;
+    tell(&mut hand, Idempotency::For(DAY));
+    let call = hand.call();
+    assert_eq!(keys(&call), ["a"]);
+    hand.answer(&call, accepted("1"));
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
+
+/// A submission that left before the list of models was there had no key, and its lost answer was
+/// left to a person.
+#[test]
+fn submissions_wait_a_little_for_what_the_service_says() {
+    let mut hand = Hand::new();
+    tell(&mut hand, Idempotency::Asked);
+    hand.submit(&["a"]);
+    assert!(hand.calls().is_empty());
+    hand.now += 1_000;
+    tell(&mut hand, Idempotency::For(DAY));
+    assert_eq!(keys(&hand.call()), ["a"]);
+    // Not for ever.
+    let mut hand = Hand::new();
+    tell(&mut hand, Idempotency::Asked);
+    hand.submit(&["a"]);
+    assert!(hand.calls().is_empty());
+    let call = hand.next_call();
+    assert!(hand.now <= START + 10_000);
+    assert_eq!(call.idempotency_key, None);
+}
+
+#[test]
+fn a_service_that_no_longer_honours_keys_leaves_it_to_a_person() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    tell(&mut hand, Idempotency::Unsupported);
+    assert!(matches!(hand.state("a"), TaskState::Unconfirmed { error } if error == network()));
+    hand.now += DAY;
+    assert!(hand.calls().is_empty());
+    // At the next visit, too.
+    let mut hand = self::hand();
+    hand.submit(&["a"]);
+    hand.call();
+    reload(&mut hand);
+    tell(&mut hand, Idempotency::Unsupported);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}
+
+/// The service has forgotten the key by then: sent again, it would be paid twice.
+#[test]
+fn a_key_that_is_too_old_is_not_relied_upon() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    hand.engine.set_online(false, hand.now);
+    hand.now += DAY;
+    hand.engine.set_online(true, hand.now);
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    // A person may send it once more: as another attempt, with another key.
+    let key = TaskKey("a".into());
+    for expected in ["a.2", "a.3"] {
+        hand.engine.act(&key, Action::Resubmit, hand.now);
+        let call = hand.next_call();
+        assert_eq!(keys(&call), [expected]);
+        hand.answer(&call, Err(network()));
+        tell(&mut hand, Idempotency::Unsupported);
+        tell(&mut hand, Idempotency::For(DAY));
+    }
+}
+
+/// The earlier attempt may have been taken: neither a rate limit nor a refused token nor a person's
+/// Stop makes it one that was not.
+#[test]
+fn what_is_in_doubt_stays_so_until_it_is_settled() {
+    for unsettling in [
+        Err(ApiError::from_status(429, None, Some(2_000))),
+        Err(ApiError::from_status(503, None, Some(2_000))),
+        Err(error(401)),
+        Err(ApiError::from_status(404, None, None)),
+        Err(network()),
+    ] {
+        let mut hand = hand();
+        hand.submit_batch("a", 1);
+        let call = hand.call();
+        hand.answer(&call, Err(network()));
+        let call = hand.next_call();
+        hand.engine.stop_batch(&BatchKey("a".into()), hand.now);
+        hand.answer(&call, unsettling.clone());
+        assert_eq!(hand.phase("a-000"), Phase::Submitting, "{unsettling:?}");
+        hand.engine.credentials_changed(hand.now);
+        hand.engine.stop_batch(&BatchKey("a".into()), hand.now);
+        let call = match hand.calls().pop() {
+            Some(call) => call,
+            None => hand.next_call(),
+        };
+        assert_eq!(keys(&call), ["a-000"]);
+        assert!(hand.taken_back().is_empty());
+        hand.answer(&call, accepted("1"));
+        assert_eq!(hand.phase("a-000"), Phase::Running);
+    }
+}
+
+#[test]
+fn a_refusal_of_what_may_have_been_taken_is_left_to_a_person_but_for_a_bad_input() {
+    let invalid =
+        json!({"message": "no", "fields": [{"parameter": "prompt", "message": "too long"}]});
+    for (refusal, expected) in [
+        (error(402), Phase::Unconfirmed),
+        (error(422), Phase::Unconfirmed),
+        (
+            ApiError::from_status(422, Some(&invalid), None),
+            Phase::Failed,
+        ),
+    ] {
+        let mut hand = hand();
+        hand.submit(&["a"]);
+        let call = hand.call();
+        hand.answer(&call, Err(network()));
+        let call = hand.next_call();
+        hand.answer(&call, Err(refusal));
+        assert_eq!(hand.phase("a"), expected);
+    }
+}
+
+/// Refused at the first attempt, it was not taken, whatever its key.
+#[test]
+fn a_first_refusal_is_one() {
+    for (refusal, expected) in [
+        (error(401), Phase::Failed),
+        (error(422), Phase::Failed),
+        (error(429), Phase::Queued),
+    ] {
+        let mut hand = hand();
+        hand.submit(&["a"]);
+        let call = hand.call();
+        hand.answer(&call, Err(refusal));
+        assert_eq!(hand.phase("a"), expected);
+    }
+}
+
+/// Not told apart from an acceptance by the nine beside it, it was asked for in a tight loop.
+#[test]
+fn one_item_in_use_waits_alone() {
+    let mut hand = hand();
+    hand.submit_batch("a", 3);
+    let call = hand.call();
+    let entry = |index: usize| match index {
+        1 => json!({"index": index, "status": 409, "body": {"success": false}}),
+        _ => {
+            let data = json!({"id": format!("{index}"), "status": "queued"});
+            json!({"index": index, "status": 200, "body": {"success": true, "data": data}})
+        }
+    };
+    let results: Vec<Value> = (0..3).map(entry).collect();
+    hand.answer(
+        &call,
+        Ok(json!({"success": true, "data": {"results": results}})),
+    );
+    assert!(hand.calls().is_empty());
+    loop {
+        hand.now = hand.engine.next_wake().unwrap();
+        if let Some(call) = hand
+            .calls()
+            .into_iter()
+            .find(|call| call.kind == CallKind::Generate)
+        {
+            assert_eq!(keys(&call), ["a-001"]);
+            break;
+        }
+    }
+    assert!(hand.now >= START + 500);
+}
+
+#[test]
+fn the_answer_that_the_last_leader_got_settles_it() {
+    let mut hand = hand();
+    let mut told: Task = task("a", START);
+    told.state = TaskState::Submitting;
+    told.submitted = Some(START);
+    told.idempotency_key = Some("a".into());
+    hand.engine.load(vec![told.clone()], hand.now);
+    assert_eq!(hand.phase("a"), Phase::Submitting);
+    told.state = TaskState::Running {
+        id: TaskId("1".into()),
+        word: StatusWord::Processing,
+    };
+    hand.engine.learn(told, hand.now);
+    assert_eq!(hand.call().kind, CallKind::Status);
+}
+
+#[test]
+fn what_is_in_doubt_waits_for_its_account() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let other = Account {
+        uid: "other".into(),
+        ..account()
+    };
+    hand.engine.set_account(other, hand.now);
+    hand.answer(&call, Err(network()));
+    hand.now += 600_000;
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.phase("a"), Phase::Submitting);
+    hand.engine.set_account(account(), hand.now);
+    assert_eq!(keys(&hand.call()), ["a"]);
+}
+
+/// A service that is gone for good must not leave a task that nobody can get rid of.
+#[test]
+fn a_person_may_leave_what_is_sent_again_and_again() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let key = TaskKey("a".into());
+    hand.engine.act(&key, Action::Dismiss, hand.now);
+    assert_eq!(
+        hand.phase("a"),
+        Phase::Submitting,
+        "its answer may come any moment"
+    );
+    hand.answer(&call, Err(network()));
+    hand.engine.act(&key, Action::Dismiss, hand.now);
+    hand.now += DAY / 2;
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.deleted, [key]);
+}
