@@ -86,16 +86,22 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             .see_text("Rate-limited, next try in ", PATIENCE)
             .await?;
 
-        // The second time that this tab reads the tasks is when it begins to lead. Stalled, it
-        // does not renew the lease.
+        // The second time that this tab reads the tasks is when it begins to lead. It is stalled there,
+        // and does not renew the lease, until another tab has sent what is queued.
         let stall = "
             let readings = 0;
+            const sent = () => {
+                const request = new XMLHttpRequest();
+                request.open('GET', '/__counts', false);
+                request.send();
+                return JSON.parse(request.responseText).counts['/v2/generate'];
+            };
             const all = IDBObjectStore.prototype.getAll;
             IDBObjectStore.prototype.getAll = function (...query) {
                 const request = all.apply(this, query);
                 if (this.name === 'tasks' && ++readings === 2) {
-                    const end = Date.now() + 15000;
-                    while (Date.now() < end);
+                    const end = Date.now() + 60000;
+                    while (sent() < 2 && Date.now() < end);
                     window.hasStalled = true;
                 }
                 return request;
