@@ -218,6 +218,7 @@ impl Runner {
             .update_value(|inner| inner.unheard = Some(Vec::new()));
         let stored = self.read_all().await;
         // The right to lead may have been lost meanwhile.
+        self.check_leadership();
         let unheard = self.inner.try_update_value(|inner| {
             if inner.generation != generation {
                 return None;
