@@ -29,6 +29,7 @@ mod records;
 mod shown;
 mod stopped;
 mod talk;
+mod waits;
 mod wanted;
 
 use note::Note;
@@ -190,6 +191,9 @@ impl Runner {
         self.with_engine(|engine| {
             let now = clock::now();
             engine.load(tasks, now);
+            for (address, until) in waits::kept() {
+                engine.wait(&address, until, now);
+            }
             engine.set_leading(true, now);
         });
         for text in unheard.flatten().into_iter().flatten() {
@@ -358,6 +362,7 @@ impl Runner {
                     self.forget(&key);
                     self.tell(&Note::Removed(key));
                 }
+                Command::Wait { address, until } => waits::keep(&address, until),
                 Command::Call(call) => spawn(self.perform(call)),
                 Command::Finished(key) => {
                     self.announce(&key);
@@ -384,6 +389,14 @@ impl Runner {
             // Written before sent. Where nothing can be written, the page has said so and goes on.
             if let Err(error) = self.write(&call.write_first).await {
                 self.is_unkept(&error);
+            }
+            let now = clock::now();
+            let leaves = self
+                .inner
+                .try_update_value(|inner| inner.engine.may_leave(call.id, now));
+            if leaves != Some(true) {
+                self.with_engine(|_| {});
+                return;
             }
         }
         // Settings may have changed while the records were written: what was meant for one service

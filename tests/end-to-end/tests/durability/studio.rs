@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The tests that use a ledger.
-const TESTS: usize = 17;
+const TESTS: usize = 18;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -104,7 +104,7 @@ impl<'a> Studio<'a> {
         let calls = self.proxy.calls();
         let counts = self.ledger.balance(&calls, &states);
         if !counts.is_clean() {
-            for call in calls.iter().filter(|call| call.is_v2()) {
+            for call in &calls {
                 eprintln!("{call:?}");
             }
             return Err(format!("{name}: {counts}; the page shows {states:?}").into());
