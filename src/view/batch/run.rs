@@ -229,10 +229,11 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     let retry = move |_| {
         if held.counts("Retry") {
             let failed = standing.get_untracked().failed;
-            retried.set_value(failed.len());
-            runner.retry_all(&failed);
+            retried.set_value(runner.retry_all(&failed));
         }
-        sent_again(retried.get_value());
+        if retried.get_value() > 0 {
+            sent_again(retried.get_value());
+        }
     };
     let to_retry = move || {
         let failed = standing.read().failed.len();

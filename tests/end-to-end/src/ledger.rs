@@ -140,10 +140,18 @@ pub fn is_generate(call: &Call) -> bool {
 pub fn early(calls: &[Call], under_way: Duration) -> Vec<Call> {
     let is_soon_after =
         |refused: &Call, call: &Call| call.at >= refused.at && call.at <= refused.at + under_way;
-    // A page that was left in that moment did not hear it, and the next one cannot know.
+    // A page that was left in that moment did not hear it, and the next one cannot know. It makes
+    // its calls until the next one has taken its place; the first thing which that one asks for is
+    // the list of models.
     let is_heard = |refused: &&Call| {
         let mut left = calls.iter().filter(|call| is_page(call));
-        !left.any(|call| is_soon_after(refused, call))
+        !left.any(|page| {
+            let next = calls
+                .iter()
+                .find(|call| call.number > page.number && call.path == "/api/models");
+            let was_there = next.is_some_and(|next| next.at < refused.at);
+            is_soon_after(refused, page) || (page.at < refused.at && !was_there)
+        })
     };
     let refused: Vec<&Call> = calls.iter().filter(is_heard).collect();
     let is_early = |call: &&Call| {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::call::InFlight;
 use super::hold::{self, Reason};
 use super::polls::age;
-use super::{CallKind, Engine};
+use super::{CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{Millis, TaskKey, TaskState, schedule};
 
@@ -72,7 +72,7 @@ impl Engine {
     }
 
     /// The call as a whole came to nothing: its tasks wait for another one.
-    fn ask_again(&mut self, call: &InFlight, now: Millis) {
+    pub(super) fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_taken(key, now, now),
@@ -116,6 +116,10 @@ impl Engine {
         {
             tracked.task.not_before = until;
             self.save(key);
+        }
+        if let (Some(until), Some(_)) = (until, waiting) {
+            let address = call.account.address.clone();
+            self.pending.push(Pending::Wait(address, until));
         }
         if call.account != self.account {
             return; // It says nothing of the service and the credentials that are set now.

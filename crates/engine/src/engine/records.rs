@@ -72,6 +72,15 @@ impl Engine {
         }
     }
 
+    /// The service at this address has asked for no calls before this time, as a page knew that led
+    /// before this one.
+    pub fn wait(&mut self, address: &str, until: Millis, now: Millis) {
+        self.advance(now);
+        if until > now {
+            self.limiter(address, now).block(now, until);
+        }
+    }
+
     /// The service's wish for a pause outlives the page to which it was told.
     fn keep_waiting(&mut self, key: &TaskKey, now: Millis) {
         let Some(task) = self.task(key) else {
@@ -79,7 +88,7 @@ impl Engine {
         };
         if let Some(until) = task.not_before.filter(|until| *until > now) {
             let address = task.account.address.clone();
-            self.limiter(&address, now).block(now, until);
+            self.wait(&address, until, now);
         }
     }
 
