@@ -243,10 +243,12 @@ impl Engine {
         }
         match tracked.task.state.phase() {
             Phase::Queued => self.enqueue(key),
-            Phase::Submitting if tracked.doubt.is_some() && tracked.again.is_none() => {
-                if !self.in_flight.values().any(|call| call.is_sending(key)) {
-                    self.send_again_at(key, now);
-                }
+            Phase::Submitting
+                if tracked.doubt.is_some()
+                    && tracked.again.is_none()
+                    && !self.in_flight.values().any(|call| call.is_sending(key)) =>
+            {
+                self.send_again_at(key, now);
             }
             Phase::Running | Phase::Fetching
                 if tracked.task.watching && !self.is_asked_about(key) =>
