@@ -6,6 +6,7 @@ pub mod browser;
 pub mod chromedriver;
 pub mod fault;
 pub mod find;
+pub mod hearing;
 pub mod http;
 pub mod ledger;
 pub mod look;

@@ -565,7 +565,7 @@ impl World {
                 "a key that was not asked for"
             );
             if let (Some(key), Some(ttl)) = (key, self.keys_for)
-                && let Some((id, known, at)) = self.keys.get(key)
+                && let Some((_, known, at)) = self.keys.get(key)
                 && self.time < at + ttl
             {
                 assert_eq!(*known, request, "another request with the same key");
