@@ -12,7 +12,8 @@ pub struct Conditions {
 
 /// Runs before the page's own scripts. The page asks `Date.now` alone for the time.
 const HOOKS: &str = "
-    const trial = window.trial = { back: 0, storage: 'works', late: [] };
+    const trial = window.trial = { back: 0, storage: 'works', late: [], submitted: 0 };
+    addEventListener('submit', () => trial.submitted++, true);
     trial.set = conditions => {
         Object.assign(trial, conditions);
         if (trial.storage !== 'silent') {

@@ -13,9 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 const QUESTION: &str = "Send without keeping";
 
-/// The present tab shows this task, or has it in storage. With the clock set back it is not among
-/// the newest, which alone stand beside the form.
-const IS_TAKEN: &str = "
+/// The present tab shows this task.
+const IS_SHOWN: &str = "
     const [prompt] = arguments;
     return [...document.querySelectorAll('article')].some(task => task.ariaLabel.endsWith(prompt))";
 
@@ -64,24 +63,28 @@ impl Tabs<'_> {
 
     /// Submits a task in the present tab.
     pub async fn generate(&self, prompt: &str) -> Result<()> {
-        // A question may come in between, and cover the button.
+        let before = self.submitted().await?;
+        // A question may come in between and cover the button, or a line above the form that moves
+        // it away from under the pointer.
         until(format!("{prompt} to be submitted"), PATIENCE, async || {
+            if self.submitted().await? > before {
+                return Ok(Seen::Yes(()));
+            }
             self.answer().await?;
             let field = self.browser.find(&starting("textbox", "prompt")).await?;
             field.clear().await?;
             field.send_keys(prompt).await?;
             self.browser.press(&by("button", "Generate")).await?;
-            Ok(Seen::Yes(()))
+            Ok(Seen::NotYet("the press missed the button".into()))
         })
         .await?;
         until(format!("{prompt} to be taken"), PATIENCE, async || {
-            let is_shown = self.browser.run(IS_TAKEN, vec![json!(prompt)]).await? == json!(true);
-            let is_taken = is_shown
-                || self
-                    .stored()
-                    .await?
-                    .iter()
-                    .any(|task| task["input"].to_string().contains(prompt));
+            let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await? == json!(true);
+            // With the clock set back it is not among the newest, which alone stand beside the
+            // form.
+            let is_old = self.conditions().back_ms > 0;
+            let is_taken =
+                is_shown || is_old && (self.is_stored(prompt).await? || self.says_unkept().await?);
             Ok(if is_taken {
                 Seen::Yes(())
             } else {
@@ -89,6 +92,18 @@ impl Tabs<'_> {
             })
         })
         .await
+    }
+
+    /// How often the form of the present page was submitted.
+    async fn submitted(&self) -> Result<Option<u64>> {
+        let count = "return window.trial.submitted";
+        Ok(self.browser.run(count, vec![]).await?.as_u64())
+    }
+
+    async fn is_stored(&self, prompt: &str) -> Result<bool> {
+        let stored = self.stored().await?;
+        let is_it = |task: &Value| task["input"]["values"]["prompt"] == *prompt;
+        Ok(stored.iter().any(is_it))
     }
 
     /// Every task of the list, its state by its prompt, all at one moment.
