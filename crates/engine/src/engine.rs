@@ -322,7 +322,7 @@ impl Engine {
             let task = &mut tracked.task;
             let had_id = task.state.id().is_some();
             task.state = state;
-            task.not_before = None;
+            (task.not_before, task.waits_since) = (None, None);
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);
             }

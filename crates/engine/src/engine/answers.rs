@@ -115,6 +115,7 @@ impl Engine {
             && let Some(tracked) = self.tasks.get_mut(key)
         {
             tracked.task.not_before = until;
+            tracked.task.waits_since = Some(now);
             self.save(key);
         }
         if let (Some(until), Some(_)) = (until, waiting) {

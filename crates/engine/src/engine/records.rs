@@ -86,7 +86,13 @@ impl Engine {
         let Some(task) = self.task(key) else {
             return;
         };
-        if let Some(until) = task.not_before.filter(|until| *until > now) {
+        // What is yet to come by this clock was before it was set back: at most the whole wait is
+        // left.
+        let back = task
+            .waits_since
+            .map_or(0, |since| since.saturating_sub(now));
+        let until = task.not_before.map(|until| until.saturating_sub(back));
+        if let Some(until) = until.filter(|until| *until > now) {
             let address = task.account.address.clone();
             self.wait(&address, until, now);
         }
