@@ -150,9 +150,7 @@ impl Browser {
         field.clear().await?;
         self.run("arguments[0].focus()", vec![self.argument(&field)])
             .await?;
-        self.devtools("Input.insertText", json!({ "text": text }))
-            .await?;
-        Ok(())
+        self.insert(text).await
     }
 
     /// Waits until the page shows this text somewhere.

@@ -24,10 +24,7 @@ async fn open_hard_of_hearing(studio: &Studio<'_>) -> Result<()> {
             window.isDeaf = false;
             for (const hear of missed.splice(0)) hear();
         };";
-    let params = json!({ "source": script });
-    browser
-        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-        .await?;
+    browser.before_each_page(script).await?;
     studio.make_room().await?;
     studio.reload().await
 }

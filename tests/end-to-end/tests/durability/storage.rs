@@ -18,10 +18,7 @@ const NOT_KEPT: &str = "Tasks are not being kept";
 async fn generate_with(name: &str, script: &str) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0.2"]).await?;
-        let params = json!({ "source": script });
-        browser
-            .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-            .await?;
+        browser.before_each_page(script).await?;
         let address = format!("{}/models/image/tessera", service.address());
         browser.open(&address).await?;
         browser.find(&by("heading", "Tessera")).await?;
@@ -65,12 +62,8 @@ async fn storage_that_throws_is_spoken_of_on_every_page() {
 }
 
 async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
-    let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
-    studio
-        .browser
-        .devtools("Storage.clearDataForOrigin", params)
-        .await?;
-    Ok(())
+    let origin = studio.proxy.address();
+    studio.browser.clear_databases(&origin).await
 }
 
 /// Guards against paid tasks that are written nowhere after the person has cleared the site's data:
