@@ -54,7 +54,9 @@ impl Engine {
             ) => None,
             (Self::WebKit, Console) => Some("its driver does not give out the page's console"),
             (Self::WebKit, Offline) => Some("its driver can't take the network away"),
-            (Self::WebKit, FirstScript) => Some("its driver runs no script before the page's own"),
+            (Self::WebKit, FirstScript) => {
+                Some("its driver runs no script before the page's own, but the fault proxy does")
+            }
             (Self::WebKit, ClearedStorage) => Some("its driver can't clear storage that is in use"),
             (Self::WebKit, Scheme) => Some("its driver can't choose light or dark"),
             (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),

@@ -7,10 +7,10 @@ use crate::studio::{PATIENCE, Studio, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use serde_json::json;
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -18,8 +18,9 @@ const NOT_KEPT: &str = "Tasks are not being kept";
 async fn generate_with(name: &str, script: &str) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0.2"]).await?;
-        browser.before_each_page(script).await?;
-        let address = format!("{}/models/image/tessera", service.address());
+        let proxy = FaultProxy::start(&service.address()).await?;
+        proxy.before_each_page(browser, script).await?;
+        let address = format!("{}/models/image/tessera", proxy.address());
         browser.open(&address).await?;
         browser.find(&by("heading", "Tessera")).await?;
         browser
