@@ -152,7 +152,7 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
                 if (this.name === 'tables' && !window.allowed) throw new DOMException('', 'DataError');
                 return put.apply(this, record);
             }";
-        browser.before_each_page(refusal).await?;
+        studio.proxy.before_each_page(browser, refusal).await?;
         let old = numbered("old", 3);
         browser.run(write, vec![leave(&old)]).await?;
         studio.reload().await?;
@@ -303,7 +303,7 @@ async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
                         request.addEventListener(kind, event => event.stopImmediatePropagation());
                 return request;
             }";
-        browser.before_each_page(silence).await?;
+        studio.proxy.before_each_page(browser, silence).await?;
         studio.reload().await?;
         let rows = numbered("in memory", 2);
         paste(studio, &rows).await?;
