@@ -17,7 +17,8 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 use crate::browser::local::Place;
-use crate::browser::tables::{self, Exchanged, Record, Refusal};
+use crate::browser::storage::StorageError;
+use crate::browser::tables::{self, Exchanged, Record};
 use crate::erased::{after, spawn};
 use aside::{Aside, Why};
 use sharing::{known, me};
@@ -410,9 +411,9 @@ impl KeptTable {
         self.forget_earlier();
     }
 
-    fn is_refused(&'static self, refusal: Refusal) {
-        if self.refusal.get_untracked() != Some(refusal.words()) {
-            self.refusal.set(Some(refusal.words()));
+    fn is_refused(&'static self, refusal: StorageError) {
+        if self.refusal.get_untracked() != Some(refusal.reason()) {
+            self.refusal.set(Some(refusal.reason()));
         }
         let again = after(AGAIN_MS, move || {
             self.again.take();
