@@ -266,6 +266,7 @@ impl KeptTable {
     /// Shows what is stored.
     fn show(&self, record: &Record) {
         self.base.set(record.stored.revision);
+        self.edited.set(record.stored.edited);
         self.is_own.set(record.stored.writer == me());
         if let Some(table) = self.parse(&record.text) {
             self.table.set(table);
@@ -298,6 +299,21 @@ impl KeptTable {
         }
     }
 
+    /// What is stored may be gone, say because a person has cleared the browser's data: what is
+    /// shown is stored anew.
+    fn may_be_gone(&'static self) {
+        if self.base.get() == 0 && !self.is_unstored() {
+            return;
+        }
+        if self.table.read_untracked().is_empty() {
+            self.base.set(0);
+        } else {
+            // By nobody: it is as old as it was.
+            self.changes.set(self.changes.get() + 1);
+        }
+        self.write_soon();
+    }
+
     /// Shows what is stored if it is newer. Whether it was.
     async fn follow(&'static self) -> bool {
         let base = self.base.get();
@@ -309,6 +325,11 @@ impl KeptTable {
             Ok(Exchanged { there, .. }) => {
                 self.refusal.set(None);
                 let revision = there.as_ref().map_or(0, |record| record.stored.revision);
+                if revision < base {
+                    // Counting has begun anew.
+                    self.may_be_gone();
+                    return false;
+                }
                 self.serve_waiters();
                 let newer = there.filter(|_| revision > base);
                 if let Some(record) = &newer {

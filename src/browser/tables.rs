@@ -3,7 +3,7 @@
 //! They have a database of their own: an older Atelier in another tab, which has that of the tasks
 //! open, holds up nothing here, and nothing here holds it up.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use atelier_engine::Millis;
@@ -62,6 +62,12 @@ thread_local! {
     /// The one connection of this page. An opening that is not answered goes on: another one would
     /// only queue behind it.
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
+}
+
+/// What to do whenever the connection has been taken away: what was stored may be gone.
+pub fn on_gone(act: fn()) {
+    ON_GONE.set(act);
 }
 
 /// Reads a table, or writes it unless another tab has written a later one since.
@@ -181,6 +187,8 @@ async fn open() -> Result<Rc<Connection>, StorageError> {
 
 fn give_up() {
     OPENING.take();
+    // Not before the browser has done what the connection was in the way of.
+    spawn(async { ON_GONE.get()() });
 }
 
 async fn record(transaction: &Transaction, model: &str) -> Result<Option<Record>, StorageError> {

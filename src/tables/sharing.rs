@@ -8,7 +8,7 @@ use leptos::prelude::window;
 
 use super::KeptTable;
 use crate::browser::tabs::Channel;
-use crate::browser::{lifecycle, random};
+use crate::browser::{lifecycle, random, tables};
 
 const CHANNEL: &str = "atelier-tables";
 
@@ -33,6 +33,11 @@ impl Sharing {
                 } else {
                     kept.write_soon();
                 }
+            }
+        });
+        tables::on_gone(|| {
+            for kept in known() {
+                kept.may_be_gone();
             }
         });
         Self {

@@ -440,6 +440,40 @@ async fn ten_thousand_rows_are_kept_without_holding_up_who_types() {
     .await;
 }
 
+/// Guards against rows that are lost with the next reload after a person has cleared the site's data,
+/// though they still stand on the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_cleared_from_storage_are_written_again() {
+    let name = "rows_that_are_cleared_from_storage";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let rows = numbered("cleared", 300);
+        paste(studio, &rows).await?;
+        is_stored(studio, 300).await?;
+        let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
+        browser
+            .devtools("Storage.clearDataForOrigin", params)
+            .await?;
+        // Looked at before it is there again, the database would be made by who looks.
+        let script = "
+            return indexedDB.databases()
+                .then(all => all.some(({ name }) => name === 'atelier-drafts'))";
+        until("the database of the tables", PATIENCE, async || {
+            Ok(match browser.run(script, vec![]).await? {
+                Value::Bool(true) => Seen::Yes(()),
+                other => Seen::NotYet(other.to_string()),
+            })
+        })
+        .await?;
+        is_stored(studio, 300).await?;
+        sees_no_text(studio, UNKEPT).await?;
+        studio.reload().await?;
+        assert_eq!(studio.row_count().await?, 300);
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against rows that come back twice after Stop, where the table could not be stored when they
 /// were put into it: their records stayed for good, and were offered again.
 #[tokio::test(flavor = "multi_thread")]
