@@ -48,7 +48,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
         return Some(format!("Its batch is paused. {unsent}"));
     }
     if let Some(hindrance) = sending.hindrance {
-        return Some(hindrance.sentence(now));
+        return Some(format!("{} {unsent}", hindrance.sentence(now)));
     }
     Some(format!("Waiting to be sent. {unsent}"))
 }
