@@ -68,7 +68,39 @@ set_up_tests() {
     find_browser || die "missing: Chromium (or Chrome). Install it, then run this again."
     find_chromedriver || die "missing: chromedriver. Install it, or name it in CHROMEDRIVER, then run this again."
   fi
+  [[ " $engines " != *" firefox "* ]] || set_up_firefox
+  [[ " $engines " != *" webkit "* ]] || set_up_webkit
   set_up_python
+}
+
+set_up_firefox() {
+  find_firefox || install_packages "Firefox, for the browser tests" firefox-esr fonts-liberation
+  find_firefox || die "missing: Firefox. Install it, or name it in FIREFOX, then run this again."
+  GECKODRIVER=${GECKODRIVER:-$tools/bin/geckodriver}
+  export GECKODRIVER
+  [ "$GECKODRIVER" = "$tools/bin/geckodriver" ] || return 0
+  if ! [ -x "$GECKODRIVER" ] || ! has_version geckodriver "$geckodriver_version"; then
+    install_crate "1/1" geckodriver "$geckodriver_version" "about 2 min" --locked
+    rm -rf "$tools/build"
+  fi
+}
+
+find_firefox() {
+  FIREFOX=${FIREFOX:-$(command -v firefox-esr || command -v firefox || true)}
+  export FIREFOX
+  [ -x "$FIREFOX" ]
+}
+
+# WebKit has no headless browser: its windows are on a virtual display.
+set_up_webkit() {
+  find_webkit || install_packages "WebKit, for the browser tests" webkit2gtk-driver xvfb xauth fonts-liberation
+  find_webkit || die "missing: WebKitWebDriver and xvfb-run. Install them, then run this again."
+}
+
+find_webkit() {
+  WEBKITDRIVER=${WEBKITDRIVER:-$(command -v WebKitWebDriver || true)}
+  export WEBKITDRIVER
+  [ -x "$WEBKITDRIVER" ] && command -v xvfb-run >/dev/null && command -v xauth >/dev/null
 }
 
 # Runs the Python files that the service offers for download, and tries the service by its document.

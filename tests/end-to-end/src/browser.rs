@@ -1,8 +1,9 @@
 //! A headless browser with a profile and a download folder of its own.
 
-use crate::Result;
-use crate::chromedriver::Chromedriver;
+use crate::driver::Driver;
+use crate::engine::{Capability, Engine};
 use crate::wait::{Seen, until};
+use crate::{Result, chromium, firefox, webkit};
 use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder};
 use hyper::Method;
@@ -12,26 +13,11 @@ use std::time::Duration;
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
-/// Without these Chromium looks for updates and talks to the world, which is slow where it cannot.
-const FLAGS: [&str; 12] = [
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-breakpad",
-    "--lang=en",
-    "--window-size=1280,900",
-];
-
 // The order of the fields is the order of ending: driver (and with it the browser), then its files.
 pub struct Browser {
     pub client: Client,
-    driver: Chromedriver,
+    pub engine: Engine,
+    driver: Driver,
     profile: TempDir,
     downloads: TempDir,
 }
@@ -42,15 +28,23 @@ impl Browser {
     }
 
     async fn in_profile(profile: TempDir) -> Result<Self> {
-        let mut driver = Chromedriver::start()?;
-        let mut args: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
-        args.push(format!("--user-data-dir={}", profile.path().display()));
-        let capabilities = json!({
-            "goog:chromeOptions": { "args": args },
-            "goog:loggingPrefs": { "browser": "ALL" },
-        });
+        let engine = Engine::of_this_run()?;
+        let downloads = tempfile::tempdir()?;
+        let folders = (profile.path(), downloads.path());
+        let (program, capabilities) = match engine {
+            Engine::Chromium => (chromium::driver(), chromium::capabilities(folders.0)),
+            Engine::Firefox => (
+                firefox::driver(),
+                firefox::capabilities(folders.0, folders.1),
+            ),
+            Engine::WebKit => (
+                webkit::driver(folders.0, folders.1)?,
+                webkit::capabilities(),
+            ),
+        };
+        let mut driver = Driver::start(program)?;
         let Value::Object(capabilities) = capabilities else {
-            unreachable!("it is written as an object above");
+            unreachable!("they are written as objects");
         };
         let client = ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
             .capabilities(capabilities)
@@ -59,17 +53,29 @@ impl Browser {
         driver.own(client.session_id().await?.ok_or("no session")?);
         let browser = Self {
             client,
+            engine,
             driver,
             profile,
-            downloads: tempfile::tempdir()?,
+            downloads,
         };
-        browser.keep_downloads().await?;
+        if engine == Engine::Chromium {
+            chromium::keep_downloads(&browser).await?;
+        } else {
+            // Chromium has it from its command line.
+            browser.set_size(1280, 900).await?;
+        }
         Ok(browser)
+    }
+
+    /// Leaves the test out where the engine can't be put through it; say so before long work.
+    pub fn needs(&self, capability: Capability) -> Result<()> {
+        self.engine.needs(capability)
     }
 
     /// Ends the browser and starts another one on the same profile, as on another day: what the page
     /// has stored is there again, all that was in memory is gone.
     pub async fn start_again(self) -> Result<Self> {
+        self.needs(Capability::Profile)?;
         let Self {
             client,
             driver,
@@ -92,20 +98,11 @@ impl Browser {
 
     /// Runs a script in this tab before those of every page that it opens from now on.
     pub async fn before_each_page(&self, script: &str) -> Result<()> {
-        let source = json!({ "source": script });
-        self.devtools("Page.addScriptToEvaluateOnNewDocument", source)
-            .await?;
-        Ok(())
-    }
-
-    /// Sends one command of the Chrome DevTools protocol.
-    pub async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
-        self.command(
-            Method::POST,
-            "goog/cdp/execute",
-            Some(json!({ "cmd": command, "params": params })),
-        )
-        .await
+        self.needs(Capability::FirstScript)?;
+        match self.engine {
+            Engine::Firefox => firefox::before_each_page(self, script).await,
+            _ => chromium::before_each_page(self, script).await,
+        }
     }
 
     pub async fn command(
@@ -126,14 +123,20 @@ impl Browser {
 
     /// Cuts the network of the tab off, or brings it back; the page sees `offline` and `online`.
     pub async fn set_offline(&self, offline: bool) -> Result<()> {
-        let conditions = json!({ "offline": offline, "latency": 0, "throughput": -1 });
-        self.command(
-            Method::POST,
-            "chromium/network_conditions",
-            Some(json!({ "network_conditions": conditions })),
-        )
-        .await?;
-        Ok(())
+        self.needs(Capability::Offline)?;
+        match self.engine {
+            Engine::Firefox => firefox::set_offline(self, offline).await,
+            _ => chromium::set_offline(self, offline).await,
+        }
+    }
+
+    /// Clears the databases of an origin, open or not, as a person does in the browser's settings.
+    pub async fn clear_databases(&self, origin: &str) -> Result<()> {
+        self.needs(Capability::ClearedStorage)?;
+        match self.engine {
+            Engine::Firefox => firefox::clear_databases(self, origin).await,
+            _ => chromium::clear_databases(self, origin).await,
+        }
     }
 
     /// Opens a further tab in the same profile, goes there, and gives its handle.
@@ -156,36 +159,43 @@ impl Browser {
 
     /// What the page wrote to its console since the last call, one line an entry.
     pub async fn console(&self) -> Result<Vec<String>> {
-        let entries = self
-            .command(Method::POST, "se/log", Some(json!({ "type": "browser" })))
-            .await?;
-        let line = |entry: &Value| {
-            let part = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
-            format!("{} {}", part("level"), part("message"))
-        };
-        Ok(entries.as_array().into_iter().flatten().map(line).collect())
+        self.needs(Capability::Console)?;
+        match self.engine {
+            Engine::Firefox => firefox::console(self).await,
+            _ => chromium::console(self).await,
+        }
     }
 
     pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
-        let value = match scheme {
-            Scheme::Light => "light",
-            Scheme::Dark => "dark",
-        };
-        let features = json!([{ "name": "prefers-color-scheme", "value": value }]);
-        self.devtools(
-            "Emulation.setEmulatedMedia",
-            json!({ "features": features }),
-        )
-        .await?;
-        Ok(())
+        self.needs(Capability::Scheme)?;
+        match self.engine {
+            Engine::Firefox => firefox::prefer(self, scheme).await,
+            _ => chromium::prefer(self, scheme).await,
+        }
     }
 
+    /// Makes the page, not the window around it, so large.
     pub async fn set_size(&self, width: u32, height: u32) -> Result<()> {
-        let size = json!({
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
-        });
-        self.devtools("Emulation.setDeviceMetricsOverride", size)
-            .await?;
+        if self.engine == Engine::Chromium {
+            return chromium::set_size(self, width, height).await;
+        }
+        let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
+        let frame = self.run(frame, vec![]).await?;
+        let frame = |side: usize| {
+            let size = frame[side].as_u64().unwrap_or_default();
+            u32::try_from(size).unwrap_or_default()
+        };
+        let (width, height) = (width + frame(0), height + frame(1));
+        Ok(self.client.set_window_size(width, height).await?)
+    }
+
+    /// Puts a text where the focus is, at once.
+    pub(crate) async fn insert(&self, text: &str) -> Result<()> {
+        if self.engine == Engine::Chromium {
+            return chromium::paste(self, text).await;
+        }
+        let script = "document.execCommand('insertText', false, arguments[0])";
+        self.run(script, vec![json!(text)]).await?;
         Ok(())
     }
 
@@ -218,12 +228,6 @@ impl Browser {
     /// is failing.
     pub fn screenshot(&self, path: &Path) -> Result<()> {
         crate::look::write_picture(&self.driver.screenshot()?, path)
-    }
-
-    async fn keep_downloads(&self) -> Result<()> {
-        let params = json!({ "behavior": "allow", "downloadPath": self.downloads.path() });
-        self.devtools("Browser.setDownloadBehavior", params).await?;
-        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@
 //! of [`Fault`], in small letters with `_`.
 
 mod command;
+mod first;
 mod proxy;
 mod record;
 mod reply;

@@ -3,9 +3,12 @@
 //! when a test is about what goes wrong.
 
 pub mod browser;
-pub mod chromedriver;
+mod chromium;
+pub mod driver;
+pub mod engine;
 pub mod fault;
 pub mod find;
+mod firefox;
 pub mod hearing;
 pub mod http;
 pub mod ledger;
@@ -15,6 +18,7 @@ pub mod service;
 pub mod site;
 pub mod story;
 pub mod wait;
+mod webkit;
 
 pub type Error = Box<dyn std::error::Error + Send + Sync>;
 pub type Result<T> = std::result::Result<T, Error>;

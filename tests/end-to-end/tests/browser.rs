@@ -39,8 +39,8 @@ async fn elements_are_found_by_role_and_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_notices_offline_and_dark() {
-    drive("the_page_notices_offline_and_dark", async |browser| {
+async fn the_page_notices_offline() {
+    drive("the_page_notices_offline", async |browser| {
         browser.open(PAGE).await?;
         for offline in [true, false] {
             browser.set_offline(offline).await?;
@@ -54,6 +54,15 @@ async fn the_page_notices_offline_and_dark() {
             })
             .await?;
         }
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_notices_dark() {
+    drive("the_page_notices_dark", async |browser| {
+        browser.open(PAGE).await?;
         for (scheme, dark) in [(Scheme::Dark, true), (Scheme::Light, false)] {
             browser.prefer(scheme).await?;
             let seen = browser.run(
@@ -68,15 +77,23 @@ async fn the_page_notices_offline_and_dark() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn downloads_and_pictures_are_kept() {
-    drive("downloads_and_pictures_are_kept", async |browser| {
+async fn downloads_are_kept() {
+    drive("downloads_are_kept", async |browser| {
         browser.open(PAGE).await?;
         let script = "const link = document.createElement('a'); link.download = 'wave.py';
             link.href = URL.createObjectURL(new Blob(['print(1)'])); link.click()";
         browser.run(script, vec![]).await?;
         let files = browser.downloaded(1, "wave.py").await?;
         assert_eq!(std::fs::read_to_string(&files[0])?, "print(1)");
+        Ok(())
+    })
+    .await;
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_are_kept() {
+    drive("pictures_are_kept", async |browser| {
+        browser.open(PAGE).await?;
         let picture = browser.downloads().join("page.png");
         browser.full_page(320, Scheme::Dark, &picture).await?;
         let bytes = std::fs::read(picture)?;

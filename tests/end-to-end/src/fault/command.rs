@@ -1,9 +1,9 @@
 //! The proxy's own paths.
 
 use super::proxy::Shared;
-use super::record;
 use super::reply::{self, Reply};
 use super::rule::Rule;
+use super::{first, record};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
@@ -30,6 +30,7 @@ pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -
             reply::json(200, &json!({ "success": true }))
         }
         ("GET", "/__counts") => reply::json(200, &record::to_json(&shared.calls())),
+        ("GET", first::PATH) => first::scripts(shared),
         ("DELETE", "/__counts") => {
             shared.calls().clear();
             reply::json(200, &json!({ "success": true }))

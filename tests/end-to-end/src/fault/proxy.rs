@@ -1,13 +1,15 @@
 //! Takes calls, lets them meet their fault, forwards the rest.
 
-use super::command;
 use super::record::Call;
 use super::reply::{self, Reply};
 use super::rule::{Fault, Rule};
+use super::{command, first};
 use crate::{Error, Result, hearing, http};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{AUTHORIZATION, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use hyper::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING,
+};
 use hyper::http::request::Parts;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -35,6 +37,8 @@ pub(super) struct Shared {
     number: AtomicUsize,
     rules: Mutex<Vec<Rule>>,
     calls: Mutex<Vec<Call>>,
+    /// See [`first`].
+    first_scripts: Mutex<Vec<String>>,
     /// Tells those that hold a call when the rules are forgotten.
     cleared: watch::Sender<()>,
 }
@@ -55,6 +59,7 @@ impl FaultProxy {
             number: AtomicUsize::new(0),
             rules: Mutex::default(),
             calls: Mutex::default(),
+            first_scripts: Mutex::default(),
             cleared: watch::Sender::new(()),
         });
         let address = listener.local_addr()?;
@@ -83,6 +88,10 @@ impl FaultProxy {
     pub fn hide_keys(&self) {
         let field = "idempotency_key".to_owned();
         self.add(Rule::every("/api/models", Fault::HideField { field }));
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     /// Rules whose calls have not all come yet.
@@ -128,6 +137,11 @@ impl Shared {
 
     pub(super) fn calls(&self) -> MutexGuard<'_, Vec<Call>> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn first_scripts(&self) -> MutexGuard<'_, Vec<String>> {
+        let scripts = self.first_scripts.lock();
+        scripts.unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn clear(&self, stays: impl Fn(&Rule) -> bool) {
@@ -235,7 +249,13 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         let (parts, body) = reply.into_parts();
         let body = body.collect().await?.to_bytes();
         shared.note(number, |call| call.note_answer(&body));
-        Ok::<_, Error>(Response::from_parts(parts, Full::new(body)))
+        let reply = Response::from_parts(parts, Full::new(body));
+        let has_first = !shared.first_scripts().is_empty();
+        Ok::<_, Error>(if has_first {
+            first::write_into(reply).await
+        } else {
+            reply
+        })
     };
     let reply = match fault {
         None => forward().await?,
@@ -291,6 +311,10 @@ impl Inbound {
             .map_or("/", |path| path.as_str())
             .parse()?;
         for (name, value) in &self.parts.headers {
+            // What is to be written into has to be readable.
+            if *name == ACCEPT_ENCODING && !shared.first_scripts().is_empty() {
+                continue;
+            }
             // The host stays the page's: the service makes output addresses from it.
             if ![CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING].contains(name) {
                 request.headers_mut().append(name, value.clone());

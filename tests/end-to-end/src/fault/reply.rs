@@ -14,6 +14,10 @@ pub(super) fn json(status: u16, body: &Value) -> Reply {
     with(status, "application/json", body.to_string())
 }
 
+pub(super) fn script(text: String) -> Reply {
+    unkept(with(200, "text/javascript", text))
+}
+
 pub(super) fn page() -> Reply {
     with(
         200,

@@ -24,10 +24,7 @@ async fn open_hard_of_hearing(studio: &Studio<'_>) -> Result<()> {
             window.isDeaf = false;
             for (const hear of missed.splice(0)) hear();
         };";
-    let params = json!({ "source": script });
-    browser
-        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-        .await?;
+    studio.proxy.before_each_page(browser, script).await?;
     studio.make_room().await?;
     studio.reload().await
 }

@@ -7,10 +7,10 @@ use crate::studio::{PATIENCE, Studio, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use serde_json::json;
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -18,11 +18,9 @@ const NOT_KEPT: &str = "Tasks are not being kept";
 async fn generate_with(name: &str, script: &str) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0.2"]).await?;
-        let params = json!({ "source": script });
-        browser
-            .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-            .await?;
-        let address = format!("{}/models/image/tessera", service.address());
+        let proxy = FaultProxy::start(&service.address()).await?;
+        proxy.before_each_page(browser, script).await?;
+        let address = format!("{}/models/image/tessera", proxy.address());
         browser.open(&address).await?;
         browser.find(&by("heading", "Tessera")).await?;
         browser
@@ -65,12 +63,8 @@ async fn storage_that_throws_is_spoken_of_on_every_page() {
 }
 
 async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
-    let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
-    studio
-        .browser
-        .devtools("Storage.clearDataForOrigin", params)
-        .await?;
-    Ok(())
+    let origin = studio.proxy.address();
+    studio.browser.clear_databases(&origin).await
 }
 
 /// Guards against paid tasks that are written nowhere after the person has cleared the site's data:

@@ -92,12 +92,7 @@ async fn another_tab_goes_on_when_the_leader_is_closed() {
 
 /// Runs a script in each page that the present tab loads from now on, before the page's own.
 pub async fn run_first(studio: &Studio<'_>, script: &str) -> Result<()> {
-    let params = json!({ "source": script });
-    let browser = studio.browser;
-    browser
-        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-        .await?;
-    Ok(())
+    studio.proxy.before_each_page(studio.browser, script).await
 }
 
 /// Guards against a new tab that writes what it has just read: the leader may have written the id

@@ -98,7 +98,7 @@ async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() 
                  get() { throw new DOMException('', 'SecurityError') }
              })",
         ] {
-            browser.before_each_page(refusal).await?;
+            studio.proxy.before_each_page(browser, refusal).await?;
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
             browser.see_text("is not being kept", PATIENCE).await?;

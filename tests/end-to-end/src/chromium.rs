@@ -1,0 +1,133 @@
+//! What is Chromium's own: how it is started, and commands of its DevTools protocol.
+
+use crate::Result;
+use crate::browser::{Browser, Scheme};
+use crate::driver::{Port, Program};
+use crate::engine::Capability;
+use hyper::Method;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Without these Chromium looks for updates and talks to the world, which is slow where it cannot.
+const FLAGS: [&str; 12] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-breakpad",
+    "--lang=en",
+    "--window-size=1280,900",
+];
+
+pub(crate) fn driver() -> Program {
+    let words = Port::Said("started successfully on port ");
+    let mut program = Program::named("CHROMEDRIVER", "chromedriver", words);
+    program.command.args(["--port=0", "--log-level=SEVERE"]);
+    program
+}
+
+pub(crate) fn capabilities(profile: &Path) -> Value {
+    let mut args: Vec<String> = FLAGS.iter().map(ToString::to_string).collect();
+    args.push(format!("--user-data-dir={}", profile.display()));
+    json!({
+        "goog:chromeOptions": { "args": args },
+        "goog:loggingPrefs": { "browser": "ALL" },
+    })
+}
+
+impl Browser {
+    /// Sends one command of the Chrome DevTools protocol.
+    pub async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
+        self.needs(Capability::DevTools)?;
+        self.command(
+            Method::POST,
+            "goog/cdp/execute",
+            Some(json!({ "cmd": command, "params": params })),
+        )
+        .await
+    }
+}
+
+pub(crate) async fn keep_downloads(browser: &Browser) -> Result<()> {
+    let params = json!({ "behavior": "allow", "downloadPath": browser.downloads() });
+    browser
+        .devtools("Browser.setDownloadBehavior", params)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<()> {
+    let source = json!({ "source": script });
+    browser
+        .devtools("Page.addScriptToEvaluateOnNewDocument", source)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> {
+    let conditions = json!({ "offline": offline, "latency": 0, "throughput": -1 });
+    browser
+        .command(
+            Method::POST,
+            "chromium/network_conditions",
+            Some(json!({ "network_conditions": conditions })),
+        )
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<()> {
+    let params = json!({ "origin": origin, "storageTypes": "indexeddb" });
+    browser
+        .devtools("Storage.clearDataForOrigin", params)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
+    let entries = browser
+        .command(Method::POST, "se/log", Some(json!({ "type": "browser" })))
+        .await?;
+    let line = |entry: &Value| {
+        let part = |name: &str| entry[name].as_str().unwrap_or_default().to_owned();
+        format!("{} {}", part("level"), part("message"))
+    };
+    Ok(entries.as_array().into_iter().flatten().map(line).collect())
+}
+
+pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
+    let value = match scheme {
+        Scheme::Light => "light",
+        Scheme::Dark => "dark",
+    };
+    let features = json!([{ "name": "prefers-color-scheme", "value": value }]);
+    browser
+        .devtools(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        )
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn set_size(browser: &Browser, width: u32, height: u32) -> Result<()> {
+    let size = json!({
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
+    });
+    browser
+        .devtools("Emulation.setDeviceMetricsOverride", size)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn paste(browser: &Browser, text: &str) -> Result<()> {
+    browser
+        .devtools("Input.insertText", json!({ "text": text }))
+        .await?;
+    Ok(())
+}

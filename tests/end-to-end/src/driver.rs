@@ -1,0 +1,171 @@
+//! A WebDriver process on a free port. Ending it must leave no browser behind, also when a test
+//! panics: so everything here that runs on drop is synchronous.
+
+use crate::{Result, service};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A program that speaks WebDriver.
+pub struct Program {
+    pub command: Command,
+    pub port: Port,
+}
+
+/// Who chooses the port that the program listens on.
+pub enum Port {
+    /// The program, which writes it behind these words.
+    Said(&'static str),
+    /// We; this option is followed by it.
+    Given(&'static str),
+}
+
+impl Program {
+    /// The program that this variable names, or else the one of this name.
+    pub fn named(variable: &str, name: &str, port: Port) -> Self {
+        let program = std::env::var_os(variable).unwrap_or_else(|| OsString::from(name));
+        let command = Command::new(program);
+        Self { command, port }
+    }
+}
+
+pub struct Driver {
+    port: u16,
+    child: Child,
+    /// The session to end with it.
+    session: Option<String>,
+}
+
+impl Driver {
+    pub fn start(program: Program) -> Result<Self> {
+        let Program { mut command, port } = program;
+        let given = match port {
+            Port::Said(_) => None,
+            Port::Given(option) => {
+                let port = service::free_address()?.port();
+                command.arg(format!("{option}{port}"));
+                Some(port)
+            }
+        };
+        let name = command.get_program().display().to_string();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("{name}: {error}"))?;
+        let found = match (port, given) {
+            (Port::Said(words), _) => said(&mut child, words),
+            (_, Some(port)) => listens(&mut child, port).then_some(port),
+            (_, None) => None,
+        };
+        let Some(port) = found else {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(format!("{name} does not listen").into());
+        };
+        Ok(Self {
+            port,
+            child,
+            session: None,
+        })
+    }
+
+    pub fn address(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Names the session that ends with this process.
+    pub fn own(&mut self, session: String) {
+        self.session = Some(session);
+    }
+
+    /// What is on the screen, as a PNG in base64.
+    pub fn screenshot(&self) -> Result<String> {
+        let session = self.session.as_deref().unwrap_or_default();
+        let reply = self.request("GET", &format!("/session/{session}/screenshot"))?;
+        let reply: Value = serde_json::from_str(&reply)?;
+        Ok(reply["value"].as_str().ok_or("no picture")?.to_owned())
+    }
+
+    /// One request, without a runtime; the body of the reply.
+    fn request(&self, method: &str, path: &str) -> Result<String> {
+        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
+        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n\
+             content-length: 0\r\n\r\n",
+            self.port
+        )?;
+        // It keeps the connection open whatever it is asked, so the end is where the length says.
+        let mut reply = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reply.read_line(&mut line)?;
+            let line = line.trim_end().to_ascii_lowercase();
+            if line.is_empty() {
+                break;
+            }
+            if let Some(value) = line.strip_prefix("content-length:") {
+                length = value.trim().parse()?;
+            }
+        }
+        let mut body = vec![0; length];
+        reply.read_exact(&mut body)?;
+        Ok(String::from_utf8(body)?)
+    }
+}
+
+/// The port that the program says it listens on.
+fn said(child: &mut Child, words: &str) -> Option<u16> {
+    let mut lines = BufReader::new(child.stdout.take()?).lines();
+    let port = lines
+        .by_ref()
+        .map_while(std::result::Result::ok)
+        .find_map(|line| {
+            let (_, port) = line.split_once(words)?;
+            port.trim_end_matches('.').parse().ok()
+        });
+    // Someone has to go on reading, or the program blocks on a full pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    port
+}
+
+/// Waits until something listens on the port, while the program runs.
+fn listens(child: &mut Child, port: u16) -> bool {
+    if let Some(output) = child.stdout.take() {
+        std::thread::spawn(move || BufReader::new(output).lines().for_each(drop));
+    }
+    let patience = Instant::now() + Duration::from_secs(20);
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
+        if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // Ending a session waits for its browser to end. Killed, the driver would leave it running.
+        if let Some(session) = &self.session {
+            let _ = self.request("DELETE", &format!("/session/{session}"));
+        }
+        // Chromium's driver ends by itself when asked; the others know no such path.
+        let asked = self.request("GET", "/shutdown");
+        if asked.is_ok_and(|answer| !answer.contains("error")) {
+            let patience = Instant::now() + Duration::from_secs(5);
+            while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < patience {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

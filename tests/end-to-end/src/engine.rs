@@ -1,0 +1,98 @@
+//! The engine whose browser a run of the tests drives, and what of it can be driven from outside.
+
+use crate::Result;
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Chromium,
+    Firefox,
+    WebKit,
+}
+
+/// Something that tests do to a browser and that WebDriver has no command for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capability {
+    /// Reading what a page wrote to its console.
+    Console,
+    /// The commands of Chromium's own protocol.
+    DevTools,
+    /// Taking the network from a tab, so that it hears of it.
+    Offline,
+    /// Running a script in a tab before those of each of its pages.
+    FirstScript,
+    /// Clearing a site's storage while its pages are open, as a person does in the browser's settings.
+    ClearedStorage,
+    /// Light or dark, whatever the system prefers.
+    Scheme,
+    /// A second start with the same profile.
+    Profile,
+}
+
+impl Engine {
+    /// The one that `ATELIER_ENGINE` names, or else Chromium.
+    pub fn of_this_run() -> Result<Self> {
+        match std::env::var("ATELIER_ENGINE").as_deref() {
+            Err(_) | Ok("" | "chromium") => Ok(Self::Chromium),
+            Ok("firefox") => Ok(Self::Firefox),
+            Ok("webkit") => Ok(Self::WebKit),
+            Ok(other) => Err(format!("ATELIER_ENGINE: no engine is called {other}").into()),
+        }
+    }
+
+    /// Why it can't, if it can't.
+    fn lacks(self, capability: Capability) -> Option<&'static str> {
+        use Capability::{
+            ClearedStorage, Console, DevTools, FirstScript, Offline, Profile, Scheme,
+        };
+        match (self, capability) {
+            (Self::Chromium, _) => None,
+            (_, DevTools) => Some("the test speaks Chromium's own protocol"),
+            (
+                Self::Firefox,
+                Console | Offline | FirstScript | ClearedStorage | Scheme | Profile,
+            ) => None,
+            (Self::WebKit, Console) => Some("its driver does not give out the page's console"),
+            (Self::WebKit, Offline) => Some("its driver can't take the network away"),
+            (Self::WebKit, FirstScript) => {
+                Some("its driver runs no script before the page's own, but the fault proxy does")
+            }
+            (Self::WebKit, ClearedStorage) => Some("its driver can't clear storage that is in use"),
+            (Self::WebKit, Scheme) => Some("its driver can't choose light or dark"),
+            (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),
+        }
+    }
+
+    /// An error that leaves the test out, rather than failing it, where this can't be done.
+    pub fn needs(self, capability: Capability) -> Result<()> {
+        match self.lacks(capability) {
+            None => Ok(()),
+            Some(reason) => Err(LeftOut {
+                engine: self,
+                reason,
+            }
+            .into()),
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// A test, or a part of one, that the engine can't be put through.
+#[derive(Clone, Copy, Debug)]
+pub struct LeftOut {
+    engine: Engine,
+    reason: &'static str,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.engine, self.reason)
+    }
+}
+
+impl std::error::Error for LeftOut {}

@@ -1,0 +1,72 @@
+//! Scripts that run in a tab before those of each of its pages, for an engine whose driver can't do
+//! that: the proxy writes them into the page. Which tab they are for, the tab itself remembers.
+
+use super::FaultProxy;
+use super::proxy::Shared;
+use super::reply::{self, Reply};
+use crate::Result;
+use crate::browser::Browser;
+use crate::engine::Engine;
+use http_body_util::BodyExt;
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use serde_json::json;
+use std::fmt::Write;
+
+pub(super) const PATH: &str = "/__first.js";
+
+/// In the tab's `sessionStorage`: the numbers of its scripts, with a space behind each.
+const KEY: &str = "__first";
+
+impl FaultProxy {
+    /// Runs a script in the present tab before those of every page that it opens here from now on.
+    pub async fn before_each_page(&self, browser: &Browser, script: &str) -> Result<()> {
+        if browser.engine != Engine::WebKit {
+            return browser.before_each_page(script).await;
+        }
+        let number = {
+            let mut scripts = self.shared().first_scripts();
+            scripts.push(script.to_owned());
+            scripts.len() - 1
+        };
+        let here = browser.client.current_url().await?;
+        if here.origin() != self.address().parse::<url::Url>()?.origin() {
+            browser
+                .open(&format!("{}/__counts", self.address()))
+                .await?;
+        }
+        let remember = "
+            const [key, number] = arguments;
+            sessionStorage.setItem(key, (sessionStorage.getItem(key) ?? '') + number + ' ')";
+        browser
+            .run(remember, vec![json!(KEY), json!(number.to_string())])
+            .await?;
+        Ok(())
+    }
+}
+
+/// All scripts, each of which runs only in its own tab.
+pub(super) fn scripts(shared: &Shared) -> Reply {
+    let mut all = format!("const mine = (sessionStorage.getItem('{KEY}') ?? '').split(' ');\n");
+    for (number, script) in shared.first_scripts().iter().enumerate() {
+        let _ = writeln!(all, "if (mine.includes('{number}')) {{ {script} }}");
+    }
+    // A scope of its own, as the drivers' own way gives it.
+    reply::script(format!("{{ {all} }}"))
+}
+
+/// Has a page ask for the scripts before anything else.
+pub(super) async fn write_into(page: Reply) -> Reply {
+    let kind = page.headers().get(CONTENT_TYPE);
+    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html")) {
+        return page;
+    }
+    let (mut parts, body) = page.into_parts();
+    let Ok(body) = body.collect().await;
+    let body = String::from_utf8_lossy(&body.to_bytes()).replacen(
+        "<head>",
+        &format!("<head><script src={PATH}></script>"),
+        1,
+    );
+    parts.headers.remove(CONTENT_LENGTH);
+    Reply::from_parts(parts, body.into_bytes().into())
+}
