@@ -1,6 +1,6 @@
 //! Exactly one tab leads, whatever the browser makes of locks.
 
-use crate::studio::{PATIENCE, play};
+use crate::studio::{PATIENCE, play, play_without_keys};
 use crate::tabs::{calls_of_tab, run_first};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -142,6 +142,54 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         assert_eq!(calls_of_tab(studio).await?, 0, "it led all the same");
         assert_eq!(studio.sent("queued"), 2, "refused, and once more");
         browser.switch_to(&third).await
+    })
+    .await;
+}
+
+/// Guards against two tabs that both lead: once a person has cleared the site's data, the browser
+/// gives the lock once more, to the next page, and what a third tab submitted was sent, and paid,
+/// twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_tab_leads_after_the_sites_data_was_cleared() {
+    let name = "one_tab_leads_after_the_sites_data_was_cleared";
+    play_without_keys(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        let form = studio.form().await?;
+        studio.generate(&form, "before").await?;
+        studio.accepted(1).await?;
+        let follower = studio.open_model_tab().await?;
+        browser.set_size(1280, 4000).await?;
+        studio.form().await?;
+        let everything = json!({ "origin": studio.proxy.address(), "storageTypes": "all" });
+        browser
+            .devtools("Storage.clearDataForOrigin", everything)
+            .await?;
+        studio.open_model_tab().await?;
+        browser.set_size(1280, 4000).await?;
+        studio.form().await?;
+        // Until it has had its first turn to renew the lease.
+        let lease = "return localStorage.getItem('atelier.leader') !== null";
+        until("a tab to lead", PATIENCE, async || {
+            Ok(if browser.run(lease, vec![]).await? == json!(true) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet("nobody does".into())
+            })
+        })
+        .await?;
+        browser.switch_to(&follower).await?;
+        let form = studio.form().await?;
+        for n in 1..=3 {
+            let prompt = format!("after {n}");
+            studio.generate(&form, &prompt).await?;
+            studio.accepted(n + 1).await?;
+        }
+        studio.show_tasks().await?;
+        studio.settled().await?;
+        for n in 1..=3 {
+            assert_eq!(studio.sent(&format!("after {n}")), 1, "sent by two tabs");
+        }
+        Ok(())
     })
     .await;
 }

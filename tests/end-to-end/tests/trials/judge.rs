@@ -8,8 +8,8 @@ use std::fmt;
 use std::time::Duration;
 
 /// A call this short after a refusal had left when that came, and a tab that went this short after
-/// it had not told anybody.
-const UNDER_WAY: Duration = Duration::from_millis(500);
+/// it had not told anybody: on a busy machine an answer takes its time.
+const UNDER_WAY: Duration = Duration::from_millis(1_000);
 
 /// What a trial has done to the page that the page could not help.
 #[derive(Default)]
@@ -197,5 +197,112 @@ impl fmt::Display for Verdict {
             )?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(number: usize, at_ms: u64, path: &str, prompts: &[&str]) -> Call {
+        Call {
+            number,
+            at: Duration::from_millis(at_ms),
+            method: "POST".into(),
+            path: path.into(),
+            authorization: None,
+            ids: Vec::new(),
+            prompts: prompts.iter().map(ToString::to_string).collect(),
+            keys: Vec::new(),
+            mark: None,
+            heard: Vec::new(),
+            items: 1,
+            status: Some(200),
+            accepted: Vec::new(),
+            not_before: None,
+            fault: None,
+        }
+    }
+
+    fn verdict(
+        keys: Keys,
+        calls: &[Call],
+        excuses: &Excuses,
+        states: &[(&str, &str)],
+        taken: &[(&str, usize)],
+    ) -> Verdict {
+        let mut ledger = Ledger::default();
+        ledger.ask("a");
+        ledger.ask("b");
+        let text = |pair: &(&str, &str)| (pair.0.to_owned(), pair.1.to_owned());
+        judge(&Evidence {
+            keys,
+            ledger: &ledger,
+            calls,
+            excuses,
+            states: &states.iter().map(text).collect(),
+            unconfirmed: &[],
+            taken: &taken.iter().map(|(p, n)| ((*p).to_owned(), *n)).collect(),
+        })
+    }
+
+    const DONE: [(&str, &str); 2] = [("a", "Completed"), ("b", "Completed")];
+
+    #[test]
+    fn what_is_not_there_is_lost_unless_the_page_had_said_so() {
+        let mut excuses = Excuses::default();
+        let states = [("a", "Completed"), ("b", "Queued")];
+        let lost = verdict(Keys::Honoured, &[], &excuses, &states, &[]);
+        assert_eq!(lost.lost, ["b"]);
+        excuses.unkept.insert("b".into());
+        let excused = verdict(Keys::Honoured, &[], &excuses, &states, &[]);
+        assert!(excused.is_clean());
+        assert_eq!((excused.completed, excused.excused), (1, 1));
+    }
+
+    #[test]
+    fn what_was_accepted_before_is_never_excused() {
+        let mut excuses = Excuses::default();
+        let mut ledger = Ledger::default();
+        ledger.ask("a");
+        ledger.ask("b");
+        let mut accepted = call(1, 10, "/v2/generate", &["a"]);
+        accepted.accepted = vec!["1".into()];
+        let [since, now] = [20, 30].map(Duration::from_millis);
+        excuses.forget(since, now, &ledger, &[accepted]);
+        assert_eq!(excuses.unkept, BTreeSet::from(["b".to_owned()]));
+    }
+
+    #[test]
+    fn the_services_books_and_the_calls_tell_what_was_paid_twice() {
+        let excuses = Excuses::default();
+        let twice = verdict(Keys::Honoured, &[], &excuses, &DONE, &[("a", 2), ("b", 1)]);
+        assert_eq!(twice.paid_twice, ["a"]);
+        let calls = [1, 2].map(|number| call(number, 10, "/v2/generate", &["b"]));
+        let again = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]);
+        assert!(again.is_clean(), "the service takes a key once");
+        let again = verdict(Keys::Unknown, &calls, &excuses, &DONE, &[]);
+        assert_eq!(again.paid_twice, ["b"]);
+    }
+
+    #[test]
+    fn a_call_is_early_after_a_refusal_that_was_heard() {
+        let mut refused = call(1, 1_000, "/v2/status", &[]);
+        refused.status = Some(429);
+        refused.not_before = Some(Duration::from_millis(5_000));
+        let calls = [
+            refused,
+            call(2, 1_900, "/v2/status", &[]),
+            call(3, 2_500, "/models/image/tessera", &[]),
+            call(4, 4_900, "/v2/status", &[]),
+            call(5, 5_000, "/v2/status", &[]),
+        ];
+        let mut excuses = Excuses::default();
+        let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
+        assert_eq!(early.len(), 1);
+        assert_eq!(early[0].number, 4);
+        excuses.gone.push(Duration::from_millis(1_200));
+        let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
+        assert!(early.is_empty());
     }
 }

@@ -187,7 +187,7 @@ impl Course {
     fn fault(&mut self) -> Rule {
         let paths = ["/v2/generate*", "/v2/status*", "/v2/response*", "/v2/*"];
         let mut path = self.chance.one_of(&paths);
-        let seconds = 1 + self.chance.below(4);
+        let seconds = 2 + self.chance.below(4);
         let fault = match self.chance.below(12) {
             0 => refusal(429, Some(RetryAfter::Seconds(seconds))),
             1 => refusal(429, Some(RetryAfter::Date(seconds))),
