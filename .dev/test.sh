@@ -2,6 +2,8 @@
 # that is wrong; the last line is the sum.
 
 phases=(format lint native browser build end-to-end budget)
+# Run only when they are named.
+more_phases=(trials)
 passed=0
 failed=0
 left_out=0
@@ -27,7 +29,8 @@ test_all() {
   done
   [ "${#wanted[@]}" -gt 0 ] || wanted=("${phases[@]}")
   for phase in "${wanted[@]}"; do
-    [[ " ${phases[*]} " == *" $phase "* ]] || die "no such phase: $phase (there are: ${phases[*]})"
+    [[ " ${phases[*]} ${more_phases[*]} " == *" $phase "* ]] ||
+      die "no such phase: $phase (there are: ${phases[*]} ${more_phases[*]})"
   done
   counting=yes
   set_up_tests
@@ -171,6 +174,13 @@ test_build() {
   # So that the phases after it cannot pass on an older build.
   rm -rf dist
   check "release build of the page" trunk build --release
+}
+
+# Random trials of the page on what build has left in dist/; ATELIER_TRIAL_SEED chooses others.
+test_trials() {
+  build_service || return 0
+  suite "random trials" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+    cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
 }
 
 test_end_to_end() {

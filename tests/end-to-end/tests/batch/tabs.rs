@@ -4,7 +4,6 @@ use crate::studio::{BATCH, PATIENCE, Studio, numbered, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
-use serde_json::json;
 
 /// Opens Batch mode in a further tab that hears the other tabs only while `window.isDeaf` is not set;
 /// what it missed it hears afterwards.
