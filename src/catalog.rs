@@ -6,10 +6,15 @@ use std::sync::Arc;
 use crate::erased::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
 use atelier_engine::Idempotency;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use crate::browser::{http, lifecycle};
 use crate::session::Session;
+
+/// The waits between tries to get the list of models of a service that can't be reached: doubling.
+const FIRST_RETRY_MS: u32 = 5_000;
+const LONGEST_RETRY_MS: u32 = 60_000;
 
 /// Something that is fetched.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +39,8 @@ type Slot<T> = ArcRwSignal<Load<Arc<T>>>;
 pub struct Catalog {
     session: Session,
     models: StoredValue<Slot<ModelList>>,
+    /// How often the list was asked for: the latest answer counts.
+    fetches: StoredValue<u32>,
     schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
 }
 
@@ -42,6 +49,7 @@ impl Catalog {
         let this = Self {
             session,
             models: StoredValue::new(ArcRwSignal::new(Load::Loading)),
+            fetches: StoredValue::new(0),
             schemas: StoredValue::new(HashMap::new()),
         };
         let asked = StoredValue::new(None);
@@ -83,33 +91,50 @@ impl Catalog {
 
     /// Fetches the list, at first or once more.
     pub fn load_models(&self) {
-        let session = self.session;
         let slot = self.models.get_value();
-        let address = session.settings_untracked().address;
         if slot.with_untracked(|load| load.loaded().is_none()) {
             slot.set(Load::Loading);
         }
+        self.fetch_models(FIRST_RETRY_MS);
+    }
+
+    /// Where the service can't be reached, it is asked again by itself, less and less often: tasks may
+    /// wait for what its list says of guests and of idempotency keys.
+    fn fetch_models(&self, retry_ms: u32) {
+        let (this, session) = (*self, self.session);
+        let slot = self.models.get_value();
+        let address = session.settings_untracked().address;
+        let fetch = self.fetches.try_update_value(|fetches| {
+            *fetches += 1;
+            *fetches
+        });
         spawn(async move {
             let answer = http::get_json(&address.url(path::MODELS)).await;
-            if session.settings_untracked().address != address {
+            let is_latest = || this.fetches.try_get_value() == fetch;
+            if session.settings_untracked().address != address || !is_latest() {
                 return; // The answer of a service that is no longer asked.
             }
-            slot.set(match answer.and_then(ModelList::from_body) {
+            let error = match answer.and_then(ModelList::from_body) {
                 Ok(list) => {
                     session.set_guest(address.clone(), list.guest.clone());
                     let honoured = list.idempotent_for_ms.map(Idempotency::For);
                     session.set_idempotency(address, honoured.unwrap_or(Idempotency::Unsupported));
-                    Load::Loaded(Arc::new(list))
+                    return slot.set(Load::Loaded(Arc::new(list)));
                 }
-                Err(error) => {
-                    if !error.is_retryable() {
-                        session.set_idempotency(address, Idempotency::Unsupported);
-                    } else if untrack(|| session.idempotency()) == Idempotency::Asked {
-                        session.set_idempotency(address, Idempotency::Unknown);
-                    }
-                    Load::Failed(error)
-                }
-            });
+                Err(error) => error,
+            };
+            let is_retryable = error.is_retryable();
+            slot.set(Load::Failed(error));
+            if !is_retryable {
+                return session.set_idempotency(address, Idempotency::Unsupported);
+            }
+            if untrack(|| session.idempotency()) == Idempotency::Asked {
+                session.set_idempotency(address, Idempotency::Unknown);
+            }
+            TimeoutFuture::new(retry_ms).await;
+            if is_latest() {
+                this.fetch_models((retry_ms * 2).min(LONGEST_RETRY_MS));
+            }
         });
     }
 

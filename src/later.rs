@@ -4,7 +4,6 @@
 //! What lives in there may only be called once the state is [`State::Here`].
 
 use atelier_engine::release::{self, Lack, Remedy};
-use atelier_engine::{Phase, Task};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Function, Promise, Reflect};
 use leptos::prelude::*;
@@ -114,7 +113,7 @@ impl Later {
         self.state.set(State::Leaving);
         TimeoutFuture::new(READ_MS).await;
         // A request that is cut off may have been received, and would be paid for unseen.
-        while runner.with_tasks(is_sending) {
+        while runner.is_sending() {
             TimeoutFuture::new(READ_MS).await;
         }
         location::reload();
@@ -125,10 +124,4 @@ impl Later {
 fn own() -> Option<String> {
     let mark = document().query_selector("meta[name=release]").ok()??;
     mark.get_attribute("content")
-}
-
-fn is_sending(tasks: &[&Task]) -> bool {
-    tasks
-        .iter()
-        .any(|task| task.state.phase() == Phase::Submitting)
 }

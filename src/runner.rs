@@ -32,6 +32,7 @@ mod records;
 mod shown;
 mod stopped;
 mod talk;
+mod waits;
 mod wanted;
 
 use note::Note;
@@ -65,13 +66,15 @@ struct Inner {
     engine: Engine,
     /// `None` until it is open, and while it can't be opened.
     storage: Option<Rc<Storage>>,
+    /// Which connection to it this is, or was: what is heard of an earlier one is no news.
+    connection: u64,
     /// An answer to opening it is awaited.
     is_opening: bool,
     /// It has worked in this visit.
     had_storage: bool,
     /// Somebody sees to it that storage works again.
     is_recovering: bool,
-    /// Records that were to be deleted while storage could not be reached.
+    /// Records that were to be deleted, until they are.
     undeleted: Vec<(Store, String)>,
     /// The records of batches that this tab knows, by their keys, as they are stored.
     batches: BTreeMap<BatchKey, String>,
@@ -105,6 +108,7 @@ impl Runner {
             inner: StoredValue::new_local(Inner {
                 engine,
                 storage: None,
+                connection: 0,
                 is_opening: false,
                 had_storage: false,
                 is_recovering: false,
@@ -184,7 +188,7 @@ impl Runner {
     async fn open(self) {
         match self.connect().await {
             Ok(()) => self.inner.update_value(|inner| inner.had_storage = true),
-            Err(error) => self.storage_failed(error),
+            Err(error) => self.storage_failed(error, self.connection()),
         }
         self.is_open.set(true);
         let leadership = Leadership::start(move |leads| {
@@ -218,6 +222,7 @@ impl Runner {
             .update_value(|inner| inner.unheard = Some(Vec::new()));
         let stored = self.read_all().await;
         // The right to lead may have been lost meanwhile.
+        self.check_leadership();
         let unheard = self.inner.try_update_value(|inner| {
             if inner.generation != generation {
                 return None;
@@ -228,13 +233,26 @@ impl Runner {
         let Some(unheard) = unheard.flatten() else {
             return;
         };
+        // Nothing can be read, or the last leader could not write what it told.
+        let is_incomplete = stored.is_err() || self.leader_storage_error.get_untracked().is_some();
         self.with_engine(|engine| {
             let now = clock::now();
-            // Where nothing can be read, what this tab knows is all there is.
-            let tasks = stored.unwrap_or_else(|_| engine.tasks().cloned().collect());
+            let mut tasks = stored.unwrap_or_default();
+            if is_incomplete {
+                // What this tab knows beside it is all there is.
+                let is_known = |task: &&Task| tasks.iter().all(|stored| stored.key != task.key);
+                let unstored: Vec<Task> = engine.tasks().filter(is_known).cloned().collect();
+                tasks.extend(unstored);
+            }
             engine.load(tasks, now);
+            for (address, until) in waits::kept() {
+                engine.wait(&address, until, now);
+            }
             if self.session.is_refused() {
                 engine.credentials_refused(now);
+            } else {
+                // Another tab may have found out that they are taken after all.
+                engine.credentials_changed(now);
             }
             engine.set_leading(true, now);
         });
@@ -276,12 +294,26 @@ impl Runner {
         Some(key)
     }
 
-    /// The same for several, which leave together.
-    pub fn retry_all(&self, keys: &[TaskKey]) {
-        self.submit_tasks(keys.iter().filter_map(|key| self.again(key)).collect());
+    /// The same for several, which leave together; how many of them are sent.
+    pub fn retry_all(&self, keys: &[TaskKey]) -> usize {
+        let tasks: Vec<Task> = keys.iter().filter_map(|key| self.again(key)).collect();
+        let count = tasks.len();
+        self.submit_tasks(tasks);
+        count
+    }
+
+    /// A request is under way that might be paid for unseen if the page were left now.
+    pub fn is_sending(&self) -> bool {
+        self.inner.with_value(|inner| inner.engine.is_sending())
     }
 
     fn again(&self, key: &TaskKey) -> Option<Task> {
+        if untrack(|| self.session.credentials()).is_none() {
+            self.notices.problem(
+                "Not sent: User ID and Access token are missing. They are set in Settings.",
+            );
+            return None;
+        }
         let old = self.task(key)?.get_untracked();
         let mut task = Task::new(
             TaskKey(random::key()),
@@ -439,7 +471,11 @@ impl Runner {
                     self.forget(&key);
                     self.tell(&Note::Removed(key));
                 }
-                Command::Call(call) => spawn(self.perform(call)),
+                Command::Wait { address, until } => waits::keep(&address, until),
+                Command::Call(call) => {
+                    let generation = self.inner.with_value(|inner| inner.generation);
+                    spawn(self.perform(call, generation));
+                }
                 Command::Finished(key) => {
                     self.announce(&key);
                     self.keep(format!("{key}/"));
@@ -450,27 +486,32 @@ impl Runner {
             for task in &saved {
                 self.tell(&Note::Task(Box::new(task.clone())));
             }
-            let this = *self;
             let written = self.write(&saved);
             spawn(async move {
-                if let Err(error) = written.await {
-                    this.storage_failed(error);
-                }
+                // What is refused is written again once storage works.
+                let _ = written.await;
             });
         }
     }
 
-    async fn perform(self, call: Call) {
-        let generation = self.generation();
-        if !call.write_first.is_empty()
-            && let Err(error) = self.write(&call.write_first).await
-        {
-            self.storage_failed(error);
+    /// Makes a call that was decided in this generation of leading.
+    async fn perform(self, call: Call, generation: u64) {
+        if !call.write_first.is_empty() {
+            // Where it is refused, the engine knows now, and may want to ask before sending.
+            let _ = self.write(&call.write_first).await;
+            let now = clock::now();
+            let leaves = self
+                .inner
+                .try_update_value(|inner| inner.engine.may_leave(call.id, now));
+            if leaves != Some(true) {
+                self.with_engine(|_| {});
+                return;
+            }
         }
         // While the records were written another tab may have taken over, and may have sent what is
         // in them; or they could not be written, and the person has to be asked.
         self.check_leadership();
-        let may_send = self.generation() == generation
+        let may_send = self.generation() == Some(generation)
             && (call.kind != CallKind::Generate
                 || self
                     .inner

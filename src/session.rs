@@ -40,9 +40,9 @@ impl Session {
     /// Reads what earlier visits left, and follows the other tabs.
     pub fn start() -> Self {
         let settings = stored_settings().unwrap_or_default();
-        let token = stored_token(Place::Tab, &settings)
+        let token = read_token(Place::Tab)
             .filter(|token| token.of(&settings).is_some())
-            .or_else(|| stored_token(Place::Browser, &settings));
+            .or_else(|| stored_token(&settings));
         let this = Self {
             settings: RwSignal::new(settings),
             token: RwSignal::new(token),
@@ -88,7 +88,7 @@ impl Session {
     fn read_again(&self) {
         // Nothing is stored, or it was cleared: what this visit knows holds.
         if let Some(settings) = stored_settings() {
-            let token = stored_token(Place::Browser, &settings);
+            let token = stored_token(&settings);
             self.follow(settings, token);
         }
     }
@@ -150,6 +150,8 @@ impl Session {
     /// What the service at this address offers to anyone, by its list of models.
     pub fn set_guest(&self, address: ServiceAddress, guest: Option<Guest>) {
         match guest {
+            // Of a service that was only asked whether it answers.
+            _ if address != self.settings.read_untracked().address => {}
             Some(guest) => {
                 self.tell(&SessionMessage::Guest(address.clone(), guest.clone()));
                 self.put_guest(address, guest);
@@ -166,8 +168,9 @@ impl Session {
     }
 
     fn put_guest(&self, address: ServiceAddress, guest: Guest) {
+        let is_present = self.settings.read_untracked().address == address;
         let guest = Some((address, guest));
-        if *self.guest.read_untracked() != guest {
+        if is_present && *self.guest.read_untracked() != guest {
             self.guest.set(guest);
         }
     }
@@ -286,11 +289,18 @@ fn stored_settings() -> Option<Settings> {
     Settings::from_value(json::read(&Place::Browser.read(SETTINGS)?)?)
 }
 
-fn stored_token(place: Place, settings: &Settings) -> Option<AccessToken> {
-    let text = place.read(TOKEN)?;
-    let token = json::read(&text).and_then(AccessToken::from_value);
-    // Earlier versions kept the bare token, of the settings beside it.
-    Some(token.unwrap_or_else(|| AccessToken::of_first_version(settings, text)))
+fn read_token(place: Place) -> Option<AccessToken> {
+    json::read(&place.read(TOKEN)?).and_then(AccessToken::from_value)
+}
+
+/// The remembered token. Earlier versions kept it bare, of the settings beside it; a tab's own they
+/// kept bare as well, but the settings may be others by now, so that one is not taken.
+fn stored_token(settings: &Settings) -> Option<AccessToken> {
+    let token = read_token(Place::Browser);
+    token.or_else(|| {
+        let bare = Place::Browser.read(TOKEN)?;
+        Some(AccessToken::of_first_version(settings, bare))
+    })
 }
 
 /// Keeps the token where the person wants it to be, and nowhere else; whether that went well.

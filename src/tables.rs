@@ -17,7 +17,8 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 use crate::browser::local::Place;
-use crate::browser::tables::{self, Exchanged, Record, Refusal};
+use crate::browser::storage::StorageError;
+use crate::browser::tables::{self, Exchanged, Record};
 use crate::erased::{after, spawn};
 use aside::{Aside, Why};
 use sharing::{known, me};
@@ -30,11 +31,11 @@ const MOST_WAIT_MS: Millis = 1_000;
 /// What could not be written or read is tried again after this.
 const AGAIN_MS: u32 = 3_000;
 
-/// How often a writing that is under way is looked at by whoever waits for its end.
-const WRITING_MS: u32 = 20;
-
 /// Rows that are written as text in one go: about a millisecond.
 const ROWS_AT_ONCE: usize = 200;
+
+/// After how many changes, and what then.
+type Waiter = (u64, Box<dyn FnOnce()>);
 
 /// The table of one model.
 pub struct KeptTable {
@@ -51,6 +52,8 @@ pub struct KeptTable {
     /// How often a person has changed it here, and how many of these changes are stored.
     changes: Cell<u64>,
     stored: Cell<u64>,
+    /// What is to be done once so many are stored.
+    waiters: RefCell<Vec<Waiter>>,
     /// When it was changed last, and when first since the last writing.
     edited: Cell<Millis>,
     waits_since: Cell<Option<Millis>>,
@@ -85,6 +88,7 @@ impl KeptTable {
             is_own: Cell::new(false),
             changes: Cell::new(0),
             stored: Cell::new(0),
+            waiters: RefCell::default(),
             edited: Cell::new(0),
             waits_since: Cell::new(None),
             waiting: RefCell::new(None),
@@ -137,15 +141,25 @@ impl KeptTable {
         }
     }
 
-    /// Writes what is not stored yet; whether all of it is stored then.
-    pub async fn write_all(&'static self) -> bool {
-        while self.is_busy.get() {
-            TimeoutFuture::new(WRITING_MS).await;
-        }
+    /// Writes what is not stored yet, and acts once all that is there now is stored, however often
+    /// that has to be tried and whatever is typed meanwhile.
+    pub fn once_stored(&'static self, act: impl FnOnce() + 'static) {
+        let waiter: Waiter = (self.changes.get(), Box::new(act));
+        self.waiters.borrow_mut().push(waiter);
         if self.is_unstored() {
-            self.write().await;
+            self.write_soon();
+        } else {
+            self.serve_waiters();
         }
-        !self.is_unstored()
+    }
+
+    fn serve_waiters(&self) {
+        let stored = self.stored.get();
+        let due = |waiter: &mut Waiter| waiter.0 <= stored;
+        let due: Vec<_> = self.waiters.borrow_mut().extract_if(.., due).collect();
+        for (_, act) in due {
+            act();
+        }
     }
 
     /// Shows the rows that were put aside; those that are shown are put aside instead.
@@ -252,6 +266,7 @@ impl KeptTable {
     /// Shows what is stored.
     fn show(&self, record: &Record) {
         self.base.set(record.stored.revision);
+        self.edited.set(record.stored.edited);
         self.is_own.set(record.stored.writer == me());
         if let Some(table) = self.parse(&record.text) {
             self.table.set(table);
@@ -284,18 +299,39 @@ impl KeptTable {
         }
     }
 
+    /// What is stored may be gone, say because a person has cleared the browser's data: what is
+    /// shown is stored anew.
+    fn may_be_gone(&'static self) {
+        if self.base.get() == 0 && !self.is_unstored() {
+            return;
+        }
+        if self.table.read_untracked().is_empty() {
+            self.base.set(0);
+        } else {
+            // By nobody: it is as old as it was.
+            self.changes.set(self.changes.get() + 1);
+        }
+        self.write_soon();
+    }
+
     /// Shows what is stored if it is newer. Whether it was.
     async fn follow(&'static self) -> bool {
+        let base = self.base.get();
         let result = tables::exchange(&self.model, None).await;
-        if self.is_unstored() {
+        if self.is_unstored() || self.base.get() != base {
             return false;
         }
         match result {
-            Ok(found) => {
+            Ok(Exchanged { there, .. }) => {
                 self.refusal.set(None);
-                let newer = found
-                    .there
-                    .filter(|record| record.stored.revision > self.base.get());
+                let revision = there.as_ref().map_or(0, |record| record.stored.revision);
+                if revision < base {
+                    // Counting has begun anew.
+                    self.may_be_gone();
+                    return false;
+                }
+                self.serve_waiters();
+                let newer = there.filter(|_| revision > base);
                 if let Some(record) = &newer {
                     self.show(record);
                 }
@@ -353,6 +389,7 @@ impl KeptTable {
                 there: replaced,
             }) => {
                 self.is_stored(changes, revision);
+                self.serve_waiters();
                 self.tell(revision, base);
                 let replaced = replaced.and_then(|record| self.parse(&record.text));
                 if let Some(table) = replaced {
@@ -365,6 +402,8 @@ impl KeptTable {
                 let mine = self.table.get_untracked();
                 self.refusal.set(None);
                 self.stored.set(changes);
+                // What gave way is not stored.
+                self.waiters.take();
                 self.show(&later);
                 self.put_aside(mine, Why::Replaced);
             }
@@ -380,7 +419,7 @@ impl KeptTable {
         }
     }
 
-    /// The page is being closed, or put away.
+    /// The page is being closed, or put away; whether it is stored is known to the next visit.
     fn write_at_once(&self) {
         if !self.is_unstored() {
             return;
@@ -410,9 +449,9 @@ impl KeptTable {
         self.forget_earlier();
     }
 
-    fn is_refused(&'static self, refusal: Refusal) {
-        if self.refusal.get_untracked() != Some(refusal.words()) {
-            self.refusal.set(Some(refusal.words()));
+    fn is_refused(&'static self, refusal: StorageError) {
+        if self.refusal.get_untracked() != Some(refusal.reason()) {
+            self.refusal.set(Some(refusal.reason()));
         }
         let again = after(AGAIN_MS, move || {
             self.again.take();

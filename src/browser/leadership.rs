@@ -66,7 +66,8 @@ impl Leadership {
         let is_over = self.is_leading.get()
             && !lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now());
         if is_over {
-            self.set_leading(false);
+            // It may only have ended, and nobody else have wanted it.
+            self.renew();
         }
         self.is_leading.get()
     }
@@ -121,20 +122,22 @@ impl Leadership {
     }
 
     fn read(&self) -> Found {
-        match Place::Browser.try_read(NAME) {
+        let Some(text) = Place::Browser.try_read(NAME) else {
+            return Found::Refused;
+        };
+        match text.as_deref().and_then(Lease::parse) {
+            Some(lease) if lease.holder != self.me && lease.until >= clock::now() => {
+                Found::Lease(lease)
+            }
             _ if self.is_refused.get() => Found::Refused,
-            None => Found::Refused,
-            Some(text) => match text.as_deref().and_then(Lease::parse) {
-                Some(lease) => Found::Lease(lease),
-                None => Found::Nothing,
-            },
+            Some(lease) => Found::Lease(lease),
+            None => Found::Nothing,
         }
     }
 }
 
-/// Asks for the browser's lock, which is then held until it is given back or the page is gone. There is
-/// none on pages
-/// that are neither https nor localhost, and a browser may refuse it.
+/// Asks for the browser's lock, which is then held until it is given back or the page is gone.
+/// Pages that are neither https nor localhost have no locks, and a browser may refuse one.
 fn request_lock(on_held: impl Fn(Function) + 'static, on_refused: impl Fn() + 'static) {
     let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
     let request = Reflect::get(&locks, &"request".into())

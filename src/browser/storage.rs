@@ -24,7 +24,7 @@ const VERSION: u32 = 2;
 
 /// How long a read or a write may take before it counts as refused: thousands of records on a busy
 /// machine take a second or two.
-const TIMEOUT_MS: u32 = 15_000;
+const TIMEOUT_MS: u32 = 8_000;
 
 /// What is kept, each kind under its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,13 @@ impl Store {
 #[derive(Debug)]
 pub struct Storage {
     database: Database,
+}
+
+impl Drop for Storage {
+    /// A connection that nobody uses would hold up whoever wants to upgrade or delete the database.
+    fn drop(&mut self) {
+        self.database.close();
+    }
 }
 
 /// Why something was not read or written.
@@ -146,8 +153,8 @@ impl From<Error> for StorageError {
 impl Storage {
     /// `on_gone` is called once, when the connection has been taken away. It may never answer; a
     /// future that is dropped leaves a connection behind that blocks others.
-    pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Self, StorageError> {
-        Self::open_named(NAME, on_gone).await
+    pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Rc<Self>, StorageError> {
+        Self::open_named(NAME, on_gone).await.map(Rc::new)
     }
 
     /// Opens a database of another name; tests do.
@@ -228,7 +235,7 @@ impl Storage {
         let written = async move {
             match begun? {
                 None => Ok(()),
-                Some(transaction) => match transaction.await? {
+                Some(transaction) => match transaction.await.map_err(of_write)? {
                     TransactionResult::Committed => Ok(()),
                     // The browser aborts a transaction when the disk or the quota is full.
                     TransactionResult::Aborted => Err(StorageError::Full),
@@ -263,6 +270,15 @@ impl Storage {
             Ok(store.get_all(query, None)?.await?)
         };
         in_time(read).boxed_local()
+    }
+}
+
+/// Why a write was refused. Where a request of it was, the error is not told in a way that can be
+/// read, and what a request to put a text meets is a lack of room.
+fn of_write(error: Error) -> StorageError {
+    match error {
+        Error::UnexpectedJsType(..) => StorageError::Full,
+        error => error.into(),
     }
 }
 

@@ -1,8 +1,6 @@
 //! The connection to storage: opened, lost, opened again. While there is none, tasks are kept in
 //! memory alone, and the page says so.
 
-use std::rc::Rc;
-
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -33,32 +31,34 @@ impl Runner {
         if is_opening != Some(false) {
             return Err(StorageError::Silent);
         }
+        let connection = self.inner.try_update_value(|inner| {
+            inner.connection += 1;
+            inner.connection
+        });
+        let connection = connection.unwrap_or_default();
         let opening = async move {
-            let opened = Storage::open(move || self.storage_failed(StorageError::Closed)).await;
-            self.inner.update_value(|inner| inner.is_opening = false);
-            opened
+            let on_gone = move || self.storage_failed(StorageError::Closed, connection);
+            let opened = Storage::open(on_gone).await;
+            self.inner.update_value(|inner| {
+                inner.is_opening = false;
+                inner.storage = opened.as_ref().ok().cloned();
+            });
+            opened.map(|_| ())
         };
         match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
-            Either::Left((opened, _)) => self.take(opened?).await,
+            Either::Left((opened, _)) => {
+                opened?;
+                self.learn_stored().await
+            }
             Either::Right((_, opening)) => {
                 // It may answer yet, for instance when another tab no longer blocks it. Whoever
                 // tries to recover finds it open then.
                 spawn(async move {
-                    if let Ok(storage) = opening.await {
-                        self.inner
-                            .update_value(|inner| inner.storage = Some(Rc::new(storage)));
-                    }
+                    let _ = opening.await;
                 });
                 Err(StorageError::Silent)
             }
         }
-    }
-
-    /// What is stored and what this tab knows become one.
-    async fn take(self, storage: Storage) -> Result<(), StorageError> {
-        self.inner
-            .update_value(|inner| inner.storage = Some(Rc::new(storage)));
-        self.learn_stored().await
     }
 
     async fn learn_stored(self) -> Result<(), StorageError> {
@@ -71,18 +71,19 @@ impl Runner {
         Ok(())
     }
 
-    /// Something was not read or written. Says so until it is mended, and mends it.
-    pub(super) fn storage_failed(self, error: StorageError) {
+    /// Something was not read or written on a connection. Says so until it is mended, and mends it.
+    pub(super) fn storage_failed(self, error: StorageError, connection: u64) {
         let before = self.inner.try_update_value(|inner| {
+            if inner.connection != connection {
+                return None;
+            }
             if error != StorageError::Full {
                 inner.storage = None;
             }
-            (
-                inner.had_storage,
-                std::mem::replace(&mut inner.is_recovering, true),
-            )
+            let is_recovering = std::mem::replace(&mut inner.is_recovering, true);
+            Some((inner.had_storage, is_recovering))
         });
-        let Some((had_worked, is_recovering)) = before else {
+        let Some((had_worked, is_recovering)) = before.flatten() else {
             return;
         };
         self.set_storage_error(Some(error));
@@ -95,11 +96,18 @@ impl Runner {
     /// Tries until storage works again, and then writes what could not be written.
     async fn recover(self) {
         let mut wait = 0;
-        while let Err(error) = self.write_again(wait).await {
-            if error != StorageError::Full {
-                self.inner.update_value(|inner| inner.storage = None);
+        loop {
+            match self.write_again(wait).await {
+                Ok(()) if self.storage().is_some() => break,
+                // It has gone again meanwhile.
+                Ok(()) => {}
+                Err(error) => {
+                    if error != StorageError::Full {
+                        self.inner.update_value(|inner| inner.storage = None);
+                    }
+                    self.set_storage_error(Some(error));
+                }
             }
-            self.set_storage_error(Some(error));
             wait = (wait * 2).clamp(FIRST_RETRY_MS, LONGEST_RETRY_MS);
         }
         self.inner.update_value(|inner| {
@@ -117,6 +125,8 @@ impl Runner {
         } else {
             self.learn_stored().await?;
         }
+        // Whoever leads by now has written something newer.
+        self.check_leadership();
         self.write_all().await
     }
 

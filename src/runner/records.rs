@@ -19,10 +19,11 @@ impl Runner {
     /// Storage is not open, or does not answer.
     pub(super) async fn read_all(self) -> Result<Vec<Task>, StorageError> {
         let storage = self.storage().ok_or(StorageError::Closed)?;
+        let connection = self.connection();
         let texts = match storage.all_texts(Store::Tasks).await {
             Ok(texts) => texts,
             Err(error) => {
-                self.storage_failed(error);
+                self.storage_failed(error, connection);
                 return Err(error);
             }
         };
@@ -37,7 +38,7 @@ impl Runner {
                 total - tasks.len()
             ));
         }
-        // Removed while storage could not be reached: its record is only still there.
+        // Removed, and not yet deleted: its record is only still there.
         self.inner.with_value(|inner| {
             let is_removed = |task: &Task| {
                 let record = (Store::Tasks, task.key.0.clone());
@@ -74,7 +75,24 @@ impl Runner {
                 (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
             })
             .collect();
-        storage.put(&records)
+        self.watched(storage.put(&records))
+    }
+
+    pub(super) fn connection(&self) -> u64 {
+        self.inner.with_value(|inner| inner.connection)
+    }
+
+    /// A write whose failure is seen to.
+    fn watched(&self, written: Written) -> Written {
+        let (this, connection) = (*self, self.connection());
+        let watched = async move {
+            let result = written.await;
+            if let Err(error) = result {
+                this.storage_failed(error, connection);
+            }
+            result
+        };
+        watched.boxed_local()
     }
 
     /// Writes everything that this tab answers for: all tasks, if it leads, and the batches that it
@@ -84,10 +102,7 @@ impl Runner {
             return async { Err(StorageError::Closed) }.boxed_local();
         };
         let is_leading = self.generation().is_some();
-        let going = self
-            .inner
-            .try_update_value(|inner| std::mem::take(&mut inner.undeleted))
-            .unwrap_or_default();
+        let going = self.inner.with_value(|inner| inner.undeleted.clone());
         let records: Vec<_> = self.inner.with_value(|inner| {
             let tasks = inner.engine.tasks().filter(|_| is_leading).map(|task| {
                 let text = task.to_value().to_string();
@@ -102,7 +117,13 @@ impl Runner {
                 .map(|(store, key, text)| (store, key, JsValue::from_str(&text)))
                 .collect()
         });
-        storage.change(&going, &records)
+        let (this, written) = (*self, storage.change(&going, &records));
+        let written = async move {
+            written.await?;
+            this.is_deleted(&going);
+            Ok(())
+        };
+        written.boxed_local()
     }
 
     /// Keeps a batch's record; the write begins at the call.
@@ -112,12 +133,10 @@ impl Runner {
         let Some(storage) = self.storage() else {
             return;
         };
-        let this = *self;
-        let written = storage.put(&[record]);
+        let written = self.watched(storage.put(&[record]));
         spawn(async move {
-            if let Err(error) = written.await {
-                this.storage_failed(error);
-            }
+            // What is refused is written again once storage works.
+            let _ = written.await;
         });
     }
 
@@ -145,18 +164,26 @@ impl Runner {
     }
 
     fn delete(&self, records: &[(Store, String)]) {
+        // Until they are, they are taken for deleted: storage may fail now and be read later.
+        self.inner
+            .update_value(|inner| inner.undeleted.extend_from_slice(records));
         let Some(storage) = self.storage() else {
-            self.inner
-                .update_value(|inner| inner.undeleted.extend_from_slice(records));
             return;
         };
-        let this = *self;
-        let deleted = storage.delete(records);
+        let (this, records) = (*self, records.to_vec());
+        let deleted = self.watched(storage.delete(&records));
         spawn(async move {
-            match deleted.await {
-                Ok(()) => this.tell_of_copies(),
-                Err(error) => this.storage_failed(error),
+            if deleted.await.is_ok() {
+                this.is_deleted(&records);
+                this.tell_of_copies();
             }
+        });
+    }
+
+    fn is_deleted(&self, records: &[(Store, String)]) {
+        self.inner.update_value(|inner| {
+            let is_gone = |record: &(Store, String)| records.contains(record);
+            inner.undeleted.retain(|record| !is_gone(record));
         });
     }
 

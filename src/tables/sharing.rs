@@ -7,8 +7,10 @@ use gloo_events::EventListener;
 use leptos::prelude::window;
 
 use super::KeptTable;
-use crate::browser::tables::Channel;
-use crate::browser::{lifecycle, random};
+use crate::browser::tabs::Channel;
+use crate::browser::{lifecycle, random, tables};
+
+const CHANNEL: &str = "atelier-tables";
 
 thread_local! {
     static KNOWN: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
@@ -33,11 +35,18 @@ impl Sharing {
                 }
             }
         });
+        tables::on_gone(|| {
+            for kept in known() {
+                kept.may_be_gone();
+            }
+        });
         Self {
             me: random::key(),
-            channel: Channel::open(|news| {
-                for kept in known() {
-                    kept.hear(&news);
+            channel: Channel::open(CHANNEL, |text| {
+                if let Some(news) = News::read(&text) {
+                    for kept in known() {
+                        kept.hear(&news);
+                    }
                 }
             }),
             _listener: EventListener::new(&window(), "pagehide", |_| {
@@ -65,5 +74,5 @@ pub(super) fn me() -> String {
 }
 
 pub(super) fn tell(news: &News) {
-    SHARED.with(|shared| shared.channel.tell(news));
+    SHARED.with(|shared| shared.channel.post(&news.to_text()));
 }

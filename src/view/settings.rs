@@ -29,12 +29,12 @@ pub fn SettingsPage() -> impl IntoView {
     let mut before = now;
     effect(move || {
         let saved = session.settings();
-        follow(
-            address,
-            before.address.to_string(),
-            saved.address.to_string(),
-        );
-        follow(uid, before.uid.clone(), saved.uid.clone());
+        // A token that is being typed is for what stands above it.
+        if !is_token_typed.get_untracked() {
+            let (from, to) = (before.address.to_string(), saved.address.to_string());
+            follow(address, from, to);
+            follow(uid, before.uid.clone(), saved.uid.clone());
+        }
         follow(remember, before.remember, saved.remember);
         follow(send_defaults, before.send_defaults, saved.send_defaults);
         follow(wants_notices, before.notify, saved.notify);

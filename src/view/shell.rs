@@ -198,7 +198,8 @@ fn UnkeptDialog() -> impl IntoView {
     view! {
         <dialog node_ref=dialog aria-label="Send without keeping">
             <p>
-                "This browser can't keep tasks at present. What is sent now runs, and may be billed, but                  closing this tab loses sight of it. Nothing has been sent yet."
+                "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
+                 closing this tab loses sight of it. Nothing has been sent yet."
             </p>
             <div class="row dialog-foot">
                 <button class="button" type="button" autofocus on:click=handler(move |_| close())>

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 use crate::{Input, ModelId, TaskId};
 
 /// The header of a single submission that names it, so that the same one sent again is taken once:
-/// for services that say they honour it (see [`crate::ModelList`]). Not part of INTERFACE.
-pub const IDEMPOTENCY_HEADER: &str = "Idempotency-Key";
+/// for services that say they honour it (see [`crate::ModelList`]). Not part of INTERFACE. In small
+/// letters, as `http` wants its constants; on the wire it is the same in any case.
+pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
 /// The same as a field of an item of a batch.
 pub const IDEMPOTENCY_FIELD: &str = "idempotency_key";

@@ -21,6 +21,7 @@ use std::collections::{BTreeSet, HashMap};
 use atelier_contract::ApiError;
 
 pub use again::Idempotency;
+use call::InFlight;
 pub use call::{Call, CallId, CallKind};
 pub use hindrance::Hindrance;
 use hold::{Hold, Reason};
@@ -44,6 +45,9 @@ pub enum Command {
     Call(Call),
     /// The task's last word is known just now: worth a notice.
     Finished(TaskKey),
+    /// The service at this address has asked for no calls before this time. To be kept before
+    /// anything else is done, for whoever makes calls next: see [`Engine::wait`].
+    Wait { address: String, until: Millis },
 }
 
 /// A command that waits for the next step. A record is looked up only then, so that what is kept is
@@ -54,6 +58,7 @@ enum Pending {
     Delete(TaskKey),
     Call(Call),
     Finished(TaskKey),
+    Wait(String, Millis),
 }
 
 /// What the engine keeps of a task beside its record.
@@ -105,7 +110,7 @@ pub struct Engine {
     idempotency: HashMap<String, (Idempotency, Millis)>,
     /// By the service's address: a service that asked for fewer calls means all of its accounts.
     limiters: HashMap<String, Limiter>,
-    in_flight: HashMap<CallId, call::InFlight>,
+    in_flight: HashMap<CallId, InFlight>,
     next_call: u64,
     next_order: u64,
     /// Addresses whose service had no batch endpoints, and when that was seen.
@@ -183,6 +188,7 @@ impl Engine {
                 Pending::Delete(key) => Some(Command::Delete(key)),
                 Pending::Call(call) => Some(Command::Call(call)),
                 Pending::Finished(key) => Some(Command::Finished(key)),
+                Pending::Wait(address, until) => Some(Command::Wait { address, until }),
             })
             .collect()
     }
@@ -247,6 +253,30 @@ impl Engine {
         }
     }
 
+    /// Whether a call may still leave: its owner wrote records first, and that takes time. What has
+    /// become known meanwhile counts: a service that wants no calls, credentials that are refused.
+    /// If it may not, it is taken back, and its tasks wait for another one.
+    pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
+        self.advance(now);
+        let Some(InFlight { kind, account, .. }) = self.in_flight.get(&call) else {
+            return false;
+        };
+        let limiter = self.limiters.get(&account.address);
+        let is_blocked = limiter.is_some_and(|limiter| limiter.blocked_until(now).is_some());
+        let is_refused = self.refusal.is_some() && *kind == CallKind::Generate;
+        if !is_blocked && !is_refused {
+            // It is made with the credentials of now.
+            if let Some(call) = self.in_flight.get_mut(&call) {
+                call.number = self.next_call;
+            }
+            return true;
+        }
+        if let Some(call) = self.in_flight.remove(&call) {
+            self.ask_again(&call, now);
+        }
+        false
+    }
+
     pub fn task(&self, key: &TaskKey) -> Option<&Task> {
         self.tasks.get(key).map(|tracked| &tracked.task)
     }
@@ -292,7 +322,7 @@ impl Engine {
             let task = &mut tracked.task;
             let had_id = task.state.id().is_some();
             task.state = state;
-            task.not_before = None;
+            (task.not_before, task.waits_since) = (None, None);
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);
             }

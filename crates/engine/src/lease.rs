@@ -82,7 +82,9 @@ pub fn renewal(claim: Claim, me: &str, found: &Found, now: Millis) -> Renewal {
         (Claim::LeaseOnly, Found::Lease(lease)) => {
             if is_of_another(lease, me, now) {
                 Renewal::Follow
-            } else if lease.holder == me && lease.until >= now {
+            } else if lease.holder == me {
+                // Though it has ended: whoever bids meanwhile sees at its next look that it did not
+                // get it. The timers of a hidden tab are slow.
                 Renewal::Lead
             } else {
                 Renewal::Bid

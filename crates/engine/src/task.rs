@@ -73,6 +73,8 @@ pub struct Task {
     /// The service has asked for no calls at all before this time. Kept with the task that met the
     /// refusal, so that neither a reload nor another tab that takes over forgets it.
     pub not_before: Option<Millis>,
+    /// When it asked for that: a clock that was set back since takes the wait with it.
+    pub waits_since: Option<Millis>,
     /// The task that this one repeats.
     pub retry_of: Option<TaskKey>,
     pub batch: Option<BatchPlace>,
@@ -113,6 +115,7 @@ impl Task {
             paused: false,
             taken_back: false,
             not_before: None,
+            waits_since: None,
             retry_of: None,
             batch: None,
             submitted: None,

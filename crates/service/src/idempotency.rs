@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use atelier_contract::ModelId;
+use atelier_contract::{IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, ModelId};
 use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -11,10 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::failure::Failure;
 
 /// The header on `/v2/generate`.
-pub const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-
-/// The field beside `uid`, for the items of a batch, which have no headers of their own.
-pub const FIELD: &str = "idempotency_key";
+pub const HEADER: HeaderName = HeaderName::from_static(IDEMPOTENCY_HEADER);
 
 /// How long a key is remembered.
 pub const TTL_SECONDS: u32 = 24 * 60 * 60;
@@ -51,12 +48,12 @@ impl Key {
 
     /// The key among the fields of a request.
     pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, Failure> {
-        match fields.get(FIELD) {
+        match fields.get(IDEMPOTENCY_FIELD) {
             None => Ok(None),
             Some(Value::String(text)) => Self::new(text.clone())
                 .map(Some)
-                .ok_or_else(|| malformed(FIELD)),
-            Some(_) => Err(malformed(FIELD)),
+                .ok_or_else(|| malformed(IDEMPOTENCY_FIELD)),
+            Some(_) => Err(malformed(IDEMPOTENCY_FIELD)),
         }
     }
 

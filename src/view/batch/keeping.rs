@@ -13,9 +13,8 @@ pub fn keeping(composer: Composer) -> AnyView {
     };
     let trouble = text(move || match *refusal.read() {
         Some(refusal) => format!(
-            "These rows are not being kept: {}. They stay here until this tab is closed or loaded \
-             anew.",
-            refusal
+            "These rows are not being kept: this browser {refusal}. They stay here until this tab \
+             is closed or loaded anew."
         ),
         None => String::new(),
     });

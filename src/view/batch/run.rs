@@ -13,7 +13,7 @@ use super::{items, take_away};
 use crate::app::contexts;
 use crate::batches::Batches;
 use crate::browser::clock;
-use crate::erased::{dynamic, effect, handler, memo, spawn, text, when};
+use crate::erased::{dynamic, effect, handler, memo, text, when};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -191,6 +191,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     let stop = move || runner.act_on_batch(&stop_key, BatchAction::Stop);
     // What was typed goes back to where it came from, once the leading tab has said what was not
     // sent: at once in the tab where a person has stopped it, elsewhere at a person's word.
+    let handed_over = RwSignal::new(());
     let take = Rc::new({
         let batch = batch.clone();
         move || {
@@ -199,11 +200,9 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
             let drafts: Vec<Draft> = inputs.map(Draft::from_values).collect();
             if !drafts.is_empty() && composer.change(|table, schema| table.append(drafts, schema)) {
                 runner.hand_over(&tasks);
-                spawn(async move {
-                    if composer.keeping().write_all().await {
-                        runner.is_handed_over(&tasks);
-                    }
-                });
+                handed_over.set(());
+                let kept = composer.keeping();
+                kept.once_stored(move || runner.is_handed_over(&tasks));
             }
         }
     });
@@ -216,9 +215,12 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     });
     let left = memo({
         let batch = batch.clone();
-        move || match standing.read().taken_back {
-            0 => 0,
-            _ => runner.taken_back(&batch).len(),
+        move || {
+            handed_over.track();
+            match standing.read().taken_back {
+                0 => 0,
+                _ => runner.taken_back(&batch).len(),
+            }
         }
     });
     let answer = Answer::default();
@@ -229,10 +231,11 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     let retry = move |_| {
         if held.counts("Retry") {
             let failed = standing.get_untracked().failed;
-            retried.set_value(failed.len());
-            runner.retry_all(&failed);
+            retried.set_value(runner.retry_all(&failed));
         }
-        sent_again(retried.get_value());
+        if retried.get_value() > 0 {
+            sent_again(retried.get_value());
+        }
     };
     let to_retry = move || {
         let failed = standing.read().failed.len();

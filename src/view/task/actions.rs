@@ -68,8 +68,8 @@ pub fn Actions(task: Task) -> impl IntoView {
         runner.act(&key.get_value(), action);
     };
     let retry = move |_| {
-        if press("Retry") {
-            runner.retry(&key.get_value());
+        if press("Retry") && runner.retry(&key.get_value()).is_none() {
+            return;
         }
         answer.say("Sent again, as a new task; it comes first under Tasks.".into());
     };

@@ -71,7 +71,7 @@ impl Ledger {
             completed: self.expected().filter(completed).count(),
             lost: self.expected().filter(|prompt| !completed(prompt)).count(),
             duplicated: sent.iter().map(too_often).sum(),
-            early: early(calls, UNDER_WAY).len(),
+            early: heedless(calls).len(),
         }
     }
 }
@@ -138,12 +138,38 @@ pub fn is_generate(call: &Call) -> bool {
 
 /// The calls that came while the service wanted none, later than `under_way` after it said so.
 pub fn early(calls: &[Call], under_way: Duration) -> Vec<Call> {
+    early_after(calls, under_way, |_, _| true)
+}
+
+/// Those of them whose browser had heard that, as far as it says.
+fn heedless(calls: &[Call]) -> Vec<Call> {
+    early_after(calls, UNDER_WAY, |refused, call| {
+        match (&refused.mark, &call.mark) {
+            (Some(refused), Some(_)) => call.heard.contains(refused),
+            _ => true,
+        }
+    })
+}
+
+fn early_after(
+    calls: &[Call],
+    under_way: Duration,
+    is_known: impl Fn(&Call, &Call) -> bool,
+) -> Vec<Call> {
     let is_soon_after =
         |refused: &Call, call: &Call| call.at >= refused.at && call.at <= refused.at + under_way;
-    // A page that was left in that moment did not hear it, and the next one cannot know.
+    // A page that was left in that moment did not hear it, and the next one cannot know. It makes
+    // its calls until the next one has taken its place; the first thing which that one asks for is
+    // the list of models.
     let is_heard = |refused: &&Call| {
         let mut left = calls.iter().filter(|call| is_page(call));
-        !left.any(|call| is_soon_after(refused, call))
+        !left.any(|page| {
+            let next = calls
+                .iter()
+                .find(|call| call.number > page.number && call.path == "/api/models");
+            let was_there = next.is_some_and(|next| next.at < refused.at);
+            is_soon_after(refused, page) || (page.at < refused.at && !was_there)
+        })
     };
     let refused: Vec<&Call> = calls.iter().filter(is_heard).collect();
     let is_early = |call: &&Call| {
@@ -153,6 +179,7 @@ pub fn early(calls: &[Call], under_way: Duration) -> Vec<Call> {
                     && call.number > refused.number
                     && !is_soon_after(refused, call)
                     && call.at < until
+                    && is_known(refused, call)
             })
         })
     };

@@ -9,6 +9,7 @@ pub mod engine;
 pub mod fault;
 pub mod find;
 mod firefox;
+pub mod hearing;
 pub mod http;
 pub mod ledger;
 pub mod look;

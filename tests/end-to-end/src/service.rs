@@ -2,6 +2,9 @@
 
 use crate::wait::{Seen, until};
 use crate::{Result, http, site};
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -38,6 +41,19 @@ impl Service {
 
     pub fn address(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// How many tasks it has taken by each prompt, by its own books. To be asked while it is stopped.
+    pub fn taken(&self) -> Result<BTreeMap<String, usize>> {
+        let books = Connection::open(self.data.path().join("tasks.sqlite"))?;
+        let mut inputs = books.prepare("SELECT input FROM input")?;
+        let mut taken = BTreeMap::new();
+        for input in inputs.query_map([], |row| row.get::<_, String>(0))? {
+            let input: Value = serde_json::from_str(&input?)?;
+            let prompt = input["prompt"].as_str().unwrap_or_default();
+            *taken.entry(prompt.to_owned()).or_default() += 1;
+        }
+        Ok(taken)
     }
 
     /// Stops it at once, as a crash would. Its data stays.

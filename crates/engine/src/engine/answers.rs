@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::call::InFlight;
 use super::hold::{self, Reason};
 use super::polls::age;
-use super::{CallKind, Engine};
+use super::{CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{Millis, TaskKey, TaskState, schedule};
 
@@ -72,7 +72,7 @@ impl Engine {
     }
 
     /// The call as a whole came to nothing: its tasks wait for another one.
-    fn ask_again(&mut self, call: &InFlight, now: Millis) {
+    pub(super) fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_taken(key, now, now),
@@ -115,7 +115,12 @@ impl Engine {
             && let Some(tracked) = self.tasks.get_mut(key)
         {
             tracked.task.not_before = until;
+            tracked.task.waits_since = Some(now);
             self.save(key);
+        }
+        if let (Some(until), Some(_)) = (until, waiting) {
+            let address = call.account.address.clone();
+            self.pending.push(Pending::Wait(address, until));
         }
         if call.account != self.account {
             return; // It says nothing of the service and the credentials that are set now.

@@ -32,7 +32,7 @@ pub struct Call {
 /// A call whose answer is awaited.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    /// Counts up with every call.
+    /// Tells what was known when it left: calls after it have greater ones.
     pub number: u64,
     pub kind: CallKind,
     pub tasks: Vec<TaskKey>,

@@ -90,7 +90,8 @@ impl Engine {
         if let Some(until) = limiter.and_then(|limiter| limiter.blocked_until(now)) {
             return Some(Hindrance::RateLimited { until });
         }
-        if self.asks_before_sending() && !self.lines.is_empty() {
+        let would_send = self.next_line().is_some() || self.next_again().is_some();
+        if self.asks_before_sending() && would_send {
             return Some(Hindrance::NotKept);
         }
         let hold = self.hold.filter(|hold| !hold.is_over(now))?;

@@ -72,14 +72,29 @@ impl Engine {
         }
     }
 
+    /// The service at this address has asked for no calls before this time, as a page knew that led
+    /// before this one.
+    pub fn wait(&mut self, address: &str, until: Millis, now: Millis) {
+        self.advance(now);
+        if until > now {
+            self.limiter(address, now).block(now, until);
+        }
+    }
+
     /// The service's wish for a pause outlives the page to which it was told.
     fn keep_waiting(&mut self, key: &TaskKey, now: Millis) {
         let Some(task) = self.task(key) else {
             return;
         };
-        if let Some(until) = task.not_before.filter(|until| *until > now) {
+        // What is yet to come by this clock was before it was set back: at most the whole wait is
+        // left.
+        let back = task
+            .waits_since
+            .map_or(0, |since| since.saturating_sub(now));
+        let until = task.not_before.map(|until| until.saturating_sub(back));
+        if let Some(until) = until.filter(|until| *until > now) {
             let address = task.account.address.clone();
-            self.limiter(&address, now).block(now, until);
+            self.wait(&address, until, now);
         }
     }
 

@@ -27,6 +27,7 @@ impl Task {
             paused: record.switch("paused", false)?,
             taken_back: record.switch("taken_back", false)?,
             not_before: record.optional("not_before", json::number)?,
+            waits_since: record.optional("waits_since", json::number)?,
             retry_of: record.optional("retry_of", json::text)?.map(TaskKey),
             batch: record.optional("batch", BatchPlace::from_value)?,
             submitted: record.optional("submitted", json::number)?,
@@ -56,6 +57,7 @@ impl Task {
             record.put("taken_back", true.into());
         }
         record.put_some("not_before", self.not_before.map(Value::from));
+        record.put_some("waits_since", self.waits_since.map(Value::from));
         let retry_of = self.retry_of.as_ref();
         record.put_some("retry_of", retry_of.map(|key| key.0.as_str().into()));
         record.put_some("batch", self.batch.as_ref().map(BatchPlace::to_value));

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{Envelope, Media, ModelId, Problem, RESERVED_NAMES, Schema, StatusWord};
+use atelier_contract::{
+    Envelope, IDEMPOTENCY_FIELD, Media, ModelId, Problem, RESERVED_NAMES, Schema, StatusWord,
+};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -11,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::{Call, blocking};
 use crate::app::App;
 use crate::failure::{Failure, success};
-use crate::idempotency::{FIELD, Key, Submission, account, fingerprint};
+use crate::idempotency::{Key, Submission, account, fingerprint};
 use crate::models::complete;
 use crate::origin::Origin;
 use crate::store::{Answered, Task};
@@ -49,7 +51,7 @@ pub fn accept(
     let given: Map<String, Value> = common
         .fields
         .iter()
-        .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != FIELD)
+        .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != IDEMPOTENCY_FIELD)
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     let key = match (key_of_headers, Key::of_fields(common.fields)?) {

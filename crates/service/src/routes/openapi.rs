@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::Schema;
+use atelier_contract::{IDEMPOTENCY_FIELD, Schema};
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::idempotency::FIELD;
 use crate::python;
 
 pub const PATH: &str = "/api/openapi.json";
@@ -48,7 +47,7 @@ fn request(schema: &Schema) -> Value {
         "subcategory".into(),
         json!({"const": schema.model.subcategory}),
     );
-    properties.insert(FIELD.into(), common("IdempotencyKey"));
+    properties.insert(IDEMPOTENCY_FIELD.into(), common("IdempotencyKey"));
     let mut required = vec!["uid", "category", "subcategory"];
     for (parameter, is_required) in schema.parameters() {
         let mut property = python::property(parameter, is_required);

@@ -4,7 +4,7 @@ use super::record::Call;
 use super::reply::{self, Reply};
 use super::rule::{Fault, Rule};
 use super::{command, first};
-use crate::{Error, Result, http};
+use crate::{Error, Result, hearing, http};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
@@ -236,10 +236,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             .and_then(|key| key.to_str().ok()),
         &call.body,
     );
-    let authorization = call.parts.headers.get(AUTHORIZATION);
-    entry.authorization = authorization
-        .and_then(|value| value.to_str().ok())
-        .map(str::to_owned);
+    let header = |name| call.parts.headers.get(name)?.to_str().ok();
+    entry.mark = header(hearing::MARK).map(str::to_owned);
+    let heard = header(hearing::HEARD).unwrap_or_default();
+    entry.heard = heard.split_whitespace().map(str::to_owned).collect();
+    entry.authorization = header(AUTHORIZATION.as_str()).map(str::to_owned);
     entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
     shared.calls().push(entry);
 

@@ -31,6 +31,10 @@ pub struct Call {
     pub not_before: Option<Duration>,
     /// The fault that it met.
     pub fault: Option<String>,
+    /// What the page calls it, if the page is one that says so: see [`crate::hearing`].
+    pub mark: Option<String>,
+    /// The marks of the refusals that its browser had heard when it left.
+    pub heard: Vec<String>,
 }
 
 impl Call {
@@ -69,6 +73,8 @@ impl Call {
             accepted: Vec::new(),
             not_before: None,
             fault: None,
+            mark: None,
+            heard: Vec::new(),
         }
     }
 

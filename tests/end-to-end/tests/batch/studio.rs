@@ -7,7 +7,7 @@ use atelier_end_to_end::ledger::{Ledger, is_generate};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
-use atelier_end_to_end::{Error, Result};
+use atelier_end_to_end::{Error, Result, hearing};
 use fantoccini::elements::Element;
 use fantoccini::wd::WindowHandle;
 use serde_json::Value;
@@ -105,6 +105,7 @@ impl<'a> Studio<'a> {
     async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let service = Service::with_site(service).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
+        hearing::listen(browser).await?;
         if !has_keys {
             proxy.hide_keys();
         }
@@ -168,7 +169,9 @@ impl<'a> Studio<'a> {
     /// Opens Batch mode in a further tab.
     pub async fn open_tab(&self) -> Result<WindowHandle> {
         let address = self.address(&format!("{MODEL}?mode=batch"));
-        let tab = self.browser.open_tab(&address).await?;
+        let tab = self.browser.open_tab("about:blank").await?;
+        hearing::listen(self.browser).await?;
+        self.browser.open(&address).await?;
         self.make_room().await?;
         self.is_open().await?;
         Ok(tab)

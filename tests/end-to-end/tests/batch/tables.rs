@@ -1,7 +1,8 @@
 //! The table is kept, and is the same in all tabs.
 
-use crate::studio::{PATIENCE, Studio, numbered, visit};
+use crate::studio::{BATCH, PATIENCE, Studio, numbered, visit};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
@@ -435,6 +436,70 @@ async fn ten_thousand_rows_are_kept_without_holding_up_who_types() {
         let cell = browser.find(&by("textbox", "prompt, row 2")).await?;
         assert_eq!(cell.prop("value").await?, Some(value));
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that are lost with the next reload after a person has cleared the site's data,
+/// though they still stand on the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_are_cleared_from_storage_are_written_again() {
+    let name = "rows_that_are_cleared_from_storage";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let rows = numbered("cleared", 300);
+        paste(studio, &rows).await?;
+        is_stored(studio, 300).await?;
+        let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
+        browser
+            .devtools("Storage.clearDataForOrigin", params)
+            .await?;
+        // Looked at before it is there again, the database would be made by who looks.
+        let script = "
+            return indexedDB.databases()
+                .then(all => all.some(({ name }) => name === 'atelier-drafts'))";
+        until("the database of the tables", PATIENCE, async || {
+            Ok(match browser.run(script, vec![]).await? {
+                Value::Bool(true) => Seen::Yes(()),
+                other => Seen::NotYet(other.to_string()),
+            })
+        })
+        .await?;
+        is_stored(studio, 300).await?;
+        sees_no_text(studio, UNKEPT).await?;
+        studio.reload().await?;
+        assert_eq!(studio.row_count().await?, 300);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that come back twice after Stop, where the table could not be stored when they
+/// were put into it: their records stayed for good, and were offered again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_while_storage_refuses_comes_back_once() {
+    let name = "what_is_stopped_while_storage_refuses";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("refused", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        refuse(studio, true).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        sees_rows(studio, &prompts[10..]).await?;
+        browser.see_text(UNKEPT, AWHILE).await?;
+        let put_back = by("button", "Put the 15 taken back into the table");
+        browser.find_gone(&put_back).await?;
+        refuse(studio, false).await?;
+        is_stored(studio, 15).await?;
+        sees_no_text(studio, UNKEPT).await?;
+        studio.proxy.clear();
+        studio.see_counts("10 completed, 15 removed").await?;
+        studio.reload().await?;
+        studio.see_counts("10 completed, 15 removed").await?;
+        sees_rows(studio, &prompts[10..]).await?;
+        browser.find_gone(&put_back).await
     })
     .await;
 }

@@ -96,15 +96,15 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
                 request.send();
                 return JSON.parse(request.responseText).counts['/v2/generate'];
             };
-            const all = IDBObjectStore.prototype.getAll;
-            IDBObjectStore.prototype.getAll = function (...query) {
-                const request = all.apply(this, query);
-                if (this.name === 'tasks' && ++readings === 2) {
+            const begin = IDBDatabase.prototype.transaction;
+            IDBDatabase.prototype.transaction = function (stores, mode, ...more) {
+                const reads = mode === 'readonly' && [stores].flat().includes('tasks');
+                if (reads && ++readings === 2) {
                     const end = Date.now() + 60000;
                     while (sent() < 2 && Date.now() < end);
                     window.hasStalled = true;
                 }
-                return request;
+                return begin.call(this, stores, mode, ...more);
             };";
         let second = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;

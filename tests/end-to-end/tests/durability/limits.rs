@@ -92,6 +92,68 @@ async fn a_reload_does_not_shorten_the_wait() {
     .await;
 }
 
+/// Guards against a wait that is forgotten because the page was left before a record of it was
+/// written: storage that is slow writes nothing any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_left_at_once_does_not_shorten_the_wait() {
+    let name = "a_page_left_at_once";
+    play(name, &["--speed", "2"], async |studio| {
+        let script = "
+            const ask = window.fetch;
+            window.fetch = async (...call) => {
+                const reply = await ask.apply(window, call);
+                if (reply.status === 429) {
+                    window.isTold = true;
+                    setTimeout(() => location.reload(), 200);
+                }
+                return reply;
+            };
+            const put = IDBObjectStore.prototype.put;
+            IDBObjectStore.prototype.put = function (...record) {
+                const request = put.apply(this, record);
+                if (window.isTold) this.transaction.abort();
+                return request;
+            };";
+        let params = serde_json::json!({ "source": script });
+        studio
+            .browser
+            .devtools("Page.addScriptToEvaluateOnNewDocument", params)
+            .await?;
+        let form = studio.open_model().await?;
+        let refusal = refusal(429, RetryAfter::Seconds(20));
+        studio.generate(&form, "left at once").await?;
+        studio.accepted(1).await?;
+        studio.proxy.add(Rule::next(1, "/v2/status*", refusal));
+        studio
+            .sees("the page to be told", |calls| {
+                calls.iter().any(|call| call.not_before.is_some())
+            })
+            .await?;
+        studio
+            .sees("the next poll", |calls| {
+                calls
+                    .iter()
+                    .rfind(|call| call.is_v2())
+                    .is_some_and(|call| call.not_before.is_none())
+            })
+            .await?;
+        // Not by the ledger, which can't know that this page was told before it was left.
+        let calls = studio.proxy.calls();
+        let told = calls.iter().find(|call| call.not_before.is_some());
+        let told = told.ok_or("it was not told")?;
+        let mut later = calls
+            .iter()
+            .filter(|call| call.is_v2() && call.number > told.number);
+        let next = later.next().ok_or("no call came")?;
+        assert!(
+            Some(next.at) >= told.not_before,
+            "before Retry-After: {next:?} after {told:?}"
+        );
+        Ok(())
+    })
+    .await;
+}
+
 /// The service's own limit, met by more tasks than it allows: slower, and nothing lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_services_own_limit_only_slows_down() {

@@ -5,6 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::ledger::is_generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use std::time::Duration;
@@ -95,17 +96,25 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         let browser = studio.browser;
         studio.proxy.hide_keys();
         let form = studio.open_model().await?;
-        studio
-            .proxy
-            .add(Rule::every("/v2/generate*", Fault::NotJson));
-        studio.generate(&form, "unclear").await?;
-        studio.ledger.given_up.insert("unclear".into());
+        let leader = browser.client.window().await?;
+        let follower = studio.open_model_tab().await?;
+        studio.form().await?;
+        browser.switch_to(&leader).await?;
+        let garbage = Rule::every("/v2/generate*", Fault::NotJson);
+        studio.proxy.add(garbage);
+        // Each of them is one more answer in a row that says nothing: the last wait is a long one.
+        for prompt in ["unclear 1", "unclear 2", "unclear 3"] {
+            studio.generate(&form, prompt).await?;
+            studio.ledger.given_up.insert(prompt.into());
+        }
         studio.generate(&form, "of the leader").await?;
-        browser
-            .see_text("did not answer the last submission", PATIENCE)
+        studio
+            .sees("three submissions", |calls| {
+                calls.iter().filter(|call| is_generate(call)).count() == 3
+            })
             .await?;
 
-        studio.open_model_tab().await?;
+        browser.switch_to(&follower).await?;
         let form = studio.form().await?;
         studio.generate(&form, "held back").await?;
         browser
@@ -225,7 +234,8 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
             .see_text("Waits until Settings name its service again", PATIENCE)
             .await?;
         studio.proxy.clear();
-        save(browser, &[("Service address", "")]).await?;
+        // A space: an empty field without a key pressed is no input.
+        save(browser, &[("Service address", " ")]).await?;
         studio.show_tasks().await?;
         studio.see(&[("left behind", "Completed")]).await
     })

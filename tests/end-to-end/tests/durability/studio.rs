@@ -7,14 +7,14 @@ use atelier_end_to_end::ledger::{Ledger, is_generate};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
-use atelier_end_to_end::{Result, http};
+use atelier_end_to_end::{Result, hearing, http};
 use fantoccini::elements::Element;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The tests that use a ledger.
-const TESTS: usize = 28;
+const TESTS: usize = 29;
 
 /// Enough for anything that is under way, on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -70,6 +70,7 @@ impl<'a> Studio<'a> {
     async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let service = Service::with_site(service).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
+        hearing::listen(browser).await?;
         if !has_keys {
             proxy.hide_keys();
         }
@@ -98,7 +99,7 @@ impl<'a> Studio<'a> {
         let calls = self.proxy.calls();
         let counts = self.ledger.balance(&calls, &states);
         if !counts.is_clean() {
-            for call in calls.iter().filter(|call| call.is_v2()) {
+            for call in &calls {
                 eprintln!("{call:?}");
             }
             return Err(format!("{name}: {counts}; the page shows {states:?}").into());
@@ -143,7 +144,10 @@ impl<'a> Studio<'a> {
 
     /// Opens a further tab.
     pub async fn open_tab(&self, path: &str) -> Result<fantoccini::wd::WindowHandle> {
-        self.browser.open_tab(&self.address(path)).await
+        let tab = self.browser.open_tab("about:blank").await?;
+        hearing::listen(self.browser).await?;
+        self.browser.open(&self.address(path)).await?;
+        Ok(tab)
     }
 
     pub async fn open_model_tab(&self) -> Result<fantoccini::wd::WindowHandle> {

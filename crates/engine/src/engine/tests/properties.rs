@@ -152,6 +152,7 @@ proptest! {
         world.faults = faults;
         world.has_batch = has_batch;
         world.latency = (5, 3_000);
+        world.write = 500;
         for deed in deeds {
             perform(&mut world, deed);
         }
@@ -196,6 +197,7 @@ proptest! {
         world.faults = Faults { unreached: 2 * faults.unreached, lost_answer: 3 * faults.lost_answer, ..faults };
         world.has_batch = has_batch;
         world.latency = (5, 3_000);
+        world.write = 500;
         world.keys_for = Some(1_000 * 3_600_000);
         world.ask_for_keys();
         world.run(10_000);

@@ -162,3 +162,20 @@ fn batch_endpoints_are_tried_again_after_a_while() {
     let calls = hand.calls();
     assert!(calls.iter().any(|call| call.tasks.len() == 10));
 }
+
+/// A wait of seconds, a clock that was set back by an hour, and a reload: nothing was sent or asked
+/// for an hour.
+#[test]
+fn a_clock_set_back_does_not_lengthen_a_wait_that_was_stored() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    let refusal = ApiError::from_status(429, None, Some(10_000));
+    hand.answer(&call, Err(refusal));
+    hand.calls();
+    hand.now -= 60 * 60_000;
+    let back = hand.now;
+    reload(&mut hand);
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.next_call().kind, CallKind::Status);
+    assert!((10_000..=10_500).contains(&(hand.now - back)));
+}

@@ -15,6 +15,7 @@ pub struct Hand {
     pub now: Millis,
     pub saved: Vec<Task>,
     pub deleted: Vec<TaskKey>,
+    pub waits: Vec<(String, Millis)>,
 }
 
 impl Hand {
@@ -24,6 +25,7 @@ impl Hand {
             now: START,
             saved: Vec::new(),
             deleted: Vec::new(),
+            waits: Vec::new(),
         }
     }
 
@@ -34,6 +36,7 @@ impl Hand {
                 Command::Call(call) => calls.push(call),
                 Command::Save(task) => self.saved.push(task),
                 Command::Delete(key) => self.deleted.push(key),
+                Command::Wait { address, until } => self.waits.push((address, until)),
                 Command::Finished(_) => {}
             }
         }
@@ -358,6 +361,62 @@ fn a_refusal_outlives_the_page() {
     assert!(hand.calls().is_empty());
     hand.next_call();
     assert!(hand.now >= told + 12_000);
+}
+
+/// The record of a task is written in its own time: a page that is left before that is done took
+/// the service's wish with it.
+#[test]
+fn a_refusal_is_told_apart_from_any_record() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
+    let told = hand.now;
+    assert!(hand.calls().is_empty());
+    let (address, until) = hand.waits.remove(0);
+    assert!(until >= told + 12_000);
+    hand.engine = Engine::new(account());
+    let mut unwritten = task("a", START);
+    unwritten.state = TaskState::Running {
+        id: atelier_contract::TaskId("1".into()),
+        word: atelier_contract::StatusWord::Processing,
+    };
+    hand.engine.load(vec![unwritten], hand.now);
+    hand.engine.wait(&address, until, hand.now);
+    assert!(hand.calls().is_empty());
+    hand.next_call();
+    assert!(hand.now >= told + 12_000);
+}
+
+/// A submission is written down before it leaves. On a busy machine that took half a second, and it
+/// left though the service had meanwhile asked for no more calls.
+#[test]
+fn what_was_being_written_when_a_refusal_came_does_not_leave() {
+    let mut hand = Hand::new();
+    let poll = hand.running();
+    hand.submit(&["b"]);
+    let submission = hand.call();
+    assert!(hand.engine.may_leave(submission.id, hand.now));
+    let refusal = ApiError::from_status(429, None, Some(12_000));
+    hand.answer(&poll, Err(refusal));
+    let told = hand.now;
+    hand.now += 500;
+    assert!(!hand.engine.may_leave(submission.id, hand.now));
+    assert_eq!(hand.phase("b"), Phase::Queued);
+    assert!(hand.calls().is_empty());
+    hand.now = hand.engine.next_wake().unwrap();
+    assert!((told + 12_000..told + 13_000).contains(&hand.now));
+    let mut kinds: Vec<CallKind> = hand.calls().iter().map(|call| call.kind).collect();
+    kinds.sort_by_key(|kind| *kind == CallKind::Generate);
+    assert_eq!(kinds, [CallKind::Status, CallKind::Generate]);
+
+    // The same with credentials that are refused: it would only fail.
+    let mut hand = Hand::new();
+    hand.submit(&["a", "b"]);
+    let calls = hand.calls();
+    hand.answer(&calls[0], Err(error(401)));
+    assert!(!hand.engine.may_leave(calls[1].id, hand.now));
+    assert_eq!(hand.phase("b"), Phase::Queued);
+    assert!(!hand.engine.may_leave(calls[1].id, hand.now), "it is gone");
 }
 
 #[test]

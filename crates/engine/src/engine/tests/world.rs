@@ -74,6 +74,10 @@ pub struct World {
     /// Submissions since when nothing certain is known of the last.
     unsure: HashSet<TaskKey>,
     travelling: Vec<Travelling>,
+    /// Calls whose records are being written, and when that is done.
+    writing: Vec<(Millis, Call)>,
+    /// The longest that writing takes.
+    pub write: Millis,
     /// In true time, by the service's word.
     not_before: Millis,
     /// The service refuses the present token.
@@ -136,6 +140,8 @@ impl World {
             taken_back: HashSet::new(),
             unsure: HashSet::new(),
             travelling: Vec::new(),
+            writing: Vec::new(),
+            write: 0,
             not_before: 0,
             revoked: false,
             token: 0,
@@ -205,6 +211,7 @@ impl World {
                 self.unsure.extend(call.tasks);
             }
         }
+        self.writing.clear();
         self.engine = Engine::new(account());
         // Nobody has told the new page.
         self.is_refused = false;
@@ -250,7 +257,9 @@ impl World {
             let wake = wake.map(|at| at.saturating_add_signed(-self.offset).max(self.time + 1));
             let answer = self.travelling.iter().map(|call| call.at).min();
             let told = self.told_of_keys.map(|at| at.max(self.time + 1));
-            let next = wake.into_iter().chain(answer).chain(told).min();
+            let written = self.writing.iter().map(|(at, _)| *at).min();
+            let own = told.into_iter().chain(written);
+            let next = wake.into_iter().chain(answer).chain(own).min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 self.time = end;
                 return;
@@ -259,6 +268,20 @@ impl World {
             self.tell_of_keys();
             self.deliver();
             self.pump();
+            self.leave();
+        }
+    }
+
+    /// What is written leaves, if it still may.
+    fn leave(&mut self) {
+        while let Some(at) = self.writing.iter().position(|(at, _)| *at <= self.time) {
+            let (_, call) = self.writing.swap_remove(at);
+            let now = self.now();
+            if self.engine.may_leave(call.id, now) {
+                self.send(call);
+            } else {
+                self.pump();
+            }
         }
     }
 
@@ -323,6 +346,13 @@ impl World {
     }
 
     pub fn pump(&mut self) {
+        self.decide();
+        if self.write == 0 {
+            self.leave();
+        }
+    }
+
+    fn decide(&mut self) {
         let now = self.now();
         let chance = self.below(1_000) as f64 / 1_000.0;
         for command in self.engine.step(now, &mut || chance) {
@@ -332,7 +362,15 @@ impl World {
                     self.storage.remove(&key);
                 }
                 Command::Finished(key) => self.finished.push(key),
-                Command::Call(call) => self.send(call),
+                Command::Wait { .. } => {}
+                Command::Call(call) if call.write_first.is_empty() => self.send(call),
+                Command::Call(call) => {
+                    for task in &call.write_first {
+                        self.save(task);
+                    }
+                    let at = self.time + self.below(self.write + 1);
+                    self.writing.push((at, call));
+                }
             }
         }
     }
@@ -389,7 +427,6 @@ impl World {
                     !self.unsure.contains(&task.key) || task.idempotency_key.is_some(),
                     "sent again without a person's word"
                 );
-                self.save(task);
             }
         }
         self.sent.push(Sent {
@@ -528,7 +565,7 @@ impl World {
                 "a key that was not asked for"
             );
             if let (Some(key), Some(ttl)) = (key, self.keys_for)
-                && let Some((id, known, at)) = self.keys.get(key)
+                && let Some((_, known, at)) = self.keys.get(key)
                 && self.time < at + ttl
             {
                 assert_eq!(*known, request, "another request with the same key");

@@ -15,7 +15,7 @@ fn full() -> Value {
         "created": 1,
         "state": {"state": "failed", "id": null, "message": "no"},
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
-        "watching": false, "paused": true, "taken_back": true, "not_before": 3, "retry_of": "j",
+        "watching": false, "paused": true, "taken_back": true, "not_before": 3, "waits_since": 9, "retry_of": "j",
         "batch": {"batch": "b", "index": 4}, "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
@@ -37,6 +37,7 @@ fn a_record_of_the_first_version_is_read() {
         "paused",
         "taken_back",
         "not_before",
+        "waits_since",
         "retry_of",
         "batch",
         "submitted",

@@ -1,0 +1,151 @@
+//! What a person does at the page, and sees there.
+
+use crate::tabs::Tabs;
+use atelier_end_to_end::Result;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Enough for what the page does at once, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const QUESTION: &str = "Send without keeping";
+
+/// The present tab shows this task.
+const IS_SHOWN: &str = "
+    const [prompt] = arguments;
+    return [...document.querySelectorAll('article')].some(task => task.ariaLabel.endsWith(prompt))";
+
+const STATES: &str = "
+    const list = document.querySelector('ul[aria-label=Tasks]');
+    return [...list.querySelectorAll('article')].map(task => [
+        task.ariaLabel, task.querySelector('[role=status]').textContent.trim()
+    ])";
+
+const OPEN_TASK: &str = "
+    const [prompt] = arguments;
+    [...document.querySelectorAll('article')]
+        .find(task => task.ariaLabel.endsWith(prompt))
+        .querySelector('a').click()";
+
+impl Tabs<'_> {
+    /// Answers what the present tab asks for: nothing can be kept, and it is to be sent all the
+    /// same.
+    pub async fn answer(&self) -> Result<()> {
+        let is_asked =
+            format!("return !!document.querySelector('dialog[open][aria-label=\"{QUESTION}\"]')");
+        if self.browser.run(&is_asked, vec![]).await? == json!(true) {
+            // It goes by itself once tasks can be kept again.
+            if let Some(question) = self
+                .browser
+                .find_all(&by("dialog", QUESTION))
+                .await?
+                .first()
+            {
+                let yes = by("button", "Send anyway").within(question);
+                if let Some(yes) = self.browser.find_all(&yes).await?.first() {
+                    let _ = yes.click().await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub async fn answer_everywhere(&self) -> Result<()> {
+        for at in 0..self.len() {
+            self.switch_to(at).await?;
+            self.answer().await?;
+        }
+        Ok(())
+    }
+
+    /// Submits a task in the present tab.
+    pub async fn generate(&self, prompt: &str) -> Result<()> {
+        let before = self.submitted().await?;
+        // A question may come in between and cover the button, or a line above the form that moves
+        // it away from under the pointer.
+        until(format!("{prompt} to be submitted"), PATIENCE, async || {
+            if self.submitted().await? > before {
+                return Ok(Seen::Yes(()));
+            }
+            self.answer().await?;
+            let field = self.browser.find(&starting("textbox", "prompt")).await?;
+            field.clear().await?;
+            field.send_keys(prompt).await?;
+            self.browser.press(&by("button", "Generate")).await?;
+            Ok(Seen::NotYet("the press missed the button".into()))
+        })
+        .await?;
+        until(format!("{prompt} to be taken"), PATIENCE, async || {
+            let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await? == json!(true);
+            // With the clock set back it is not among the newest, which alone stand beside the
+            // form.
+            let is_old = self.conditions().back_ms > 0;
+            let is_taken =
+                is_shown || is_old && (self.is_stored(prompt).await? || self.says_unkept().await?);
+            Ok(if is_taken {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet("the page shows nothing of it".into())
+            })
+        })
+        .await
+    }
+
+    /// How often the form of the present page was submitted.
+    async fn submitted(&self) -> Result<Option<u64>> {
+        let count = "return window.trial.submitted";
+        Ok(self.browser.run(count, vec![]).await?.as_u64())
+    }
+
+    async fn is_stored(&self, prompt: &str) -> Result<bool> {
+        let stored = self.stored().await?;
+        let is_it = |task: &Value| task["input"]["values"]["prompt"] == *prompt;
+        Ok(stored.iter().any(is_it))
+    }
+
+    /// Every task of the list, its state by its prompt, all at one moment.
+    pub async fn states(&self) -> Result<BTreeMap<String, String>> {
+        let rows = self.browser.run(STATES, vec![]).await?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let mut states = BTreeMap::new();
+        for row in rows.as_array().into_iter().flatten() {
+            let name = text(&row[0]);
+            let prompt = name.split_once(": ").map_or(&*name, |(_, prompt)| prompt);
+            if states.insert(prompt.to_owned(), text(&row[1])).is_some() {
+                return Err(format!("the list has “{prompt}” twice").into());
+            }
+        }
+        Ok(states)
+    }
+
+    /// Sends an Unconfirmed once more, from the list.
+    pub async fn resubmit(&self, prompt: &str) -> Result<()> {
+        self.press_at(prompt, "Resubmit").await?;
+        self.browser.find_gone(&by("button", "Resubmit")).await?;
+        self.browser.press(&by("link", "Tasks")).await?;
+        self.browser.find(&by("heading", "Tasks")).await?;
+        Ok(())
+    }
+
+    /// Leaves an Unconfirmed, from the list.
+    pub async fn dismiss(&self, prompt: &str) -> Result<()> {
+        self.press_at(prompt, "Dismiss").await?;
+        self.browser.find(&by("heading", "Tasks")).await?;
+        until(format!("{prompt} to go"), PATIENCE, async || {
+            Ok(if self.states().await?.contains_key(prompt) {
+                Seen::NotYet("it is there".into())
+            } else {
+                Seen::Yes(())
+            })
+        })
+        .await
+    }
+
+    async fn press_at(&self, prompt: &str, button: &str) -> Result<()> {
+        self.browser.run(OPEN_TASK, vec![json!(prompt)]).await?;
+        self.browser.press(&by("button", button)).await
+    }
+}
