@@ -275,7 +275,7 @@ impl Shown {
             }
             .into_any(),
             What::Cards(columns, models) => view! {
-                <ul class="shelf" style:top=top style:--columns=columns.to_string()>
+                <ul role="list" class="shelf" style:top=top style:--columns=columns.to_string()>
                     {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
                 </ul>
             }

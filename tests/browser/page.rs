@@ -204,13 +204,22 @@ pub fn url() -> String {
 }
 
 /// An app leads until its tab is closed. Here all share one tab, so the lead is taken from the one
-/// before.
+/// before, which must not hear of it: refused the lock it would lead by lease, as it should, and the
+/// next one would wait for it for ever.
 async fn release_lead() {
     let taken = wire::run(
-        "window.onunhandledrejection ??= event => {
-             // What the one before had for its promise.
-             if (event.reason?.name === 'AbortError') event.preventDefault();
-         };
+        "if (!window.leadIsTakenUnheard) {
+             window.leadIsTakenUnheard = true;
+             const request = LockManager.prototype.request;
+             LockManager.prototype.request = function (...asked) {
+                 const held = request.apply(this, asked);
+                 if (asked[1].steal) return held;
+                 return held.catch(error => {
+                     if (error.name === 'AbortError') return new Promise(() => {});
+                     throw error;
+                 });
+             };
+         }
          return navigator.locks.request('atelier.leader', {steal: true}, () => {})",
     );
     settled(taken).await;

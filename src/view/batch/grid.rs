@@ -126,6 +126,7 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
     view! {
         <div class="thumbs-scroll" node_ref=element>
             <ul
+                role="list"
                 class="thumbs"
                 aria-label="Items of the batch"
                 style:--columns=text(move || window.read().0.to_string())

@@ -29,7 +29,7 @@ pub fn Outputs(
         .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total since /> }.into_any())
         .collect_view();
     view! {
-        <ul class="outputs" data-count=total.min(4).to_string()>
+        <ul role="list" class="outputs" data-count=total.min(4).to_string()>
             {list}
         </ul>
     }

@@ -174,7 +174,7 @@ fn Rows(keys: Memo<Vec<TaskKey>>) -> impl IntoView {
             node_ref=element
             style:height=text(move || format!("{}px", grid().height() as i64))
         >
-            <ul aria-label="Tasks">{list(rows)}</ul>
+            <ul role="list" aria-label="Tasks">{list(rows)}</ul>
         </div>
     }
 }
