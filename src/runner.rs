@@ -180,8 +180,17 @@ impl Runner {
             }
         })
         .forget();
+        on_cleanup(move || this.resign());
         spawn(this.open());
         this
+    }
+
+    /// Leaves leading to other tabs, for good.
+    fn resign(&self) {
+        let leadership = self.inner.with_value(|inner| inner.leadership.clone());
+        if let Some(leadership) = leadership {
+            leadership.resign();
+        }
     }
 
     /// Opens storage, shows what is in it, and asks to lead.

@@ -133,10 +133,7 @@ impl Runner {
     fn set_storage_error(&self, error: Option<StorageError>) {
         if error == Some(StorageError::Newer) {
             // The newer one can write what it leads; this one can't.
-            let leadership = self.inner.with_value(|inner| inner.leadership.clone());
-            if let Some(leadership) = leadership {
-                leadership.resign();
-            }
+            self.resign();
         }
         if self.storage_error.get_untracked() != error {
             self.storage_error.set(error);

@@ -52,7 +52,6 @@ impl Page {
     /// Opens a component by itself.
     pub async fn mount(path: &str, view: impl FnOnce() -> AnyView + 'static) -> Self {
         unmount_closed().await;
-        release_lead().await;
         dress();
         let history = window().history().expect("a history");
         history
@@ -201,28 +200,6 @@ pub fn session_storage() -> web_sys::Storage {
 /// Where the address bar is.
 pub fn url() -> String {
     window().location().href().expect("a URL")
-}
-
-/// An app leads until its tab is closed. Here all share one tab, so the lead is taken from the one
-/// before, which must not hear of it: refused the lock it would lead by lease, as it should, and the
-/// next one would wait for it for ever.
-async fn release_lead() {
-    let taken = wire::run(
-        "if (!window.leadIsTakenUnheard) {
-             window.leadIsTakenUnheard = true;
-             const request = LockManager.prototype.request;
-             LockManager.prototype.request = function (...asked) {
-                 const held = request.apply(this, asked);
-                 if (asked[1].steal) return held;
-                 return held.catch(error => {
-                     if (error.name === 'AbortError') return new Promise(() => {});
-                     throw error;
-                 });
-             };
-         }
-         return navigator.locks.request('atelier.leader', {steal: true}, () => {})",
-    );
-    settled(taken).await;
 }
 
 /// The app's own looks: without them nothing is where a person sees it.
