@@ -32,7 +32,7 @@ for (const file of files) {
   total += bytes;
   console.log(`${String(bytes).padStart(9)}  ${file}`);
 }
-for (const path of readdirSync(folder).filter((path) => path.endsWith("_later.wasm.br"))) {
+for (const path of readdirSync(folder).filter((path) => /(_deferred\.wasm|^deferred-.*\.css)\.br$/.test(path))) {
   console.log(`(${String(statSync(join(folder, path)).size).padStart(7)}  ${path.replace(/\.br$/, "")}, which comes after it)`);
 }
 console.log(`${String(total).padStart(9)}  first view, brotli; the limit is ${limit}`);

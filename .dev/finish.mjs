@@ -1,8 +1,8 @@
-// Finishes a release build that trunk has just made: the wasm without what no one calls, and in two parts
-// (split.mjs); scripts and style sheets made small; every file named by what is in it (names.mjs); the
-// Content-Security-Policy (with the hashes of the inline scripts, which are only known now), 404.html for
-// hosts that serve it for unknown paths (so that the page's own routes work), and .br and .gz beside every
-// file that compresses.
+// Finishes a release build that trunk has just made: the wasm in two parts (src/deferred.rs), without what
+// no one calls; scripts and style sheets joined and made small; every file named by what is in it
+// (names.mjs); the Content-Security-Policy (with the hashes of the inline scripts, which are only known
+// now), 404.html for hosts that serve it for unknown paths (so that the page's own routes work), and .br and
+// .gz beside every file that compresses.
 //
 // trunk calls it as a hook and says in the environment where the files are. How they are once the wasm is
 // done, which takes longest, is kept in target/unfinished: `node .dev/finish.mjs FOLDER` goes on with such
@@ -10,33 +10,37 @@
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { basename, extname, join } from "node:path";
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { basename, delimiter, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { nameByContent } from "./names.mjs";
-import { keepExports, split } from "./split.mjs";
 
-// What styles only the part of the program that comes later (.dev/split.mjs).
-const LATER_STYLES = /^(model|task|tasks|batch|integrations)-/;
+// What styles only the deferred part of the program.
+const DEFERRED_STYLES = /^(model|task|tasks|batch|integrations)-/;
+
+// What a wasm imports that is to be split and is not yet.
+const PLACEHOLDER = "__wasm_split_placeholder__";
 
 // trunk's own tools do not read wasm-bindgen's script, and wasm-opt alone must keep every export. Without
 // our tools (`trunk build` by hand) wasm, scripts and style sheets stay as they are.
 const tools = new URL("../.tools/npm/node_modules/", import.meta.url);
 const esbuild = await import(new URL("esbuild/lib/main.js", tools)).catch(() => null);
 
+const target = process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../target", import.meta.url));
 const folder = process.argv[2] ?? process.env.TRUNK_STAGING_DIR;
 if (!process.argv[2]) {
   if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
-  if (esbuild) shrink(folder, fileURLToPath(new URL(".bin/", tools)));
+  if (esbuild) shrink(folder);
   keep(folder);
 }
 
 const index = join(folder, "index.html");
-const page = readFileSync(index, "utf8");
-const laterStyles = styles(page).filter(({ name }) => LATER_STYLES.test(name));
-const isSplit = minify(folder, laterStyles.map(({ name }) => name));
-writeFileSync(index, isSplit ? laterStyles.reduce((page, { tag }) => page.replace(tag, ""), page) : page);
+if (esbuild) {
+  const wasm = minifyScripts(folder);
+  const deferred = deferredOf(wasm);
+  writeFileSync(index, withStyles(readFileSync(index, "utf8"), existsSync(deferred) ? basename(deferred) : null));
+}
 try {
   nameByContent(folder);
 } catch (error) {
@@ -49,14 +53,9 @@ writeFileSync(join(folder, "404.html"), html);
 if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
 
 function keep(folder) {
-  const unfinished = join(process.env.CARGO_TARGET_DIR ?? fileURLToPath(new URL("../target", import.meta.url)), "unfinished");
+  const unfinished = join(target, "unfinished");
   rmSync(unfinished, { recursive: true, force: true });
   cpSync(folder, unfinished, { recursive: true });
-}
-
-function styles(html) {
-  const links = html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi);
-  return [...links].map(([tag]) => ({ tag, name: basename(/\bhref="?([^"\s>]+)/i.exec(tag)[1]) }));
 }
 
 function withPolicy(html) {
@@ -89,27 +88,58 @@ function withPolicy(html) {
   return html.replace(charset, "").replace(head, (tag) => tag + charset + meta + release);
 }
 
-// Scripts and style sheets without what only their readers need. Gives whether there is a later part.
-function minify(folder, laterStyles) {
-  if (!esbuild) return false;
-  let isSplit = false;
-  for (const name of readdirSync(folder)) {
+// Scripts without what only their readers need. Gives the wasm that one of them is for.
+function minifyScripts(folder) {
+  let ours;
+  for (const name of readdirSync(folder).filter((name) => extname(name) === ".js")) {
     const path = join(folder, name);
-    if (extname(name) === ".js") {
-      let script = withoutUnusedClasses(readFileSync(path, "utf8"));
-      const wasm = wasmOf(path);
-      if (existsSync(wasm)) {
-        // A default that nobody uses; but so the script's name follows from the wasm's.
-        script = script.replace(/\w+_bg\.wasm/, basename(wasm));
-        isSplit = existsSync(laterOf(wasm));
-        if (isSplit) script = withLater(script, [basename(laterOf(wasm)), ...laterStyles]);
-      }
-      writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
-    } else if (extname(name) === ".css") {
-      writeFileSync(path, esbuild.transformSync(readFileSync(path, "utf8"), { loader: "css", minify: true }).code);
+    const wasm = wasmOf(path);
+    let script = withoutUnusedClasses(readFileSync(path, "utf8"));
+    if (existsSync(wasm)) {
+      ours = wasm;
+      // A default that nobody uses; but so the script's name follows from the wasm's.
+      script = script.replace(/\w+_bg\.wasm/, basename(wasm));
     }
+    writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
   }
-  return isSplit;
+  return ours ?? fail("there is no script with its wasm");
+}
+
+// Style sheets joined into one, or, with a deferred part, into two, of which the second comes with that.
+function withStyles(html, deferredWasm) {
+  const links = [...html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi)].map(([tag]) => {
+    const href = /\bhref="?([^"\s>]+)/i.exec(tag)[1];
+    return { tag, name: basename(href), root: href.slice(0, -basename(href).length) };
+  });
+  if (links.length === 0) return html;
+  const { root } = links[0];
+  const isDeferred = ({ name }) => deferredWasm !== null && DEFERRED_STYLES.test(name);
+  const joinInto = (name, parts) => {
+    const text = parts.map((part) => readFileSync(join(folder, part.name), "utf8")).join("\n");
+    writeFileSync(join(folder, name), esbuild.transformSync(text, { loader: "css", minify: true }).code);
+  };
+  joinInto("first.css", links.filter((link) => !isDeferred(link)));
+  let tags = `<link rel="stylesheet" href="${root}first.css">`;
+  if (deferredWasm !== null) {
+    joinInto("deferred.css", links.filter(isDeferred));
+    tags += `<meta name="deferred-style" content="${root}deferred.css">`;
+    tags += `<script>${preload(root + deferredWasm, `${root}deferred.css`)}</script>`;
+  }
+  for (const { tag, name } of links) {
+    html = html.replace(tag, () => { const own = tags; tags = ""; return own; });
+    unlinkSync(join(folder, name));
+  }
+  return html;
+}
+
+// A page that begins elsewhere than at the list of models needs the deferred part at once.
+function preload(wasm, style) {
+  return `if (location.pathname != "/") [["fetch", "${wasm}"], ["style", "${style}"]].forEach(function (file) {
+  var link = document.createElement("link");
+  link.rel = "preload"; link.as = file[0]; link.href = file[1];
+  if (link.as == "fetch") link.crossOrigin = "anonymous";
+  document.head.append(link);
+});`;
 }
 
 // wasm-bindgen exports a class for every exported type of every crate below us, for other scripts to
@@ -125,68 +155,84 @@ function wasmOf(script) {
   return script.replace(/\.js$/, "_bg.wasm");
 }
 
-function laterOf(wasm) {
-  return wasm.replace(/_bg\.wasm$/, "_later.wasm");
+function deferredOf(wasm) {
+  return wasm.replace(/_bg\.wasm$/, "_deferred.wasm");
 }
 
-// Keeps the exports that the script names, splits off what comes later, and optimises for size.
-function shrink(folder, bin) {
+// Splits the wasm if it is built for that, keeps the exports that are used, and optimises for size.
+function shrink(folder) {
   const features = ["bulk-memory", "nontrapping-float-to-int", "sign-ext", "mutable-globals", "reference-types", "multivalue"];
   const options = features.map((feature) => `--enable-${feature}`);
-  const run = (tool, ...more) => execFileSync(join(bin, tool), [...options, ...more], { stdio: ["ignore", "ignore", "inherit"] });
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     const wasm = wasmOf(path);
     if (extname(name) !== ".js" || !existsSync(wasm)) continue;
+    const parts = [wasm];
+    if (imports(wasm).some(({ module }) => module === PLACEHOLDER)) {
+      split(path);
+      parts.push(deferredOf(wasm));
+    }
     const script = withoutUnusedClasses(readFileSync(path, "utf8"));
-    const named = new Set([...script.matchAll(/\.([A-Za-z_$][\w$]*)/g)].map(([, name]) => name));
-    const exports = WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(wasm)));
-    keepExports(wasm, exports.map(({ name }) => name).filter((name) => named.has(name)), run);
-    split(wasm, laterOf(wasm), run);
-    for (const file of [wasm, laterOf(wasm)].filter(existsSync)) {
+    const used = new Set(script.match(/[A-Za-z_$][\w$]*/g));
+    const exports = WebAssembly.Module.exports(compiled(wasm)).map(({ name }) => name);
+    keepExports(wasm, exports.filter((name) => used.has(name)), options);
+    for (const file of parts) {
       // Inlining what is called once makes less code, but code that compresses worse.
-      run("wasm-opt", file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
+      run("wasm-opt", ...options, file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
     }
   }
 }
 
-// wasm-bindgen's script, which also fetches what comes later when it is asked to: the wasm, and the
-// style sheets, without which it must not be shown.
-function withLater(script, [wasm, ...styles]) {
-  const once = "async function __wbg_init_once", imports = "const imports = __wbg_get_imports();";
-  const [before, after] = script.split(once);
-  if (!after?.includes(imports)) fail("wasm-bindgen's script is not as expected");
-  return `${before}${once}${after.replace(imports, `${imports} imports.later = passedOn;`)}
-let later, coming;
-const passedOn = new Proxy({}, { get: (_, name) => (...given) => (later ?? now(name))[name](...given) });
-// The last resort: nothing goes on before it is here.
-const now = (name) => {
-  console.warn("Atelier waits for a part of itself: " + name + " is needed before its time");
-  const request = new XMLHttpRequest();
-  request.open("GET", here("${wasm}"), false);
-  request.overrideMimeType("text/plain; charset=x-user-defined");
-  request.send();
-  const bytes = Uint8Array.from(request.responseText, (letter) => letter.charCodeAt(0));
-  return later ??= new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...__wbg_get_imports(), main: wasm }).exports;
-};
-const here = (file) => new URL(file, import.meta.url);
-const style = (file) => new Promise((done, failed) => {
-  const link = document.createElement("link");
-  const missing = () => { link.remove(); failed(Error(file)); };
-  // Some hosts answer with a page where a file is gone: then there are no rules.
-  const onload = () => link.sheet?.cssRules.length ? done() : missing();
-  document.head.append(Object.assign(link, { rel: "stylesheet", href: here(file), onload, onerror: missing }));
-});
-// A page that begins elsewhere than at the first view needs it at once.
-let early = location.pathname === "/" ? null : fetch(here("${wasm}")).catch(() => null);
-const answered = async () => { const answer = await early; early = null; return answer ?? fetch(here("${wasm}")); };
-const code = () => answered().then((answer) => {
-  if (!answer.ok || /html/.test(answer.headers.get("content-type"))) throw Error("${wasm}");
-  return __wbg_load(answer, { ...__wbg_get_imports(), main: wasm });
-});
-globalThis.loadLater = () => coming ??= Promise.all([code(), ...${JSON.stringify(styles)}.map(style)]).then(
-  ([{ instance }]) => { later ??= instance.exports }, (error) => { coming = undefined; throw error });
-`;
+// Does once more what trunk did, with the wasm split before wasm-bindgen sees it, and joins the script that
+// loads the deferred part with wasm-bindgen's.
+function split(script) {
+  const name = basename(script, ".js");
+  const work = join(target, "split");
+  rmSync(work, { recursive: true, force: true });
+  run("wasm-split-cli", join(target, "wasm32-unknown-unknown/web/atelier.wasm"), work, "--out-name", name);
+  // What the parts share of each other is among the linker's exports.
+  run("wasm-bindgen", join(work, `${name}.wasm`), "--target=web", "--no-typescript", "--keep-lld-exports",
+    `--out-dir=${folder}`, `--out-name=${name}`);
+  copyFileSync(join(work, "split_deferred.wasm"), deferredOf(wasmOf(script)));
+  writeFileSync(script, joined(readFileSync(script, "utf8"), readFileSync(join(work, "__wasm_split.js"), "utf8"),
+    basename(deferredOf(wasmOf(script)))));
+}
+
+function joined(script, loader, deferred) {
+  const replace = (text, from, to) => (from.test(text) ? text.replace(from, to) : fail(`no ${from} in a generated script`));
+  script = replace(script, /^import \* as import1 from "\.\/__wasm_split\.js"\n/m, "");
+  script = replace(script, /"\.\/__wasm_split\.js": import1/, '"./__wasm_split.js": { __wasm_split_load_deferred }');
+  loader = replace(loader, /^import .*\n/m, "");
+  loader = replace(loader, /^export const __wasm_split_load_deferred/m, "const __wasm_split_load_deferred");
+  loader = replace(loader, /split_deferred\.wasm/, deferred);
+  // As wasm-bindgen does: it goes another way where a host says that a wasm is something else.
+  loader = replace(loader, /WebAssembly\.instantiateStreaming\(src, imports\)/, "__wbg_load(await src, imports)");
+  // The tool has them in another order each time.
+  loader = loader.replace(/\{ ((?:\w+, ?)+) ?\}/g, (_, names) => `{ ${names.match(/\w+/g).sort().join(", ")} }`);
+  return `${script}\n${loader}`;
+}
+
+function compiled(wasm) {
+  return new WebAssembly.Module(readFileSync(wasm));
+}
+
+function imports(wasm) {
+  return WebAssembly.Module.imports(compiled(wasm));
+}
+
+// Drops what none of these exports reaches.
+function keepExports(wasm, names, options) {
+  const graph = `${wasm}.graph.json`;
+  writeFileSync(graph, JSON.stringify(names.map((name) => ({ name, export: name, root: true }))));
+  run("wasm-metadce", ...options, wasm, "-o", wasm, "-g", `--graph-file=${graph}`);
+  unlinkSync(graph);
+}
+
+// One of our tools.
+function run(tool, ...more) {
+  const own = ["../.tools/bin", "../.tools/npm/node_modules/.bin"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const PATH = [...own, process.env.PATH].join(delimiter);
+  execFileSync(tool, more, { env: { ...process.env, PATH }, stdio: ["ignore", "ignore", "inherit"] });
 }
 
 function compress(folder) {

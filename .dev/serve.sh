@@ -44,7 +44,7 @@ serve() {
   sed -e "s|http://127\.0\.0\.1:8787|$service|" -e "s|^no_system_proxy = .*|no_system_proxy = $system_proxy|" \
     Trunk.toml >"$serve_configuration"
   : >"$log"
-  ATELIER_COMPRESS=no start "$log" trunk --config "$serve_configuration" serve --release --port "$port" \
+  ATELIER_COMPRESS=no start "$log" trunk --config "$serve_configuration" serve "${release[@]}" --port "$port" \
     --no-autoreload=true --dist "$folder/site"
   local trunk_pid=$started shown=0 lines
   # trunk serves even if the build has failed, so its own word is waited for, and shown meanwhile.

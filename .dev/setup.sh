@@ -27,9 +27,10 @@ set_up_page() {
 
   wasm_bindgen_version=$(awk '$1 == "name" { name = $3 } $1 == "version" && name == "\"wasm-bindgen\"" { gsub("\"", "", $3); print $3; exit }' Cargo.lock)
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
-  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, binaryen $binaryen_version, esbuild $esbuild_version"
+  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version"
   if [ "$(cat "$tools/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/trunk" ] &&
-    [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
+    [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/bin/wasm-split-cli" ] &&
+    [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
     [ -x "$tools/npm/node_modules/.bin/esbuild" ]; then
     return
   fi
@@ -37,6 +38,7 @@ set_up_page() {
   local missing=()
   has_version trunk "$trunk_version" || missing+=("trunk")
   has_version wasm-bindgen "$wasm_bindgen_version" || missing+=("wasm-bindgen")
+  has_wasm_split || missing+=("wasm-split")
   has_version wasm-opt "${binaryen_version%%.*}" && has_version esbuild "$esbuild_version" || missing+=("from-npm")
   local count=${#missing[@]} at=0 tool
   [ "$count" -eq 0 ] || say "Set-up, the first time only: ${missing[*]}. Several minutes on two cores; the next start is quick."
@@ -46,6 +48,10 @@ set_up_page() {
       trunk) install_crate "$at/$count" trunk "$trunk_version" "about 5 min" --locked ;;
       # Not --locked: the versions it was locked with are older than some we need ourselves.
       wasm-bindgen) install_crate "$at/$count" wasm-bindgen-cli "$wasm_bindgen_version" "about 2 min" ;;
+      wasm-split)
+        install_crate "$at/$count" wasm_split_cli_support "$wasm_split_version" "about 1 min" --locked \
+          --features build-binary
+        ;;
       from-npm) install_from_npm "$at/$count" ;;
     esac
   done
@@ -135,6 +141,11 @@ find_browser() {
 # has_version COMMAND VERSION: whether it says this version of itself.
 has_version() {
   command -v "$1" >/dev/null && "$1" --version 2>/dev/null | grep -qwF -- "$2"
+}
+
+# It does not say its version; cargo wrote down which one it has installed.
+has_wasm_split() {
+  [ -x "$tools/bin/wasm-split-cli" ] && grep -qF "\"wasm_split_cli_support $wasm_split_version " "$tools/.crates.toml" 2>/dev/null
 }
 
 # install_packages WHAT PACKAGE…

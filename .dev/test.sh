@@ -105,6 +105,7 @@ test_format() {
 test_lint() {
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
+  check "clippy, wasm32, split" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split -- -D warnings
 }
 
 test_native() {
@@ -173,7 +174,7 @@ virtual_display=(xvfb-run --auto-servernum --server-args "-screen 0 1440x4200x24
 test_build() {
   # So that the phases after it cannot pass on an older build.
   rm -rf dist
-  check "release build of the page" trunk build --release
+  check "release build of the page" trunk build "${release[@]}"
 }
 
 # Random trials of the page on what build has left in dist/; ATELIER_TRIAL_SEED chooses others.

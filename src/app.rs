@@ -2,16 +2,15 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::catalog::Catalog;
+use crate::deferred::Deferred;
 use crate::erased::dynamic;
-use crate::later::Later;
 use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::Session;
 use crate::view::missing::MissingPage;
 use crate::view::models::ModelsPage;
-use crate::view::pages;
-use crate::view::parts::later::later;
+use crate::view::parts::deferred::deferred;
 use crate::view::shell::Shell;
 
 /// What every view may ask for. Made once, at the root, so that nothing a view drops takes a task
@@ -23,7 +22,7 @@ pub struct Contexts {
     pub navigation: Navigation,
     pub runner: Runner,
     pub notices: Notices,
-    pub later: Later,
+    pub deferred: Deferred,
 }
 
 impl Contexts {
@@ -32,17 +31,18 @@ impl Contexts {
         let notices = Notices::new();
         let navigation = Navigation::start();
         let catalog = Catalog::new(session);
-        let later = Later::start();
-        let runner = Runner::start(session, notices, later);
+        let runner = Runner::new(session, notices);
+        let deferred = Deferred::new();
         let this = Self {
             session,
             catalog,
             navigation,
             runner,
             notices,
-            later,
+            deferred,
         };
         provide_context(this);
+        deferred.start();
         this
     }
 }
@@ -58,7 +58,7 @@ pub fn App() -> impl IntoView {
     let page = dynamic(move || match navigation.route() {
         Route::Models => view! { <ModelsPage /> }.into_any(),
         Route::Missing => view! { <MissingPage /> }.into_any(),
-        route => later(move || pages::page(route.clone())),
+        route => deferred(move |program| (program.page)(route.clone())),
     });
     view! { <Shell page /> }
 }

@@ -20,11 +20,11 @@ use crate::browser::storage::{Storage, StorageError, Store};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, http, lifecycle, random};
 use crate::erased::{effect, spawn};
-use crate::later::{Later, State};
 use crate::notices::Notices;
 use crate::session::Session;
 
 mod connection;
+mod inner;
 pub mod kept;
 mod news;
 mod note;
@@ -35,6 +35,7 @@ mod talk;
 mod waits;
 mod wanted;
 
+use inner::InnerHandle;
 use note::Note;
 use stopped::Stopped;
 use wanted::Keeper;
@@ -45,8 +46,7 @@ const CHANNEL: &str = "atelier";
 pub struct Runner {
     session: Session,
     notices: Notices,
-    later: Later,
-    inner: StoredValue<Inner, LocalStorage>,
+    inner: InnerHandle,
     /// Every task's key, newest first.
     keys: RwSignal<Arc<Vec<TaskKey>>>,
     /// Moves on whenever a task comes, goes or enters another phase.
@@ -95,35 +95,13 @@ struct Inner {
 }
 
 impl Runner {
-    /// Loads what earlier visits left and goes on with it.
-    pub fn start(session: Session, notices: Notices, later: Later) -> Self {
-        let mut engine = Engine::new(session.account());
-        let now = clock::now();
-        engine.set_leading(false, now);
-        engine.set_online(lifecycle::is_online(), now);
-        let this = Self {
+    /// Signals alone, for views to follow: the first view needs no more. Nothing else may be called
+    /// before [`Runner::begin`].
+    pub fn new(session: Session, notices: Notices) -> Self {
+        Self {
             session,
             notices,
-            later,
-            inner: StoredValue::new_local(Inner {
-                engine,
-                storage: None,
-                connection: 0,
-                is_opening: false,
-                had_storage: false,
-                is_recovering: false,
-                undeleted: Vec::new(),
-                batches: BTreeMap::new(),
-                channel: None,
-                timer: None,
-                tasks: HashMap::new(),
-                leading: false,
-                leadership: None,
-                generation: 0,
-                unheard: None,
-                keeper: Keeper::default(),
-                stopped: Stopped::default(),
-            }),
+            inner: InnerHandle::new(),
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
             storage_error: RwSignal::new(None),
@@ -131,7 +109,36 @@ impl Runner {
             copies_changed: RwSignal::new(0),
             hindrance: RwSignal::new(None),
             is_open: RwSignal::new(false),
-        };
+        }
+    }
+
+    /// Loads what earlier visits left and goes on with it, for as long as the owner lives in which it
+    /// is called: the root.
+    pub fn begin(self) {
+        let (this, session) = (self, self.session);
+        let mut engine = Engine::new(session.account());
+        let now = clock::now();
+        engine.set_leading(false, now);
+        engine.set_online(lifecycle::is_online(), now);
+        this.inner.begin(Inner {
+            engine,
+            storage: None,
+            connection: 0,
+            is_opening: false,
+            had_storage: false,
+            is_recovering: false,
+            undeleted: Vec::new(),
+            batches: BTreeMap::new(),
+            channel: None,
+            timer: None,
+            tasks: HashMap::new(),
+            leading: false,
+            leadership: None,
+            generation: 0,
+            unheard: None,
+            keeper: Keeper::default(),
+            stopped: Stopped::default(),
+        });
         let mut before = None;
         effect(move || {
             let account = session.account();
@@ -153,11 +160,6 @@ impl Runner {
             let address = session.settings().address.to_string();
             let said = session.idempotency();
             this.with_engine(|engine| engine.set_idempotency(&address, said, clock::now()));
-        });
-        effect(move || {
-            if later.state() == State::Here {
-                this.make_copies();
-            }
         });
         this.keep_title();
         lifecycle::on_change(move || {
@@ -182,7 +184,6 @@ impl Runner {
         .forget();
         on_cleanup(move || this.resign());
         spawn(this.open());
-        this
     }
 
     /// Leaves leading to other tabs, for good.
@@ -309,11 +310,6 @@ impl Runner {
         let count = tasks.len();
         self.submit_tasks(tasks);
         count
-    }
-
-    /// A request is under way that might be paid for unseen if the page were left now.
-    pub fn is_sending(&self) -> bool {
-        self.inner.with_value(|inner| inner.engine.is_sending())
     }
 
     fn again(&self, key: &TaskKey) -> Option<Task> {

@@ -12,5 +12,6 @@ pub mod location;
 pub mod notify;
 pub mod random;
 pub mod storage;
+pub mod style;
 pub mod tables;
 pub mod tabs;

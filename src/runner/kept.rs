@@ -2,9 +2,6 @@
 //!
 //! The leading tab makes them, one after the other, so that no two tabs make the same and together
 //! they stay within the limit. What storage says counts; nothing of it is held here.
-//!
-//! No first view needs it: it lives in the later part of the program. All of it is functions of this
-//! module, not methods, because `.dev/split.mjs` goes by their names.
 
 use atelier_contract::json;
 use atelier_engine::kept::{self, Copy};
@@ -20,7 +17,6 @@ use crate::browser::{clock, http};
 use crate::erased::spawn;
 
 /// Makes all copies that are wanted.
-#[inline(never)]
 pub(super) fn make(runner: Runner) {
     spawn(async move {
         while let Some(wanted) = runner.next_wanted() {

@@ -3,7 +3,6 @@
 use atelier_contract::json;
 use atelier_engine::{BatchKey, Task, TaskKey};
 use futures::future::FutureExt;
-use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
 use super::Runner;

@@ -3,7 +3,6 @@
 
 use atelier_engine::batch::Batch;
 use atelier_engine::{Action, BatchKey, Task, TaskKey};
-use leptos::prelude::*;
 
 use super::Runner;
 

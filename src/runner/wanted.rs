@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 use super::note::Note;
 use super::{Runner, kept};
-use crate::later::State;
 
 /// What is kept in mind of the copies to be made.
 #[derive(Default)]
@@ -34,11 +33,8 @@ impl Runner {
         self.make_copies();
     }
 
-    /// Has the copies made that are wanted, if this tab leads and what makes them is here.
+    /// Has the copies made that are wanted, if this tab leads.
     pub(super) fn make_copies(&self) {
-        if untrack(|| self.later.state()) != State::Here {
-            return;
-        }
         let may_begin = self.inner.try_update_value(|inner| {
             inner.leading && !std::mem::replace(&mut inner.keeper.is_busy, true)
         });

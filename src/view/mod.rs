@@ -11,5 +11,6 @@ pub mod pages;
 pub mod parts;
 pub mod settings;
 pub mod shell;
+pub mod status;
 pub mod task;
 pub mod tasks;

@@ -7,8 +7,6 @@ use super::settings::SettingsPage;
 use super::tasks::{TaskPage, TasksPage};
 
 /// The pages behind the first view. They live in the part of the program that comes after it.
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 pub fn page(route: Route) -> AnyView {
     match route {
         Route::Model(model) => view! { <ModelPage model /> }.into_any(),

@@ -78,7 +78,6 @@ type Block = (HtmlElement, Vec<(Kind, String)>);
 
 /// Puts the code into the element, as text. The first block has its colours now, the others one a
 /// frame: an element for each word of some hundred lines would hold the page up.
-#[inline(never)]
 fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
     element.set_text_content(None);
     let spans = match code.len() > MOST_COLOURED {

@@ -71,8 +71,6 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
     }
 }
 
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 fn program(
     model: ModelId,
     schema: Arc<Schema>,

@@ -48,8 +48,6 @@ pub fn Preview(file: ServiceFile, is_near: RwSignal<bool>) -> impl IntoView {
     }
 }
 
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 fn shown(file: &ServiceFile, is_near: bool) -> AnyView {
     match file.load() {
         Load::Loading if !is_near => view! { <div class="preview-space"></div> }.into_any(),

@@ -14,8 +14,6 @@ pub fn FunctionSchema(file: ServiceFile) -> impl IntoView {
     dynamic(move || shown(&file))
 }
 
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 fn shown(file: &ServiceFile) -> AnyView {
     let Load::Loaded(file) = file.load() else {
         return ().into_any();

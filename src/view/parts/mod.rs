@@ -3,11 +3,11 @@
 pub mod answer;
 pub mod confirm;
 pub mod copy_button;
+pub mod deferred;
 pub mod failure;
 pub mod glyph;
 pub mod held;
 pub mod kept;
-pub mod later;
 pub mod list;
 pub mod media;
 pub mod ticker;

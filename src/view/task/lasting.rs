@@ -31,8 +31,6 @@ pub fn LastingMedia(shown: Shown, label: String) -> AnyView {
     dynamic(move || media(contexts, &shown, &label))
 }
 
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 fn media(contexts: Contexts, shown: &Shown, label: &str) -> AnyView {
     let (copy, words) = (shown.copy, shown.words);
     if !words.read().is_empty() && copy.read().is_empty() {

@@ -117,7 +117,7 @@ fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
 /// Changes the wasm, and no name: trunk takes that from before its own tools.
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
-    for part in ["_bg.wasm", "_later.wasm"] {
+    for part in ["_bg.wasm", "_deferred.wasm"] {
         let wasm = folder.join(one(folder, "", part)?);
         let status = Command::new(&tool)
             .args(FEATURES.map(|feature| format!("--enable-{feature}")))

@@ -19,14 +19,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 const MODEL: &str = "/models/image/tessera";
 
-/// A colour of the first view, and one of what comes later.
+/// A colour of the first view, and one of the deferred part.
 const COLOURS: [(&str, &str, &str); 2] = [
     ("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 30)"),
     ("model", "color: var(--muted)", "color: rgb(1 2 3)"),
 ];
 
 /// What the second of [`COLOURS`] is seen as.
-const LATER_COLOUR: &str = "rgb(1, 2, 3)";
+const DEFERRED_COLOUR: &str = "rgb(1, 2, 3)";
 
 struct Releases {
     first: Release,
@@ -159,7 +159,7 @@ async fn see_release(browser: &Browser, release: &Release) -> Result<()> {
 }
 
 /// Loads the page of a model and checks that all of it is of this release: the page, both scripts'
-/// parts, and the styles of the first view and of the later one, as they are seen.
+/// parts, and the styles of the first view and of the deferred part, as they are seen.
 async fn see_all_of(
     browser: &Browser,
     host: &Host,
@@ -179,7 +179,7 @@ async fn see_all_of(
     let seen = browser.run(script, vec![]).await?;
     let files = release.files()?;
     let asked = seen[0].as_array().ok_or("no files")?;
-    for part in ["_bg.wasm", "_later.wasm", ".js"] {
+    for part in ["_bg.wasm", "_deferred.wasm", ".js"] {
         let is_part = |path: &&Value| path.as_str().is_some_and(|path| path.ends_with(part));
         assert!(asked.iter().any(|path| is_part(&path)), "{part}: {asked:?}");
     }
@@ -190,8 +190,8 @@ async fn see_all_of(
     let seen = [&seen[1], &seen[2]].map(|colour| colour.as_str().unwrap_or_default());
     assert!(seen[0].contains(colours[0]), "{seen:?}");
     assert_eq!(
-        seen[1] == LATER_COLOUR,
-        colours[1] == LATER_COLOUR,
+        seen[1] == DEFERRED_COLOUR,
+        colours[1] == DEFERRED_COLOUR,
         "{seen:?}"
     );
     Ok(())
@@ -199,7 +199,7 @@ async fn see_all_of(
 
 /// What the colours of [`COLOURS`] are seen as, before and after.
 const FIRST: [&str; 2] = [".215 268", ""];
-const RECOLOURED: [&str; 2] = [".215 30", LATER_COLOUR];
+const RECOLOURED: [&str; 2] = [".215 30", DEFERRED_COLOUR];
 
 /// Guards against yesterday's script or style sheets in today's page: they were kept under names
 /// that had got another content.
@@ -243,11 +243,11 @@ async fn half_of_a_cache_makes_no_mix() {
             rebuilt,
             ..
         } = releases().await?;
-        for gone in ["_bg.wasm", "_later.wasm", ".js"] {
+        for gone in ["_bg.wasm", "_deferred.wasm", ".js"] {
             let host = Host::with(first).await?;
             host.proxy
                 .add(Rule::every(&first.path("atelier-", gone)?, Fault::Unkept));
-            let style = first.path("model-", ".css")?;
+            let style = first.path("deferred-", ".css")?;
             host.proxy.add(Rule::every(&style, Fault::Unkept));
             see_all_of(browser, &host, first, FIRST).await?;
             for (release, colours) in [(recoloured, RECOLOURED), (rebuilt, FIRST)] {
@@ -326,15 +326,15 @@ fn not_found() -> Fault {
     }
 }
 
-/// A prompt is typed, then the list of models is opened in a tab that can't have its later part
+/// A prompt is typed, then the list of models is opened in a tab that can't have its deferred part
 /// yet, and a new release takes the old one's place.
 async fn open_before_a_deployment(browser: &Browser, host: &Host, next: &Release) -> Result<()> {
     browser.open(&host.address(MODEL)).await?;
     let prompt = starting("textbox", "prompt");
     browser.fill(&prompt, PROMPT).await?;
     browser.devtools("Network.enable", json!({})).await?;
-    let later = json!({ "urls": ["*_later.wasm"] });
-    browser.devtools("Network.setBlockedURLs", later).await?;
+    let deferred = json!({ "urls": ["*_deferred.wasm"] });
+    browser.devtools("Network.setBlockedURLs", deferred).await?;
     browser.open(&host.address("/")).await?;
     browser.find(&starting("link", "Tessera")).await?;
     host.deploy(next)?;
@@ -364,12 +364,12 @@ async fn an_open_page_goes_on_in_the_new_release() {
             rebuilt,
             recoloured,
         } = releases().await?;
-        let wasm = first.path("atelier-", "_later.wasm")?;
+        let wasm = first.path("atelier-", "_deferred.wasm")?;
         // The wasm is gone; a page is in its place; a page is in a style sheet's place.
         let faults = [
             (wasm.clone(), not_found(), rebuilt),
             (wasm, Fault::NotJson, rebuilt),
-            (first.path("model-", ".css")?, Fault::NotJson, recoloured),
+            (first.path("deferred-", ".css")?, Fault::NotJson, recoloured),
         ];
         for (path, fault, next) in faults {
             let host = Host::with(first).await?;
@@ -396,7 +396,7 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
     drive(name, async |browser| {
         let Releases { first, rebuilt, .. } = releases().await?;
         let host = Host::with(first).await?;
-        let wasm = first.path("atelier-", "_later.wasm")?;
+        let wasm = first.path("atelier-", "_deferred.wasm")?;
         host.proxy.add(Rule::next(1, &wasm, Fault::Unkept));
         open_before_a_deployment(browser, &host, rebuilt).await?;
 

@@ -2,38 +2,37 @@ use atelier_engine::release::Lack;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::app::{Contexts, contexts};
+use crate::app::contexts;
 use crate::browser::location;
+use crate::deferred::{Program, State};
 use crate::erased::{dynamic, handler};
-use crate::later::State;
 use crate::view::parts::glyph::Glyph;
 
-/// Shows what lives in the later part of the program, once that is here.
-pub fn later(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
-    let Contexts { later, runner, .. } = contexts();
-    later.need(runner);
-    dynamic(move || match later.state() {
-        State::Here => view(),
+/// Shows a page that lives in the deferred part of the program, once that is here.
+pub fn deferred(view: impl Fn(Program) -> AnyView + Send + Sync + 'static) -> AnyView {
+    let deferred = contexts().deferred;
+    deferred.want();
+    dynamic(move || match deferred.state() {
+        State::Here => deferred.program().map(&view).into_any(),
         State::Coming | State::Missing(None) => {
             view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
                 .into_any()
         }
         State::Leaving => missing(
             "There is a newer Atelier.",
-            "This page loads itself anew to open it, as soon as nothing is being sent. What you have \
-             typed is kept.",
+            "This page loads itself anew to open it. What you have typed is kept.",
             None,
         ),
         State::Missing(Some(Lack::Network)) => missing(
             "This page could not be opened.",
             "A part of Atelier could not be fetched: the network, or the host that it comes from, \
              does not answer as it should.",
-            Some(("Try again", Box::new(move || later.load()))),
+            Some(("Try again", Box::new(move || deferred.load()))),
         ),
         State::Missing(Some(Lack::Part)) => missing(
             "This page could not be opened.",
             "A part of Atelier could not be fetched, though the host that it comes from answers.",
-            Some(("Try again", Box::new(move || later.load()))),
+            Some(("Try again", Box::new(move || deferred.load()))),
         ),
         State::Missing(Some(Lack::Newer)) => missing(
             "There is a newer Atelier.",

@@ -1,0 +1,97 @@
+//! How the deferred part comes: after the first view, again where it failed, or, where its file is
+//! gone, in the newer release.
+
+use std::time::Duration;
+
+use atelier_engine::release::{self, Lack, Remedy};
+use futures::future;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+use super::{Deferred, Program, State};
+use crate::browser::local::Place;
+use crate::browser::{http, lifecycle, location, style};
+use crate::erased::spawn;
+
+/// Where a release build names the style sheet of the deferred part.
+const STYLE: &str = "deferred-style";
+
+/// The releases that this tab was loaded anew for.
+const TRIED: &str = "atelier.releases-tried";
+
+/// How long the page says that it is about to load itself anew: to be read, and longer than
+/// anything that keeps what is typed may wait.
+const READ_MS: u32 = 600;
+
+/// The border between the two files. `wasm-split-cli` moves all code that only this leads to.
+#[wasm_split(deferred, wasm_split_path = leptos::wasm_split, fallible)]
+fn program() -> Result<Program, SplitLoaderError> {
+    Ok(Program::new())
+}
+
+impl Deferred {
+    /// Fetches it as soon as the browser has shown the first view; and again, where it was missed,
+    /// when the page is looked at or the network comes back.
+    pub fn start(self) {
+        request_animation_frame(move || set_timeout(move || self.load(), Duration::ZERO));
+        lifecycle::on_change(move || {
+            if self.state.try_get_untracked() == Some(State::Missing(None)) {
+                self.load();
+            }
+        });
+    }
+
+    /// Fetches it, once more if it has failed before.
+    pub fn load(self) {
+        self.state.set(State::Coming);
+        spawn(async move {
+            // Without its styles it must not be shown.
+            match future::join(program(), own_style()).await {
+                (Ok(program), true) => self.arrive(program),
+                _ if self.is_wanted.get_value() => self.remedy().await,
+                _ => self.state.set(State::Missing(None)),
+            }
+        });
+    }
+
+    /// A person wants to see what is in it. Until then nobody is disturbed for its sake.
+    pub fn want(self) {
+        self.is_wanted.set_value(true);
+        if self.state.get_untracked() == State::Missing(None) {
+            self.load();
+        }
+    }
+
+    /// It could not be fetched: goes on to the newer release that is there, or says why not. What
+    /// drives tasks is not here, so that no request of this tab is cut off.
+    async fn remedy(self) {
+        let page = http::get_fresh_text("/").await.unwrap_or_default();
+        let tried = Place::Tab.read(TRIED).unwrap_or_default();
+        let remedy = release::remedy(meta("release").as_deref(), release::of_page(&page), &tried);
+        let newest = match remedy {
+            Remedy::Reload(newest) => newest,
+            Remedy::Stay(lack) => return self.state.set(State::Missing(Some(lack))),
+        };
+        // What can't be remembered would be tried again and again.
+        if !Place::Tab.write(TRIED, &release::with_tried(&tried, &newest)) {
+            return self.state.set(State::Missing(Some(Lack::Newer)));
+        }
+        self.state.set(State::Leaving);
+        TimeoutFuture::new(READ_MS).await;
+        location::reload();
+    }
+}
+
+async fn own_style() -> bool {
+    match meta(STYLE) {
+        Some(address) => style::load(&address).await,
+        None => true,
+    }
+}
+
+/// What the page's head says under this name; only release builds say anything.
+fn meta(name: &str) -> Option<String> {
+    let meta = document().query_selector(&format!("meta[name={name}]"));
+    meta.ok()??.get_attribute("content")
+}
