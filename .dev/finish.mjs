@@ -39,7 +39,8 @@ const index = join(folder, "index.html");
 if (esbuild) {
   const wasm = minifyScripts(folder);
   const deferred = deferredOf(wasm);
-  writeFileSync(index, withStyles(readFileSync(index, "utf8"), existsSync(deferred) ? basename(deferred) : null));
+  const html = withIcon(readFileSync(index, "utf8"));
+  writeFileSync(index, withStyles(html, existsSync(deferred) ? basename(deferred) : null));
 }
 try {
   nameByContent(folder);
@@ -103,6 +104,16 @@ function minifyScripts(folder) {
     writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
   }
   return ours ?? fail("there is no script with its wasm");
+}
+
+// The icon in the page itself: it is smaller than what asking for it takes.
+function withIcon(html) {
+  return html.replace(/(<link\b[^>]*\brel="?icon"?[^>]*\bhref=")([^"]+)"/i, (_, before, href) => {
+    const path = join(folder, basename(href));
+    const drawing = readFileSync(path, "utf8").trim();
+    unlinkSync(path);
+    return `${before}data:image/svg+xml,${encodeURIComponent(drawing)}"`;
+  });
 }
 
 // Style sheets joined into one, or, with a deferred part, into two, of which the second comes with that.

@@ -109,7 +109,7 @@ impl Catalog {
             *fetches
         });
         spawn(async move {
-            let answer = http::get_json(&address.url(path::MODELS)).await;
+            let answer = http::get_early_json(&address.url(path::MODELS)).await;
             let is_latest = || this.fetches.try_get_value() == fetch;
             if session.settings_untracked().address != address || !is_latest() {
                 return; // The answer of a service that is no longer asked.

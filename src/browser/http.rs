@@ -14,7 +14,8 @@ use web_sys::{
     RequestCache, RequestCredentials, RequestRedirect,
 };
 
-use super::clock;
+use super::early::Early;
+use super::{clock, early};
 
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -32,6 +33,24 @@ const FILE_PATIENCE_MS: u32 = 900_000;
 pub async fn get_json(url: &str) -> Result<Value, ApiError> {
     let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
     reply.into_json()
+}
+
+/// [`get_json`] of what the page may have asked for already, while the program was loading. Where that
+/// came to nothing, it is asked for once more.
+pub async fn get_early_json(url: &str) -> Result<Value, ApiError> {
+    let Some(Early { answer, controller }) = early::take(url) else {
+        return get_json(url).await;
+    };
+    let response = async {
+        let response = JsFuture::from(answer).await.map_err(broken)?;
+        let response: web_sys::Response = response.dyn_into().map_err(broken)?;
+        Ok(Response::from(response))
+    };
+    let guard = AbortGuard(controller);
+    match answered(guard, response.boxed_local(), PATIENCE_MS, MOST_BYTES).await {
+        Err(ApiError::Network { .. }) => get_json(url).await,
+        reply => reply?.into_json(),
+    }
 }
 
 /// `GET` of a text file of the service, without credentials.
@@ -158,10 +177,18 @@ async fn exchange_once(
         None => builder.build(),
     }
     .map_err(network)?;
-    let work = async {
-        let response = request.send().await.map_err(network)?;
-        read(response, most_bytes).await
-    };
+    let response = async { request.send().await.map_err(network) };
+    answered(guard, response.boxed_local(), patience_ms, most_bytes).await
+}
+
+/// The whole reply, in time; else the call is ended.
+async fn answered(
+    _guard: AbortGuard,
+    response: LocalBoxFuture<'static, Result<Response, ApiError>>,
+    patience_ms: u32,
+    most_bytes: u64,
+) -> Result<Reply, ApiError> {
+    let work = async { read(response.await?, most_bytes).await };
     match select(Box::pin(work), TimeoutFuture::new(patience_ms)).await {
         Either::Left((result, _)) => result,
         Either::Right(_) => Err(ApiError::Timeout {

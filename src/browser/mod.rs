@@ -3,6 +3,7 @@
 pub mod clipboard;
 pub mod clock;
 pub mod download;
+pub mod early;
 pub mod file;
 pub mod http;
 pub mod leadership;
