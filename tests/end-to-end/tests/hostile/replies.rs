@@ -85,7 +85,8 @@ async fn odd_answers_to_status_and_response_lose_nothing() {
                     forget_all(studio).await?;
                     studio.generate("odd").await?;
                     said(studio, |text| {
-                        let states = ["Processing", "Failed", "Completed"];
+                        // Accepted, and asked about; or its last word.
+                        let states = ["Stop watching", "Failed", "Completed"];
                         states.iter().any(|state| text.contains(state))
                     })
                     .await?;
