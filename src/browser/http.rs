@@ -1,7 +1,9 @@
 //! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
 //! [`ApiError`].
 
-use atelier_contract::{ApiError, Credentials, IDEMPOTENCY_HEADER, json, parse_retry_after};
+use atelier_contract::{
+    ApiError, Credentials, IDEMPOTENCY_HEADER, ModelList, json, parse_retry_after,
+};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
@@ -20,6 +22,9 @@ use super::{clock, early};
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The list of models grows with the service: a hundred thousand entries are 25 MB.
+const MAX_LIST_BYTES: u64 = 128 * 1024 * 1024;
+
 /// How long a call may take before it counts as unanswered.
 const PATIENCE_MS: u32 = 30_000;
 
@@ -35,21 +40,31 @@ pub async fn get_json(url: &str) -> Result<Value, ApiError> {
     reply.into_json()
 }
 
-/// [`get_json`] of what the page may have asked for already, while the program was loading. Where that
-/// came to nothing, it is asked for once more.
-pub async fn get_early_json(url: &str) -> Result<Value, ApiError> {
-    let Some(Early { answer, controller }) = early::take(url) else {
-        return get_json(url).await;
+/// `GET` of the list of models, which the page may have asked for already, while the program was
+/// loading. Where that came to nothing, it is asked for once more.
+pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
+    let early = match early::take(url) {
+        Some(early) => answered_early(early).await,
+        None => None,
     };
+    let reply = match early {
+        Some(reply) => reply?,
+        None => exchange(Request::get(url), None, PATIENCE_MS, MAX_LIST_BYTES).await?,
+    };
+    reply.into_json().and_then(ModelList::from_body)
+}
+
+/// The answer to the early call; `None` if it did not reach the service, or its answer did not arrive.
+async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
     let response = async {
-        let response = JsFuture::from(answer).await.map_err(broken)?;
+        let response = JsFuture::from(early.answer).await.map_err(broken)?;
         let response: web_sys::Response = response.dyn_into().map_err(broken)?;
         Ok(Response::from(response))
     };
-    let guard = AbortGuard(controller);
-    match answered(guard, response.boxed_local(), PATIENCE_MS, MOST_BYTES).await {
-        Err(ApiError::Network { .. }) => get_json(url).await,
-        reply => reply?.into_json(),
+    let guard = AbortGuard(early.controller);
+    match answered(guard, response.boxed_local(), PATIENCE_MS, MAX_LIST_BYTES).await {
+        Err(ApiError::Network { .. }) => None,
+        reply => Some(reply),
     }
 }
 

@@ -11,6 +11,7 @@ pub mod lifecycle;
 pub mod local;
 pub mod location;
 pub mod notify;
+pub mod panic;
 pub mod random;
 pub mod storage;
 pub mod style;

@@ -1,7 +1,7 @@
 mod kept;
 
 use crate::app::contexts;
-use atelier_contract::{ApiError, ModelList, ServiceAddress, TaskId, TaskRequest, path};
+use atelier_contract::{ApiError, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
 
 use crate::browser::{http, notify};
@@ -291,9 +291,8 @@ async fn test_connection(
     token: String,
 ) -> Result<String, String> {
     let address = &settings.address;
-    let list = http::get_json(&address.url(path::MODELS))
+    let list = http::get_models(&address.url(path::MODELS))
         .await
-        .and_then(ModelList::from_body)
         .map_err(|error| error.sentence())?;
     let found = format!("The service answers and lists {} models", list.models.len());
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
