@@ -1,0 +1,114 @@
+//! The way to the list of models: what is asked for, how often, and when.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const MODELS: &str = "/api/models";
+
+/// Requests of our own files that a visit to the list of models may take.
+const MAX_FILES: usize = 6;
+
+/// Guards against a list that is asked for only when the program runs, or twice, and against a page in
+/// many pieces.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_is_asked_for_once_while_the_program_loads() {
+    let name = "the_list_is_asked_for_once_while_the_program_loads";
+    drive(name, async |browser| {
+        let service = Service::with_site(&[]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        // The program takes its time.
+        let wait = Fault::Delay {
+            time: Duration::from_secs(2),
+        };
+        let wasm = wasm(&service.address()).await?;
+        proxy.add(Rule::every(&wasm, wait));
+        browser.open(&format!("{}/", proxy.address())).await?;
+        browser.find(&starting("link", "Strata")).await?;
+        // The deferred part, too.
+        browser.press(&starting("link", "Tasks")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        assert_eq!(proxy.calls_to(MODELS).len(), 1);
+
+        let files = own_files(browser).await?;
+        let ended = files.iter().find(|(path, _)| *path == wasm);
+        let ended = ended.ok_or("no wasm was fetched")?.1;
+        let script = "return performance.getEntriesByType('resource')
+            .find(({ name }) => name.endsWith('/api/models')).startTime";
+        let asked = browser.run(script, vec![]).await?;
+        let asked = asked.as_f64().ok_or("the list was not asked for")?;
+        assert!(asked + 1_000.0 < ended, "asked at {asked}, wasm at {ended}");
+        // And the page itself.
+        assert!(files.len() < MAX_FILES, "{files:?}");
+        Ok(())
+    })
+    .await;
+}
+
+/// The path of the first wasm file.
+async fn wasm(address: &str) -> Result<String> {
+    let (_, page) = atelier_end_to_end::http::get(&format!("{address}/")).await?;
+    let page = String::from_utf8_lossy(&page);
+    let (before, _) = page.split_once("_bg.wasm").ok_or("the page has no wasm")?;
+    let start = before.rfind('/').ok_or("its wasm has no path")?;
+    Ok(format!("{}_bg.wasm", &before[start..]))
+}
+
+/// The page's own files by path, and when each had come, in milliseconds.
+async fn own_files(browser: &Browser) -> Result<Vec<(String, f64)>> {
+    let script = "return performance.getEntriesByType('resource')
+        .map(({ name, responseEnd }) => [new URL(name), responseEnd])
+        .filter(([{ origin, pathname }]) => origin == location.origin && !/^\\/(api|v2|outputs)\\//.test(pathname))
+        .map(([{ pathname }, end]) => [pathname, end])";
+    let files = browser.run(script, vec![]).await?;
+    let files = files.as_array().ok_or("no files")?.iter();
+    let file = |file: &Value| Some((file[0].as_str()?.to_owned(), file[1].as_f64()?));
+    Ok(files.filter_map(file).collect())
+}
+
+/// Guards against an early call that fails and leaves the page without its list.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_early_call_that_fails_is_made_again() {
+    let name = "an_early_call_that_fails_is_made_again";
+    drive(name, async |browser| {
+        let service = Service::with_site(&[]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        // A browser sends a call again by itself that was on a kept connection.
+        proxy.add(Rule::next(2, MODELS, Fault::DropBefore));
+        browser.open(&format!("{}/", proxy.address())).await?;
+        browser.find(&starting("link", "Strata")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a list that is asked of another address than the one that is set.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_is_asked_of_the_service_that_is_set() {
+    let name = "the_list_is_asked_of_the_service_that_is_set";
+    drive(name, async |browser| {
+        let own = Service::with_site(&[]).await?;
+        let own_proxy = FaultProxy::start(&own.address()).await?;
+        let origin = own_proxy.address();
+        let other = Service::start(&["--allow-origin", &origin]).await?;
+        let proxies = (own_proxy, FaultProxy::start(&other.address()).await?);
+        let page = format!("{}/", proxies.0.address());
+        // Of the same origin, and no page that would follow the settings.
+        browser.open(&format!("{origin}{MODELS}")).await?;
+        let settings = json!({ "address": proxies.1.address(), "saved": 1 }).to_string();
+        let script = "localStorage.setItem('atelier.settings', arguments[0])";
+        browser.run(script, vec![settings.into()]).await?;
+        let before = proxies.0.calls_to(MODELS).len();
+        browser.open(&page).await?;
+        browser.find(&starting("link", "Strata")).await?;
+        assert_eq!(proxies.0.calls_to(MODELS).len(), before);
+        assert_eq!(proxies.1.calls_to(MODELS).len(), 1);
+        Ok(())
+    })
+    .await;
+}
