@@ -37,17 +37,6 @@ impl Engine {
         self.next_again().into_iter().chain(new).min()
     }
 
-    /// A submission without a key is under way: left now, nobody would hear whether it was taken.
-    pub fn is_sending(&self) -> bool {
-        let has_no_key = |key: &TaskKey| {
-            self.task(key)
-                .is_some_and(|task| task.idempotency_key.is_none())
-        };
-        self.in_flight
-            .values()
-            .any(|call| call.kind == CallKind::Generate && call.tasks.iter().any(has_no_key))
-    }
-
     fn may_send(&self) -> bool {
         if self.asks_before_sending() {
             return false;
