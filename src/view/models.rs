@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::app::contexts;
@@ -75,27 +75,26 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         navigation.set_query("q", Some(typed.trim()).filter(|text| !text.is_empty()));
     });
 
-    let models = Arc::new(list.models.clone());
-    let mut categories: Vec<String> = Vec::new();
-    for model in models.iter() {
-        if !categories.contains(&model.id.category) {
-            categories.push(model.id.category.clone());
-        }
-    }
-    let index: Arc<Vec<Searchable>> = Arc::new(models.iter().map(searchable).collect());
+    let categories = Categories::of(&list.models);
+    let names = categories.names.clone();
+    let index = Arc::new(Index::of(list.clone()));
     let found = memo({
-        let (models, index, categories) = (models.clone(), index, categories.clone());
+        let total = list.models.len();
+        let index = index.clone();
         move || {
             let query = Query::new(&typed.read());
             let wanted = category.get();
-            let hits = query.find(index.iter());
-            group(&models, &categories, wanted.as_deref(), hits)
+            let hits = match query.is_empty() {
+                true => (0..total).collect(),
+                false => query.find(index.items()),
+            };
+            categories.group(wanted.as_deref(), hits)
         }
     });
-    let total = models.len();
+    let total = list.models.len();
     let unreadable = list.unreadable;
     let count = text(move || {
-        let shown: usize = found.read().iter().map(|(_, models)| models.len()).sum();
+        let shown: usize = found.read().iter().map(|group| group.models.len()).sum();
         if shown == total {
             plural(total)
         } else {
@@ -122,13 +121,16 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     autocomplete="off"
                     spellcheck="false"
                     prop:value=typed
+                    on:focus=handler(move |_| {
+                        index.items();
+                    })
                     on:input=handler(move |event| {
                         typed.set(event_target_value(&event));
                         write_url(());
                     })
                 />
             </div>
-            <CategoryFilter categories category />
+            <CategoryFilter categories=names category />
         </div>
         {(unreadable > 0)
             .then(|| {
@@ -138,7 +140,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     </p>
                 }.into_any()
             })}
-        <ModelShelves found />
+        <ModelShelves all=list found />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}
@@ -180,11 +182,79 @@ fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> im
     }
 }
 
-type Groups = Vec<(String, Vec<Model>)>;
+/// What is searched, made when somebody is about to: the list itself does not need it.
+struct Index {
+    list: Arc<ModelList>,
+    items: OnceLock<Vec<Searchable>>,
+}
+
+impl Index {
+    fn of(list: Arc<ModelList>) -> Self {
+        Self {
+            list,
+            items: OnceLock::new(),
+        }
+    }
+
+    fn items(&self) -> &[Searchable] {
+        let make = || self.list.models.iter().map(searchable).collect();
+        self.items.get_or_init(make)
+    }
+}
+
+/// The categories in the service's order, and which of them each model is of.
+struct Categories {
+    names: Vec<String>,
+    of_models: Vec<usize>,
+}
+
+/// The models found of one category, by their places in the list.
+#[derive(PartialEq)]
+struct Group {
+    category: String,
+    models: Vec<usize>,
+}
+
+impl Categories {
+    fn of(models: &[Model]) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let of_models = models.iter().map(|model| {
+            let category = &model.id.category;
+            let known = names.iter().position(|name| name == category);
+            known.unwrap_or_else(|| {
+                names.push(category.clone());
+                names.len() - 1
+            })
+        });
+        Self {
+            of_models: of_models.collect(),
+            names,
+        }
+    }
+
+    /// The models found, by category; within one, best match first.
+    fn group(&self, wanted: Option<&str>, hits: Vec<usize>) -> Vec<Group> {
+        let mut groups: Vec<Group> = self
+            .names
+            .iter()
+            .map(|category| Group {
+                category: category.clone(),
+                models: Vec::new(),
+            })
+            .collect();
+        for hit in hits {
+            groups[self.of_models[hit]].models.push(hit);
+        }
+        groups.retain(|group| {
+            !group.models.is_empty() && wanted.is_none_or(|wanted| wanted == group.category)
+        });
+        groups
+    }
+}
 
 /// The cards, of which only those near the screen exist.
 #[component]
-fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
+fn ModelShelves(all: Arc<ModelList>, found: Memo<Vec<Group>>) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
     let shelves = move || {
@@ -194,7 +264,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
             groups: found
                 .read()
                 .iter()
-                .map(|(_, models)| models.len())
+                .map(|group| group.models.len())
                 .collect(),
             columns: ((seen.width / rem + GAP) / (CARD_WIDTH + GAP)).floor() as usize,
             heading_height: HEADING_HEIGHT * rem,
@@ -210,7 +280,7 @@ fn ModelShelves(found: Memo<Groups>) -> impl IntoView {
                 .visible(seen.from, seen.to)
                 .into_iter()
                 .map(|piece| {
-                    let shown = Shown::new(groups, columns, piece);
+                    let shown = Shown::new(&all.models, groups, columns, piece);
                     Item::new(shown.key(), move || shown.view())
                 })
                 .collect()
@@ -239,16 +309,19 @@ enum What {
 }
 
 impl Shown {
-    fn new(groups: &Groups, columns: usize, piece: Piece) -> Self {
+    fn new(models: &[Model], groups: &[Group], columns: usize, piece: Piece) -> Self {
         match piece {
-            Piece::Heading { group, top } => Self {
-                top,
-                what: What::Heading(groups[group].0.clone(), groups[group].1.len()),
-            },
-            Piece::Row { group, cards, top } => Self {
-                top,
-                what: What::Cards(columns, groups[group].1[cards].to_vec()),
-            },
+            Piece::Heading { group, top } => {
+                let Group { category, models } = &groups[group];
+                let what = What::Heading(category.clone(), models.len());
+                Self { top, what }
+            }
+            Piece::Row { group, cards, top } => {
+                let cards = groups[group].models[cards].iter();
+                let models = cards.map(|place| models[*place].clone()).collect();
+                let what = What::Cards(columns, models);
+                Self { top, what }
+            }
         }
     }
 
@@ -352,32 +425,6 @@ fn searchable(model: &Model) -> Searchable {
         &model.id.category,
         &model.description,
     ])
-}
-
-/// The models found, by category in the service's order; within one, best match first.
-fn group(
-    models: &[Model],
-    categories: &[String],
-    wanted: Option<&str>,
-    hits: Vec<usize>,
-) -> Groups {
-    let mut groups: Groups = categories
-        .iter()
-        .filter(|category| wanted.is_none_or(|wanted| wanted == *category))
-        .map(|category| (category.clone(), Vec::new()))
-        .collect();
-    let place: std::collections::HashMap<String, usize> = groups
-        .iter()
-        .enumerate()
-        .map(|(at, (category, _))| (category.clone(), at))
-        .collect();
-    for hit in hits {
-        if let Some(at) = place.get(&models[hit].id.category) {
-            groups[*at].1.push(models[hit].clone());
-        }
-    }
-    groups.retain(|(_, models)| !models.is_empty());
-    groups
 }
 
 /// Whole pixels are exact enough, and print in a fraction of the code.
