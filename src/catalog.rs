@@ -109,7 +109,7 @@ impl Catalog {
             *fetches
         });
         spawn(async move {
-            let answer = http::get_json(&address.url(path::MODELS)).await;
+            let answer = http::get_models(&address.url(path::MODELS)).await;
             let is_latest = || this.fetches.try_get_value() == fetch;
             if session.settings_untracked().address != address || !is_latest() {
                 return; // The answer of a service that is no longer asked.
@@ -161,9 +161,10 @@ impl Catalog {
             .address
             .url(&path::schema(model));
         spawn({
-            let slot = slot.clone();
+            let (slot, model) = (slot.clone(), model.clone());
             async move {
-                let answer = http::get_json(&url).await.and_then(Schema::from_body);
+                let answer = http::get_json(&url).await;
+                let answer = answer.and_then(|body| Schema::from_body(body, model));
                 slot.set(answer.map_or_else(Load::Failed, |schema| Load::Loaded(Arc::new(schema))));
             }
         });

@@ -19,6 +19,9 @@ use super::clock;
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
+/// The list of models grows with the service: a hundred thousand entries are 25 MB.
+const MAX_LIST_BYTES: u64 = 128 * 1024 * 1024;
+
 /// How long a call may take before it counts as unanswered.
 const PATIENCE_MS: u32 = 30_000;
 
@@ -31,6 +34,12 @@ const FILE_PATIENCE_MS: u32 = 900_000;
 /// `GET` of a discovery endpoint, without credentials.
 pub async fn get_json(url: &str) -> Result<Value, ApiError> {
     let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
+    reply.into_json()
+}
+
+/// `GET` of the list of models.
+pub async fn get_models(url: &str) -> Result<Value, ApiError> {
+    let reply = exchange(Request::get(url), None, PATIENCE_MS, MAX_LIST_BYTES).await?;
     reply.into_json()
 }
 

@@ -14,7 +14,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
 use super::local::Place;
-use super::{clock, random};
+use super::{clock, panic, random};
 use crate::erased::spawn;
 
 /// The lock's name, and the lease's.
@@ -63,8 +63,8 @@ impl Leadership {
 
     /// Whether this tab leads, now; to be asked before each call.
     pub fn check(&self) -> bool {
-        let is_over = self.is_leading.get()
-            && !lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now());
+        let may_go_on = || lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now());
+        let is_over = self.is_leading.get() && (panic::has_panicked() || !may_go_on());
         if is_over {
             // It may only have ended, and nobody else have wanted it.
             self.renew();
@@ -76,21 +76,35 @@ impl Leadership {
     pub fn resign(&self) {
         self.has_resigned.set(true);
         self.set_claim(Claim::AwaitsLock);
-        self.release();
     }
 
     fn set_claim(&self, claim: Claim) {
         let may_lead = !self.has_resigned.get();
         self.claim
             .set(if may_lead { claim } else { Claim::AwaitsLock });
-        if !may_lead && let Some(unlock) = self.unlock.take() {
-            // It settles a promise, which cannot fail.
-            let _ = unlock.call0(&JsValue::UNDEFINED);
+        if !may_lead {
+            self.give_back();
         }
         self.renew();
     }
 
+    /// Gives lock and lease to whoever wants them.
+    fn give_back(&self) {
+        self.release();
+        if let Some(unlock) = self.unlock.take() {
+            // It settles a promise, which cannot fail.
+            let _ = unlock.call0(&JsValue::UNDEFINED);
+        }
+    }
+
     fn renew(&self) {
+        if panic::has_panicked() {
+            // It would go on leading and do nothing. Another tab is to take over.
+            self.has_resigned.set(true);
+            self.is_leading.set(false);
+            self.give_back();
+            return;
+        }
         let claim = self.claim.get();
         let now = clock::now();
         let renewal = lease::renewal(claim, &self.me, &self.read(), now);

@@ -10,6 +10,7 @@ pub mod lifecycle;
 pub mod local;
 pub mod location;
 pub mod notify;
+pub mod panic;
 pub mod random;
 pub mod storage;
 pub mod tables;

@@ -291,7 +291,7 @@ async fn test_connection(
     token: String,
 ) -> Result<String, String> {
     let address = &settings.address;
-    let list = http::get_json(&address.url(path::MODELS))
+    let list = http::get_models(&address.url(path::MODELS))
         .await
         .and_then(ModelList::from_body)
         .map_err(|error| error.sentence())?;

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::json::Record;
@@ -25,16 +27,26 @@ pub struct Parameters {
 serde_through_value!(Schema);
 
 impl Schema {
-    /// Reads the whole body of `GET /api/schema/...`.
-    pub fn from_body(mut body: Value) -> Result<Self, ApiError> {
+    /// Reads the whole body of `GET /api/schema/...` that was asked for this model. Whatever model
+    /// the reply names: what is sent, and paid, is the one that a person chose.
+    ///
+    /// # Errors
+    /// [`ApiError::Malformed`] if it has no parameters that can be read.
+    pub fn from_body(mut body: Value, model: ModelId) -> Result<Self, ApiError> {
         let data = body.get_mut("data").map(Value::take).unwrap_or_default();
-        Self::from_value(data).ok_or_else(|| ApiError::malformed("the reply has no schema"))
+        let schema = Record::read(data).and_then(|mut record| Self::take(&mut record, model));
+        schema.ok_or_else(|| ApiError::malformed("the reply has no schema"))
     }
 
     pub fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
+        let model = ModelId::take(&mut record)?;
+        Self::take(&mut record, model)
+    }
+
+    fn take(record: &mut Record, model: ModelId) -> Option<Self> {
         Some(Self {
-            model: ModelId::take(&mut record)?,
+            model,
             parameters: match record.take("parameters") {
                 None => Parameters::default(),
                 Some(parameters) => Parameters::from_value(parameters)?,
@@ -54,14 +66,10 @@ impl Schema {
     pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
         let required = self.parameters.required.iter().map(|p| (p, true));
         let optional = self.parameters.optional.iter().map(|p| (p, false));
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         required.chain(optional).filter(move |(p, _)| {
             let name = p.name.as_str();
-            let is_new = !RESERVED_NAMES.contains(&name) && !seen.contains(&name);
-            if is_new {
-                seen.push(name);
-            }
-            is_new
+            !RESERVED_NAMES.contains(&name) && seen.insert(name)
         })
     }
 

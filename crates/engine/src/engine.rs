@@ -268,6 +268,7 @@ impl Engine {
             // It is made with the credentials of now.
             if let Some(call) = self.in_flight.get_mut(&call) {
                 call.number = self.next_call;
+                self.next_call += 1;
             }
             return true;
         }

@@ -21,6 +21,7 @@ pub mod batch;
 pub mod calendar;
 pub mod compose;
 pub mod control;
+pub mod crash_report;
 pub mod duration;
 pub mod file_name;
 pub mod fold;

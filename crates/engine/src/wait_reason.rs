@@ -61,10 +61,9 @@ mod tests {
     use serde_json::json;
 
     fn task(address: &str, uid: &str) -> Task {
-        let schema = Schema::from_body(json!({"success": true, "data": {
-            "category": "image", "subcategory": "a",
-            "parameters": {"required": [], "optional": []}}}))
-        .unwrap();
+        let body = json!({"success": true, "data": {
+            "parameters": {"required": [], "optional": []}}});
+        let schema = Schema::from_body(body, ModelId::new("image", "a")).unwrap();
         let input = schema.validate(&Draft::default(), false).unwrap();
         assert_eq!(
             input.model(),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::app::{Contexts, contexts};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
@@ -10,7 +12,7 @@ use crate::view::parts::media::{Gone, MediaView};
 /// One output of a task, as a view has it.
 #[derive(Clone)]
 pub struct Shown {
-    pub task: Task,
+    pub task: Arc<Task>,
     pub url: String,
     /// From 0.
     pub position: usize,

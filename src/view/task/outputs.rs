@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use crate::app::contexts;
-use crate::erased::{handler, text};
+use crate::erased::{handler, text, when};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::{Millis, Task};
 use icondata_lu::{LuDownload, LuExternalLink};
@@ -10,6 +12,9 @@ use super::rescue;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::kept::address_of_copy;
+
+/// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
+const OUTPUTS_AT_ONCE: usize = 48;
 
 /// The outputs of a task: they are what all this is for.
 #[component]
@@ -23,21 +28,38 @@ pub fn Outputs(
         return view! { <p class="muted">"Completed, without any output."</p> }.into_any();
     }
     let total = outputs.len();
-    let list = outputs
-        .into_iter()
-        .enumerate()
-        .map(|(at, url)| view! { <Output task=task.clone() url n=at + 1 total since /> }.into_any())
-        .collect_view();
+    let task = Arc::new(task);
+    let shown = RwSignal::new(total.min(OUTPUTS_AT_ONCE));
+    let list = move |from: usize, to: usize| {
+        let some = outputs.iter().enumerate().take(to).skip(from);
+        some.map(|(at, url)| {
+            let (task, url) = (task.clone(), url.clone());
+            view! { <Output task url n=at + 1 total since /> }.into_any()
+        })
+        .collect_view()
+    };
+    let begins = (0..total).step_by(OUTPUTS_AT_ONCE);
+    let parts = move || {
+        let begins = begins.clone().take_while(move |from| *from < shown.get());
+        begins.collect::<Vec<_>>()
+    };
+    let left = move || total - shown.get();
+    let more = move |_| shown.update(|shown| *shown = total.min(*shown + OUTPUTS_AT_ONCE));
     view! {
         <ul role="list" class="outputs" data-count=total.min(4).to_string()>
-            {list}
+            <For each=parts key=|from| *from let:from>
+                {list(from, from + OUTPUTS_AT_ONCE)}
+            </For>
         </ul>
+        <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more)>
+            {text(move || format!("Show {} more of {total} outputs", left().min(OUTPUTS_AT_ONCE)))}
+        </button>
     }
     .into_any()
 }
 
 #[component]
-fn Output(task: Task, url: String, n: usize, total: usize, since: Millis) -> impl IntoView {
+fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -> impl IntoView {
     let contexts = contexts();
     let address = contexts.session.settings_untracked().address;
     let kind = OutputKind::of(&url, &task.model.category);

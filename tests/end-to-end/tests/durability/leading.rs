@@ -100,6 +100,9 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             IDBDatabase.prototype.transaction = function (stores, mode, ...more) {
                 const reads = mode === 'readonly' && [stores].flat().includes('tasks');
                 if (reads && ++readings === 2) {
+                    const request = new XMLHttpRequest();
+                    request.open('GET', '/stalls', false);
+                    request.send();
                     const end = Date.now() + 60000;
                     while (sent() < 2 && Date.now() < end);
                     window.hasStalled = true;
@@ -122,11 +125,14 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             const lease = localStorage.getItem('atelier.leader');
             return !!lease && Number(lease.split(' ')[1]) < Date.now()";
         until("the second tab to stall", PATIENCE, async || {
-            Ok(if browser.run(lapsed, vec![]).await? == json!(true) {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet("its lease still holds".into())
-            })
+            let stalls = !studio.proxy.calls_to("/stalls").is_empty();
+            Ok(
+                if stalls && browser.run(lapsed, vec![]).await? == json!(true) {
+                    Seen::Yes(())
+                } else {
+                    Seen::NotYet(format!("it stalls: {stalls}, its lease still holds"))
+                },
+            )
         })
         .await?;
         studio.open_tasks().await?;

@@ -1,0 +1,11 @@
+//! A service that means harm, or is broken in every way that its interface does not rule out: the
+//! page shows what it is told as text, loses nothing, and goes on.
+
+mod addresses;
+mod policy;
+mod replies;
+mod service;
+mod sizes;
+mod stopped;
+mod studio;
+mod texts;

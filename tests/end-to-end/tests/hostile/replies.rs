@@ -1,0 +1,178 @@
+//! Answers of any shape to each call of the flow: whatever comes, the task is there, says something
+//! true of itself, and the page goes on.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::find::{any, by};
+use serde_json::{Value, json};
+
+use crate::studio::{Studio, play};
+
+/// Bodies that no good service sends.
+fn odd_bodies() -> Vec<Value> {
+    let data = |data: Value| json!({"success": true, "data": data});
+    vec![
+        json!(null),
+        json!([]),
+        json!({}),
+        json!("text"),
+        json!(7),
+        json!({"success": false}),
+        json!({"success": "yes", "data": null}),
+        data(json!([])),
+        data(json!({})),
+        data(json!({"id": null, "status": null, "output": null})),
+        data(json!({"id": 7, "status": 7, "output": 7})),
+        data(json!({"id": "", "status": "", "output": ""})),
+        data(json!({"id": ["task-1"], "status": ["completed"], "output": [[]]})),
+        data(json!({"id": {"a": 1}, "status": {"a": 1}, "output": {"a": 1}})),
+        data(json!({"id": "other", "status": "COMPLETED ", "output": [null, 1, {"url": "x"}, ""]})),
+        data(json!({"id": "task-1", "status": "failed", "error": {"message": ["a"]}})),
+        data(json!({"id": "task-1", "status": "failed", "error": null})),
+        data(json!({"results": [{"index": 0, "status": 200, "body": null}]})),
+    ]
+}
+
+/// One task, one article, in the list of all tasks; and the rest of the page works.
+async fn is_there_once(studio: &Studio<'_>) -> Result<()> {
+    studio.open("/tasks").await?;
+    let list = studio.browser.find(&by("list", "Tasks")).await?;
+    let articles = studio
+        .browser
+        .find_all(&any("article").within(&list))
+        .await?;
+    assert_eq!(articles.len(), 1);
+    studio.browser.press(&by("link", "Models")).await?;
+    studio.browser.find(&by("heading", "Models")).await?;
+    Ok(())
+}
+
+/// Nothing tells whether it was taken: it is never sent again by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_odd_answer_to_generate_leaves_one_task_that_was_sent_once() {
+    play(
+        "an_odd_answer_to_generate_leaves_one_task_that_was_sent_once",
+        async |studio| {
+            for body in odd_bodies() {
+                studio.service.answer("/v2/generate", &body);
+                let before = studio.service.bodies("/v2/generate").len();
+                forget_all(studio).await?;
+                studio.generate("odd").await?;
+                let said = said(studio, |text| {
+                    ["Unconfirmed", "Failed", "Processing", "Completed"]
+                        .iter()
+                        .any(|state| text.contains(state))
+                })
+                .await?;
+                is_there_once(studio).await?;
+                let sent = studio.service.bodies("/v2/generate").len() - before;
+                assert_eq!(sent, 1, "{body}: {said}");
+            }
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// The task was taken: it is kept and asked about, or says what the service said of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn odd_answers_to_status_and_response_lose_nothing() {
+    play(
+        "odd_answers_to_status_and_response_lose_nothing",
+        async |studio| {
+            for path in ["/v2/status", "/v2/response"] {
+                for body in odd_bodies() {
+                    studio.service.answer(path, &body);
+                    forget_all(studio).await?;
+                    studio.generate("odd").await?;
+                    said(studio, |text| {
+                        // Accepted, and asked about; or its last word.
+                        let states = ["Stop watching", "Failed", "Completed"];
+                        states.iter().any(|state| text.contains(state))
+                    })
+                    .await?;
+                    is_there_once(studio).await?;
+                }
+                // What the service has said so far is no last word, or was one.
+                let data = json!({"id": "task-1", "status": "completed", "output": ["/outputs/picture.svg"]});
+                studio
+                    .service
+                    .answer(path, &json!({"success": true, "data": data}));
+            }
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// Statuses and kinds that come with no JSON.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_are_no_json_are_said_to_be_that() {
+    play(
+        "answers_that_are_no_json_are_said_to_be_that",
+        async |studio| {
+            let answers = [
+                (
+                    200,
+                    "text/html",
+                    "<script>window.pwned=1</script>".to_owned(),
+                ),
+                (
+                    200,
+                    "application/json",
+                    "{\"success\": true, \"data\"".to_owned(),
+                ),
+                (200, "application/json", "\u{feff}{}".to_owned()),
+                (204, "application/json", String::new()),
+                (299, "text/plain", "\u{0}\u{1}".to_owned()),
+                (418, "image/png", "PNG".to_owned()),
+                (599, "application/json", "null".to_owned()),
+                (400, "application/json", "[".repeat(100_000)),
+            ];
+            for (status, kind, body) in answers {
+                studio
+                    .service
+                    .answer_raw("/v2/generate", status, kind, body);
+                forget_all(studio).await?;
+                studio.generate("odd").await?;
+                said(studio, |text| {
+                    text.contains("Unconfirmed") || text.contains("Failed")
+                })
+                .await?;
+                is_there_once(studio).await?;
+            }
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// Waits until the task beside the form says of itself what `fits`.
+async fn said(studio: &Studio<'_>, fits: impl Fn(&str) -> bool) -> Result<String> {
+    use atelier_end_to_end::wait::{Seen, until};
+    until("a word on the task", crate::studio::PATIENCE, async || {
+        let script =
+            "return document.querySelector('[aria-label=Result] article')?.innerText ?? ''";
+        let text = studio.script(script).await?;
+        let text = text.as_str().unwrap_or_default().to_owned();
+        Ok(if fits(&text) {
+            Seen::Yes(text)
+        } else {
+            Seen::NotYet(text)
+        })
+    })
+    .await
+}
+
+/// As if this browser had never been here. Cleared while the page is open, it would write again
+/// what it knows.
+async fn forget_all(studio: &Studio<'_>) -> Result<()> {
+    studio.open("/api/nothing").await?;
+    studio
+        .browser
+        .clear_databases(&studio.service.address())
+        .await?;
+    studio
+        .script("localStorage.clear(); sessionStorage.clear()")
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! A fault in Atelier itself.
+
+use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
+
+use crate::service::Hostile;
+use crate::studio::{PATIENCE, Studio};
+
+/// The browser refuses to make an element, which Atelier can't do without.
+const BREAK: &str = "
+    for (const [of, name] of [[Document, 'createElement'], [Node, 'cloneNode'], [Document, 'importNode']]) {
+        const works = of.prototype[name];
+        of.prototype[name] = function () {
+            of.prototype[name] = works;
+            throw new Error('my-secret-prompt \"token-of-a-guest\"');
+        };
+    }";
+
+/// Guards against a page that stands still without a word, keeps the lead, and asks about nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
+    let name = "a_panic_is_told_with_a_way_back_and_tasks_go_on";
+    drive(name, async |browser| {
+        let service = Hostile::start().await?;
+        let running = json!({"success": true, "data": {"id": "task-1", "status": "processing"}});
+        service.answer("/v2/status", &running);
+        let studio = Studio { browser, service };
+        studio.generate("my-secret-prompt").await?;
+        studio.state("Processing").await?;
+        studio.script(BREAK).await?;
+        studio
+            .script("[...document.querySelectorAll('nav a')].find(a => a.textContent.includes('Settings')).click()")
+            .await?;
+        let dialog = browser.find(&by("dialog", "Atelier has stopped")).await?;
+        browser.find(&by("button", "Copy report").within(&dialog)).await?;
+        let report = dialog.text().await?;
+        assert!(report.contains("at ") && report.contains("release "), "{report}");
+        for secret in ["my-secret-prompt", "token-of-a-guest"] {
+            assert!(!report.contains(secret), "{report}");
+        }
+        // The lead is free at once for another tab; here there is none.
+        until("the lead to be given back", PATIENCE, async || {
+            let held = studio
+                .script("return navigator.locks.query().then(all => all.held.filter(lock => lock.name === 'atelier.leader').length)")
+                .await?;
+            let lease = studio.script("return localStorage.getItem('atelier.leader')").await?;
+            Ok(if held == 0 && lease.is_null() { Seen::Yes(()) } else { Seen::NotYet(format!("{held} {lease}")) })
+        })
+        .await?;
+        let done = json!({"success": true, "data": {"id": "task-1", "status": "completed"}});
+        studio.service.answer("/v2/status", &done);
+        browser.press(&by("button", "Reload").within(&dialog)).await?;
+        studio.open("/tasks").await?;
+        browser.find_for(&containing("article", "my-secret-prompt"), PATIENCE).await?;
+        studio.state("Completed").await?;
+        assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
+        Ok(())
+    })
+    .await;
+}

@@ -1,0 +1,96 @@
+//! A person in front of a hostile service.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
+use atelier_end_to_end::find::{any, by, starting};
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use crate::service::Hostile;
+
+/// Enough for anything that is under way, on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Studio<'a> {
+    pub browser: &'a Browser,
+    pub service: Hostile,
+}
+
+/// Runs the steps; afterwards nothing may have run that the service sent, and nothing panicked.
+pub async fn play(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
+    drive(name, async |browser| {
+        let service = Hostile::start().await?;
+        let studio = Studio { browser, service };
+        steps(&studio).await?;
+        studio.is_unharmed().await
+    })
+    .await;
+}
+
+impl Studio<'_> {
+    pub async fn open(&self, path: &str) -> Result<()> {
+        self.browser
+            .open(&format!("{}{path}", self.service.address()))
+            .await
+    }
+
+    /// Opens the page of a good model and sends a prompt.
+    pub async fn generate(&self, prompt: &str) -> Result<()> {
+        self.open("/models/image/plain").await?;
+        self.send(prompt).await
+    }
+
+    pub async fn send(&self, prompt: &str) -> Result<()> {
+        self.browser
+            .fill(&starting("textbox", "prompt"), prompt)
+            .await?;
+        self.browser.press(&by("button", "Generate")).await
+    }
+
+    /// Waits until the newest task on the page says this of its state.
+    pub async fn state(&self, wanted: &str) -> Result<()> {
+        until(format!("a task that is {wanted}"), PATIENCE, async || {
+            let mut seen = Vec::new();
+            for status in self.browser.find_all(&any("status")).await? {
+                let text = status.text().await?;
+                if text.contains(wanted) {
+                    return Ok(Seen::Yes(()));
+                }
+                seen.push(text.chars().take(100).collect::<String>());
+            }
+            Ok(Seen::NotYet(format!("states are {seen:?}")))
+        })
+        .await
+    }
+
+    pub async fn script(&self, script: &str) -> Result<Value> {
+        self.browser.run(script, vec![]).await
+    }
+
+    /// Every address that a press or the page itself would open.
+    pub async fn addresses(&self) -> Result<Vec<String>> {
+        let script = "return [...document.querySelectorAll('[href], [src], [action], [poster]')]
+            .flatMap(each => ['href', 'src', 'action', 'poster'].map(name => each.getAttribute(name)))
+            .filter(Boolean)";
+        let found = self.script(script).await?;
+        let texts = found.as_array().into_iter().flatten();
+        Ok(texts.filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    async fn is_unharmed(&self) -> Result<()> {
+        let pwned = self.script("return window.pwned ?? null").await?;
+        assert_eq!(pwned, json!(null), "something of the service's has run");
+        if self.browser.needs(Capability::Console).is_ok() {
+            let console = self.browser.console().await?;
+            let panics: Vec<_> = console
+                .iter()
+                .filter(|line| line.contains("panicked") || line.contains("unreachable"))
+                .collect();
+            assert!(panics.is_empty(), "{panics:#?}");
+        }
+        Ok(())
+    }
+}
