@@ -73,7 +73,7 @@ async def proof(target, expected):
         if "audio_reverie" in tools:
             # Calls that do not depend on each other run at the same time.
             results = await asyncio.gather(*[
-                client.call_tool("image_strata", {"prompt": "a", "seed": n}) for n in range(3)])
+                client.call_tool("image_tessera", {"prompt": "a", "seed": n}) for n in range(2)])
             assert all(not result.is_error for result in results)
 
 
