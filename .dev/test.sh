@@ -3,7 +3,7 @@
 
 phases=(format lint native browser build end-to-end budget)
 # Run only when they are named.
-more_phases=(trials)
+more_phases=(trials comfyui)
 passed=0
 failed=0
 left_out=0
@@ -182,6 +182,13 @@ test_trials() {
   build_service || return 0
   suite "random trials" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
     cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
+}
+
+# The node files in ComfyUI itself: a checkout of it is named in COMFYUI_DIR, and the Python that has
+# its requirements in COMFYUI_PYTHON, unless that is its own .venv or venv.
+test_comfyui() {
+  [ -f "${COMFYUI_DIR:-}/main.py" ] || die "name a checkout of ComfyUI in COMFYUI_DIR, then run this again."
+  suite "ComfyUI" cargo test --locked -p atelier-service --test python -- --ignored --nocapture comfyui
 }
 
 test_end_to_end() {

@@ -149,6 +149,53 @@ async fn what_is_shown_copied_and_saved_is_what_the_service_has() {
         .await;
 }
 
+/// What is additional is offered where the service says that it has it, and only there: elsewhere the
+/// buttons would lead to nothing.
+#[wasm_bindgen_test]
+async fn what_is_additional_is_offered_where_the_service_has_it() {
+    let page = open().await;
+    for (path, label, name) in [
+        (
+            "/api/mcp/image/tessera",
+            "Download MCP server",
+            "image_tessera_mcp.py",
+        ),
+        (
+            "/api/mcp",
+            "Download MCP server of all models",
+            "atelier_mcp.py",
+        ),
+        (
+            "/api/openai-functions",
+            "Download all OpenAI functions",
+            "atelier_functions.py",
+        ),
+    ] {
+        page.click("button", label).await;
+        let saved = until("a file that is saved", || {
+            let saved = wire::run("return JSON.stringify(window.atelierSaved.shift() ?? null)");
+            let saved: Value = serde_json::from_str(&saved.as_string()?).ok()?;
+            (!saved.is_null()).then_some(saved)
+        })
+        .await;
+        assert_eq!(saved, json!([name, served(path).await]));
+    }
+    page.click("button", "Download all ComfyUI nodes").await;
+    page.says("atelier-nodes.zip saved.").await;
+    drop(page);
+
+    // A service that says nothing of them.
+    Page::forget_all().await;
+    wire::spoil(json!({"path": "/api/models", "fault": "hide_field", "field": "integrations"}))
+        .await;
+    let page = Page::reopen("/models/image/tessera").await;
+    near(&page).await;
+    page.the("button", "Download ComfyUI node").await;
+    assert!(!page.has("button", "Download MCP server"));
+    assert!(!page.has("button", "Download all ComfyUI nodes"));
+    wire::spoil_nothing().await;
+}
+
 #[wasm_bindgen_test]
 async fn the_functions_schema_is_copied_on_its_own() {
     let page = open().await;

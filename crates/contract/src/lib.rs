@@ -32,7 +32,7 @@ pub use envelope::Envelope;
 pub use error::{ApiError, ErrorBody, FieldProblem};
 pub use guest::Guest;
 pub use input::Input;
-pub use model::{Endpoints, Model, ModelId, ModelList};
+pub use model::{Endpoints, Integration, Model, ModelId, ModelList};
 pub use number::{compare as compare_numbers, parse as parse_number};
 pub use parameter::{Kind, Media, Parameter};
 pub use request::{

@@ -145,6 +145,17 @@ pub struct ModelList {
     /// How many milliseconds the service honours the key of a submission, where it says that it
     /// honours keys.
     pub idempotent_for_ms: Option<u64>,
+    /// What the service has beside INTERFACE to take its models elsewhere; see [`Integration`].
+    pub integrations: Vec<String>,
+}
+
+/// Words for what a service may have beside INTERFACE, in the `integrations` of its list of models.
+pub struct Integration;
+
+impl Integration {
+    pub const COMFYUI_NODES: &str = "comfyui-nodes";
+    pub const OPENAI_FUNCTIONS: &str = "openai-functions";
+    pub const MCP: &str = "mcp";
 }
 
 impl ModelList {
@@ -160,6 +171,10 @@ impl ModelList {
             .pointer("/idempotency_key/ttl_seconds")
             .and_then(Value::as_f64)
             .map(|seconds| (seconds * 1_000.0) as u64);
+        let integrations = match body.get_mut("integrations").map(Value::take) {
+            Some(Value::Array(words)) => words.into_iter().filter_map(json::text).collect(),
+            _ => Vec::new(),
+        };
         let total = entries.len();
         let models: Vec<Model> = entries.into_iter().filter_map(Model::from_value).collect();
         Ok(Self {
@@ -167,6 +182,7 @@ impl ModelList {
             models,
             guest,
             idempotent_for_ms,
+            integrations,
         })
     }
 }
@@ -194,6 +210,18 @@ mod tests {
             assert_eq!(said(odd), None);
         }
         assert_eq!(said(json!({"ttl_seconds": -5})), Some(0));
+    }
+
+    #[test]
+    fn what_a_service_says_of_integrations_is_read_with_care() {
+        let said = |said: Value| {
+            let body = json!({"success": true, "data": [], "integrations": said});
+            ModelList::from_body(body).unwrap().integrations
+        };
+        assert_eq!(said(json!(["mcp", 1, "new"])), ["mcp", "new"]);
+        for odd in [json!(null), json!("mcp"), json!({"mcp": true})] {
+            assert!(said(odd).is_empty());
+        }
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The paths of the ten endpoints (INTERFACE "Endpoints").
+//! The paths of the ten endpoints (INTERFACE "Endpoints"), and of those that a service may have beside
+//! them.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -11,6 +12,15 @@ pub const GENERATE_BATCH: &str = "/v2/generate-batch";
 pub const STATUS_BATCH: &str = "/v2/status-batch";
 pub const RESPONSE_BATCH: &str = "/v2/response-batch";
 pub const MODELS: &str = "/api/models";
+
+/// Additional: all ComfyUI nodes as one folder.
+pub const COMFYUI_NODES: &str = "/api/comfyui-nodes.zip";
+
+/// Additional: all models as functions of one Python file.
+pub const OPENAI_FUNCTIONS: &str = "/api/openai-functions";
+
+/// Additional: all models as one MCP server.
+pub const MCP: &str = "/api/mcp";
 
 /// `GET /api/schema/:category/:subcategory`
 pub fn schema(model: &ModelId) -> String {
@@ -25,6 +35,11 @@ pub fn openai_function(model: &ModelId) -> String {
 /// `GET /api/comfyui-node/:category/:subcategory`
 pub fn comfyui_node(model: &ModelId) -> String {
     format!("/api/comfyui-node/{}", model_segments(model))
+}
+
+/// Additional: `GET /api/mcp/:category/:subcategory`
+pub fn mcp(model: &ModelId) -> String {
+    format!("{MCP}/{}", model_segments(model))
 }
 
 /// `category/subcategory`, each encoded as one path segment.

@@ -1,4 +1,4 @@
-//! The names of the two Python files of a model: `{category}_{subcategory}.py` in a form that Python
+//! The names of the Python files of a model: `{category}_{subcategory}.py` in a form that Python
 //! can import. The service gives them to the files, the page says where to put them.
 
 use crate::ModelId;
@@ -15,6 +15,20 @@ pub fn function(model: &ModelId) -> String {
 pub fn node(model: &ModelId) -> String {
     format!("{}_node.py", module(model))
 }
+
+/// The name of the file that has a model as an MCP server.
+pub fn mcp(model: &ModelId) -> String {
+    format!("{}_mcp.py", module(model))
+}
+
+/// The name of the file that has all models as functions.
+pub const FUNCTIONS: &str = "atelier_functions.py";
+
+/// The name of the file that has all models as one MCP server.
+pub const MCP: &str = "atelier_mcp.py";
+
+/// The name of the archive that has all ComfyUI nodes.
+pub const NODES: &str = "atelier-nodes.zip";
 
 /// `{category}_{subcategory}` as a module that Python can import: lower case and ASCII only, as file
 /// systems and import hooks differ over the rest.

@@ -1,4 +1,4 @@
-"""A ComfyUI node for one generation model, named in MODEL_NAME below.
+"""A ComfyUI node for one generation model, named in MODEL_NAME below, and one to fetch results.
 
 Written by the generation service from the model's own schema.
 
@@ -6,9 +6,9 @@ Placement: save this file as
 
     ComfyUI/custom_nodes/{{ module }}_node.py
 
-and start ComfyUI again. ComfyUI's own Python already has the one package that is needed,
-requests. The node is found in the menu (double-click the canvas to search) under the group named
-after the model's category.
+and start ComfyUI (0.3.45 or newer) again. If its Python lacks the one package that is needed,
+`pip install requests`. The nodes are found in the menu (double-click the canvas to search), in the
+group named after the service and the model's category.
 
 Configuration: set these environment variables before you start ComfyUI:
 
@@ -16,26 +16,52 @@ Configuration: set these environment variables before you start ComfyUI:
     SERVICE_TOKEN      your Access Token (it is never saved in a workflow)
     SERVICE_BASE_URL   only to call another address than BASE_URL below
     SERVICE_TIMEOUT    seconds to wait for a result (default: 900)
+    SERVICE_REUSE      0 to pay for the same inputs again (see below)
 
-The node's output is the URL of the result; with several results, one URL a line. Connect it to a
-"Preview as Text" node to read it, or to any node that loads from a URL.
+What comes out: `url`, the addresses of the results as a list of STRINGs{% if makes %}, and the results
+themselves as {{ makes_words }}, which ComfyUI's own nodes take. The node shows them, too. Link an output to
+a "{{ saver }}" or "Preview Any" node.{% else %}. Link it to a "Preview Any" node to read
+them.{% endif %}
 
-A run with the same inputs is taken from ComfyUI's cache and not billed again: change the seed, or
-let ComfyUI change it ("control after generate"), to get another result. Seeds may be as large as 64
-bits; ComfyUI's own editor rounds those above 9007199254740991 when you type them.
+What costs money:
+
+  * Nothing runs that leads nowhere. The node is no "output node", like ComfyUI's own paid nodes:
+    while nothing that saves or shows its result depends on it, it does not run. So a node that was
+    left lying on the canvas is not paid for.
+  * The same inputs with the same seed are paid for once: the ids of the last {{ most_ids }} tasks are kept in
+    {{ module }}_node.ids.json beside this file, and such a task is asked for its result
+    again. Delete that file, or set SERVICE_REUSE=0, to pay anew. Without a seed every run is a new
+    task, except where ComfyUI itself still has the result.
+  * Cancel stops the waiting, not the task, which goes on at the service. Its id is shown on the node
+    and in ComfyUI's log: run the same inputs again, or give the id to the node "Fetch result".
+
+Seeds may be as large as 64 bits; ComfyUI's own editor rounds those above 9007199254740991 when you
+type them.
+
+This is ComfyUI's V1 interface, which every version reads. V3 (comfy_api.latest) takes the inputs of
+a node as Python objects instead of the plain tables below; one file for both would be twice as long.
 """
 
+import asyncio
+import collections
+import hashlib
 import json
+import logging
 import math
 import os
 import random
+import threading
 import time
+import uuid
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import requests
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 MODEL_NAME = {{ model_name }}
+SERVICE_NAME = {{ service_name }}
 DESCRIPTION = {{ description }}
 CATEGORY = {{ category }}
 SUBCATEGORY = {{ subcategory }}
@@ -47,7 +73,11 @@ DEFAULT_TIMEOUT = 900
 # The model's parameters, as its schema says.
 PARAMETERS = {{ parameters }}
 
+MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMETERS}
+
 # INPUTS: the parameters as ComfyUI's types. CHOICES: what each entry of a combo stands for.
+# BLANK: what a widget holds to leave its parameter out; SEEDS: those of them that seed randomness.
+# MEDIA: inputs that take the address of one.
 {{ parts }}
 
 
@@ -55,70 +85,26 @@ PARAMETERS = {{ parameters }}
 
 
 # ---------------------------------------------------------------------------
-# The node.
+# What the widgets hold, as the model's inputs.
 # ---------------------------------------------------------------------------
 
 
-def _pause(seconds):
-    """Waits in short steps, so that ComfyUI's Cancel button works."""
-    end = time.monotonic() + seconds
-    while True:
-        _stop_if_interrupted()
-        left = end - time.monotonic()
-        if left <= 0:
-            return
-        time.sleep(min(0.2, left))
-
-
-def _stop_if_interrupted():
-    try:
-        from comfy import model_management
-    except ImportError:
-        return  # Outside ComfyUI nobody interrupts.
-    model_management.throw_exception_if_processing_interrupted()
-
-
-class _Progress:
-    """The node's progress bar: taken in, processing, done."""
-
-    STEPS = {"starting": 1, "queued": 1, "processing": 2, "completed": 3}
-
-    def __init__(self):
-        self._done = 0
-        try:
-            from comfy.utils import ProgressBar
-        except ImportError:
-            self._bar = None
-        else:
-            self._bar = ProgressBar(3)
-
-    def __call__(self, status):
-        self._done = max(self._done, self.STEPS.get(status, 2))
-        if self._bar is not None:
-            self._bar.update_absolute(self._done)
-
-
-def _timeout():
-    try:
-        return max(1.0, float(os.environ["SERVICE_TIMEOUT"]))
-    except (KeyError, ValueError):
-        return DEFAULT_TIMEOUT
-
-
 def inputs_from_widgets(widgets):
-    """What the widgets say, as the model's inputs; a widget left blank leaves its parameter out."""
+    """The inputs that the widgets stand for; a widget left blank leaves its parameter out."""
     inputs, problems = {}, []
     for parameter in PARAMETERS:
         name, kind = parameter["name"], parameter["kind"]
         if name not in widgets:
             continue
         value = widgets[name]
-        if kind == "enum":
-            if isinstance(value, str) and value in CHOICES[name]:
-                value = CHOICES[name][value]
-            elif value == {{ left_out }}:
-                continue
+        if name in BLANK and _same(value, BLANK[name]):
+            continue
+        if kind == "enum" and isinstance(value, str) and value in CHOICES[name]:
+            value = CHOICES[name][value]
         elif kind == "text" and value == "" and not parameter.get("default"):
+            continue
+        elif name in MEDIA and not isinstance(value, str):
+            problems.append(_takes_addresses(name, MEDIA[name]))
             continue
         elif kind in ("array", "object", "any") and isinstance(value, str):
             if not value.strip():
@@ -134,17 +120,352 @@ def inputs_from_widgets(widgets):
     return inputs
 
 
+def _takes_addresses(name, kind):
+    return (
+        "%s takes the address of a file, not an %s: the service fetches it by itself. Link the `url` "
+        "output of the node that made it, or type its address" % (name, kind)
+    )
+
+
+def _check_before_anything_runs(widgets, types):
+    """Refuses a workflow as a whole, before a node further up is run and paid for.
+
+    What is linked has no value yet: of that only the type is known.
+    """
+    linked = set(types)
+    inputs, problems = {}, []
+    try:
+        inputs = inputs_from_widgets({k: v for k, v in widgets.items() if k not in linked})
+    except InvalidInput as error:
+        problems += error.problems
+    options = {**INPUTS["required"], **INPUTS["optional"]}
+    for name, kind in types.items():
+        if name in MEDIA and "STRING" not in _types(kind) and _types(kind) & {MEDIA[name]}:
+            problems.append(_takes_addresses(name, MEDIA[name]))
+        elif name in options and not _fits(kind, options[name][0]):
+            problems.append("%s takes %s, not %s" % (name, options[name][0], kind))
+    known = [p for p in PARAMETERS if p["name"] in widgets and p["name"] not in linked]
+    try:
+        check_inputs(inputs, known)
+    except InvalidInput as error:
+        problems += error.problems
+    if problems:
+        raise InvalidInput(problems)
+
+
+def _types(kind):
+    return {part.strip() for part in kind.split(",")} if isinstance(kind, str) else {"COMBO"}
+
+
+def _fits(given, wanted):
+    """ComfyUI's rule for links; `*` is any type, and a combo takes texts."""
+    if given == wanted or not isinstance(wanted, str):
+        return given == wanted or _types(given) & {"*", "STRING", "COMBO"}
+    return _types(given) & (_types(wanted) | {"*"}) or "*" in _types(wanted)
+
+
+# ---------------------------------------------------------------------------
+# Which task was started for which inputs.
+# ---------------------------------------------------------------------------
+
+MOST_IDS = {{ most_ids }}
+_IDS_FILE = os.path.splitext(os.path.abspath(__file__))[0] + ".ids.json"
+
+_log = logging.getLogger(__name__)
+_file_lock = threading.Lock()
+_start_locks = collections.defaultdict(threading.Lock)
+
+
+def _key(inputs):
+    """What tells inputs apart; None if a task with them is never to be used again."""
+    if os.environ.get("SERVICE_REUSE", "").strip() == "0":
+        return None
+    if any(name not in inputs for name in SEEDS):
+        return None
+    who = [os.environ.get("SERVICE_BASE_URL", BASE_URL), os.environ.get("SERVICE_UID", "")]
+    text = json.dumps([who, CATEGORY, SUBCATEGORY, inputs], sort_keys=True)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _ids():
+    try:
+        with open(_IDS_FILE, encoding="utf-8") as file:
+            ids = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return ids if isinstance(ids, dict) else {}
+
+
+def _remember(key, task_id):
+    """Keeps an id; without one, forgets what was kept."""
+    if key is None:
+        return
+    with _file_lock:
+        ids = _ids()
+        ids.pop(key, None)
+        if task_id is not None:
+            ids[key] = task_id
+        newest = dict(list(ids.items())[-MOST_IDS:])
+        try:
+            with open(_IDS_FILE + ".new", "w", encoding="utf-8") as file:
+                json.dump(newest, file)
+            os.replace(_IDS_FILE + ".new", _IDS_FILE)
+        except OSError as error:
+            _log.warning("%s: ids of tasks can't be kept: %s", MODEL_NAME, error)
+
+
+# ---------------------------------------------------------------------------
+# What a person sees while it runs.
+# ---------------------------------------------------------------------------
+
+
+def _stop_if_interrupted():
+    try:
+        from comfy import model_management
+    except ImportError:
+        return  # Outside ComfyUI nobody interrupts.
+    model_management.throw_exception_if_processing_interrupted()
+
+
+class _Display:
+    """The node's progress bar and the text below it: the service's own word, and the task's id."""
+
+    def __init__(self):
+        self._word, self._id, self._began, self._shown = "sending", None, time.monotonic(), None
+        self._bar, self._server, self._node = None, None, None
+        try:
+            from comfy.utils import ProgressBar
+            from comfy_execution.utils import get_executing_context
+            from server import PromptServer
+        except ImportError:
+            return
+        context = get_executing_context()
+        self._node = context.node_id if context else None
+        self._bar = ProgressBar(100)
+        self._server = getattr(PromptServer, "instance", None)
+
+    def word(self, word):
+        self._word = word
+
+    def task(self, task_id):
+        self._id = task_id
+
+    async def tick(self):
+        """Hears Cancel; shows what is new, once a second."""
+        _stop_if_interrupted()
+        seconds = int(time.monotonic() - self._began)
+        if (self._word, seconds) == self._shown:
+            return
+        self._shown = self._word, seconds
+        if self._bar:
+            # The service says words, no numbers: the bar nears its end in about a minute.
+            self._bar.update_absolute(int(95 * (1 - math.exp(-seconds / 25))))
+        self.say("%s · %d s%s" % (self._word, seconds, " · task %s" % self._id if self._id else ""))
+
+    def done(self, urls):
+        if self._bar:
+            self._bar.update_absolute(100)
+        self.say("\n".join(urls))
+
+    def stopped(self):
+        if self._id is None:
+            self.say("Cancelled. A task that is on its way is told of in ComfyUI's log.")
+        else:
+            self.say("Cancelled. Task %s goes on: run this again, or fetch it by its id." % self._id)
+
+    def say(self, text):
+        if self._server and self._node and hasattr(self._server, "send_progress_text"):
+            self._server.send_progress_text(text, self._node)
+
+
+# ---------------------------------------------------------------------------
+# Results as ComfyUI has them.
+# ---------------------------------------------------------------------------
+{% if makes %}
+# Endings that a file of the result may keep; the first is taken for any other.
+ENDINGS = {{ endings }}
+
+
+class ResultGone(GenerationError):
+    """The task is completed, but its result can't be had from the address any more."""
+
+
+def _download(url, pause):
+    """Saves a result in ComfyUI's folder for previews, which it empties by itself; its path."""
+    import folder_paths
+
+    folder = folder_paths.get_temp_directory()
+    os.makedirs(folder, exist_ok=True)
+    ending = os.path.splitext(urlsplit(url).path)[1].lower()
+    name = "{{ module }}_%s%s" % (uuid.uuid4().hex, ending if ending in ENDINGS else ENDINGS[0])
+    path = os.path.join(folder, name)
+    if url.startswith("data:"):
+        with urlopen(url) as data, open(path, "wb") as file:
+            file.write(data.read())
+        return path
+    for attempt in range(4):
+        try:
+            # Without the token: the address may be anybody's.
+            with requests.get(url, stream=True, timeout=(10, 30)) as reply:
+                if reply.status_code in (403, 404, 410):
+                    raise ResultGone("HTTP %d at %s" % (reply.status_code, url))
+                reply.raise_for_status()
+                with open(path, "wb") as file:
+                    for chunk in reply.iter_content(1 << 18):
+                        pause(0)
+                        file.write(chunk)
+            return path
+        except requests.exceptions.RequestException as error:
+            if attempt == 3 or isinstance(error, _MISTAKES):
+                raise NetworkError("%s can't be fetched: %s" % (url, _short(error))) from error
+            pause(2.0**attempt)
+
+{% if makes == "IMAGE" %}
+def _load(paths):
+    """One batch of all pictures if they are of one size, else a batch each."""
+    import numpy
+    import torch
+    from PIL import Image, ImageOps
+
+    pictures = []
+    for path in paths:
+        with Image.open(path) as picture:
+            pixels = numpy.array(ImageOps.exif_transpose(picture).convert("RGB"), dtype="float32")
+        pictures.append(torch.from_numpy(pixels / 255.0)[None,])
+    if len({picture.shape for picture in pictures}) == 1:
+        return [torch.cat(pictures)]
+    return pictures
+{% elif makes == "VIDEO" %}
+def _load(paths):
+    from comfy_api.input_impl import VideoFromFile
+    from comfy_api.util import VideoContainer
+
+    class Film(VideoFromFile):
+        """"Save Video" writes MP4. Set to "auto" it would put a film that can't be in one there."""
+
+        def save_to(self, path, format=VideoContainer.AUTO, *rest, **options):
+            if format == VideoContainer.AUTO:
+                format = VideoContainer.MP4
+            return super().save_to(path, format, *rest, **options)
+
+    return [Film(path) for path in paths]
+{% else %}
+def _load(paths):
+    return [_sound(path) for path in paths]
+
+
+def _sound(path):
+    import av
+    import numpy
+    import torch
+
+    with av.open(path) as file:
+        stream = file.streams.audio[0]
+        planar = av.AudioResampler(format="fltp")
+        decoded = [part for frame in file.decode(stream) for part in planar.resample(frame)]
+        decoded += planar.resample(None)
+        rate = stream.codec_context.sample_rate
+    waves = numpy.concatenate([part.to_ndarray() for part in decoded], axis=1)
+    return {"waveform": torch.from_numpy(waves)[None,], "sample_rate": rate}
+{% endif %}
+
+def _results(urls, pause):
+    """What the node gives, and what it shows by itself."""
+    paths = [_download(url, pause) for url in urls]
+    files = [{"filename": os.path.basename(p), "subfolder": "", "type": "temp"} for p in paths]
+    shown = {"text": urls, {{ shown_as }}: files}{% if makes == "VIDEO" %}
+    shown["animated"] = (True,){% endif %}
+    return {"ui": shown, "result": (urls, _load(paths))}
+{% else %}
+
+def _results(urls, pause):
+    """What the node gives, and what it shows by itself."""
+    return {"ui": {"text": urls}, "result": (urls,)}
+{% endif %}
+
+# ---------------------------------------------------------------------------
+# The nodes.
+# ---------------------------------------------------------------------------
+
+
+def _timeout():
+    try:
+        return max(1.0, float(os.environ["SERVICE_TIMEOUT"]))
+    except (KeyError, ValueError):
+        return DEFAULT_TIMEOUT
+
+
+def _start(service, inputs, key, deadline, display, pause):
+    """The id of the task for these inputs: the one that was started for them, or a new one."""
+    # Two nodes with the same inputs: the second finds what the first has started.
+    with _start_locks[key] if key else threading.Lock():
+        task_id = _ids().get(key) if key else None
+        if task_id is None:
+            pause(0)
+            task_id = service.start(inputs, deadline, display.word)
+            # Also where nobody waits any more: it is the only way to a result that is paid for.
+            _log.info("%s: task %s was started.", MODEL_NAME, task_id)
+            _remember(key, task_id)
+    display.task(task_id)
+    return task_id
+
+
+def _run(inputs, task_id, display, pause):
+    deadline = time.monotonic() + _timeout()
+    service = Service(pause=pause)
+    key = None if task_id else _key(inputs)
+    known = bool(task_id or (key and key in _ids()))
+    task_id = task_id or _start(service, inputs, key, deadline, display, pause)
+    display.task(task_id)
+    try:
+        urls = service.finish(task_id, deadline, display.word)
+        return urls, _results(urls, pause)
+    except GenerationError as error:
+        gone = isinstance(error, ServiceRefused) and error.status in (404, 410)
+        if gone or isinstance(error, GenerationFailed){% if makes %} or (known and isinstance(error, ResultGone)){% endif %}:
+            _remember(key, None)
+        if gone and known and key:
+            # Kept from earlier, and the service does not know it any more.
+            return _run(inputs, None, display, pause)
+        _log.warning("%s: task %s: %s", MODEL_NAME, task_id, error)
+        if not isinstance(error, (Cancelled, GenerationFailed)) and str(task_id) not in str(error):
+            error.args = ("Task %s: %s" % (task_id, error),)
+        raise
+
+
+async def _run_and_show(inputs, task_id=None):
+    _stop_if_interrupted()
+    display = _Display()
+    try:
+        urls, results = await in_background(
+            lambda pause: _run(inputs, task_id, display, pause), display.tick
+        )
+    except GenerationError:
+        raise
+    except BaseException:
+        display.stopped()
+        raise
+    display.done(urls)
+    return results
+
+
 class GenerationNode:
-    """Runs the model and gives the URL of its result."""
+    """Runs the model and gives its results."""
 
     DESCRIPTION = DESCRIPTION
-    CATEGORY = CATEGORY
+    CATEGORY = {{ menu }}
     FUNCTION = "run"
-    RETURN_TYPES = ("STRING",)
+{% if makes %}    RETURN_TYPES = ("STRING", {{ makes }})
+    RETURN_NAMES = ("url", {{ result_name }})
+    # A workflow that was saved with an earlier file finds `url` where it was.
+    OUTPUT_IS_LIST = (True, True)
+    OUTPUT_TOOLTIPS = ("The addresses of the results.", "The results themselves.")
+{% else %}    RETURN_TYPES = ("STRING",)
     RETURN_NAMES = ("url",)
-    OUTPUT_TOOLTIPS = ("The URL of the result; with several, one a line.",)
-    # So that a graph of this node alone can run.
-    OUTPUT_NODE = True
+    OUTPUT_IS_LIST = (True,)
+    OUTPUT_TOOLTIPS = ("The addresses of the results.",)
+{% endif %}    # So that nothing is paid for by accident: see "What costs money" at the top.
+    OUTPUT_NODE = False
 
     @classmethod
     def INPUT_TYPES(cls):
@@ -153,15 +474,45 @@ class GenerationNode:
             for group, inputs in INPUTS.items()
         }
 
+    @classmethod
+    def VALIDATE_INPUTS(cls, /, input_types=None, **widgets):
+        # Raised, ComfyUI says it once; returned, it would say it of every input.
+        _check_before_anything_runs(widgets, input_types or {})
+        return True
+
     # Parameters may have any name, `self` included: hence the slash.
-    def run(self, /, **widgets):
-        _stop_if_interrupted()
-        progress = _Progress()
-        inputs = inputs_from_widgets(widgets)
-        urls = Service(pause=_pause).run(inputs, timeout=_timeout(), on_status=progress)
-        return ("\n".join(urls),)
+    async def run(self, /, **widgets):
+        return await _run_and_show(check_inputs(inputs_from_widgets(widgets)))
 
 
-# The key is unique among all custom nodes; workflows are saved with it.
-NODE_CLASS_MAPPINGS = {% raw %}{{% endraw %}{{ node_key }}: GenerationNode}
-NODE_DISPLAY_NAME_MAPPINGS = {% raw %}{{% endraw %}{{ node_key }}: MODEL_NAME}
+class FetchResult(GenerationNode):
+    """Gives the results of a task that was started earlier, by its id. Costs nothing."""
+
+    DESCRIPTION = (
+        "Fetches the results of a task by its id: one that was cancelled or took too long, or one "
+        "that was started elsewhere. Costs nothing."
+    )
+    OUTPUT_NODE = True
+
+    @classmethod
+    def INPUT_TYPES(cls):
+        tooltip = "The task's id: it is shown on the node that started it, and in ComfyUI's log."
+        return {"required": {"id": ("STRING", {"default": "", "tooltip": tooltip})}}
+
+    @classmethod
+    def VALIDATE_INPUTS(cls, id):
+        return id is None or bool(id.strip()) or "a task's id is needed"
+
+    async def run(self, id):
+        return await _run_and_show({}, id.strip())
+
+
+# The keys are unique among all custom nodes; workflows are saved with them.
+NODE_CLASS_MAPPINGS = {
+    {{ node_key }}: GenerationNode,
+    {{ fetch_key }}: FetchResult,
+}
+NODE_DISPLAY_NAME_MAPPINGS = {
+    {{ node_key }}: {{ display_name }},
+    {{ fetch_key }}: {{ fetch_name }},
+}

@@ -52,20 +52,24 @@ class GenerationTimeout(GenerationError):
         self.task_id = task_id
 
 
+class Cancelled(GenerationError):
+    """Nobody waits for the result any more. A task that was started goes on at the service."""
+
+
 # ---------------------------------------------------------------------------
 # Checking inputs, by the same rules as the service.
 # ---------------------------------------------------------------------------
 
 
-def check_inputs(inputs):
+def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
     """Returns the inputs to send, by parameter name; raises InvalidInput with every problem.
 
     None means "left out", unless None is what the parameter takes by default.
     """
     known = {}
-    for parameter in PARAMETERS:
+    for parameter in parameters:
         known[parameter["name"]] = parameter
-    for parameter in PARAMETERS:
+    for parameter in parameters:
         known.setdefault(parameter.get("argument", parameter["name"]), parameter)
     given, problems = {}, []
     for name, value in dict(inputs).items():
@@ -74,7 +78,7 @@ def check_inputs(inputs):
         else:
             given[known[name]["name"]] = value
     checked = {}
-    for parameter in PARAMETERS:
+    for parameter in parameters:
         name = parameter["name"]
         value = given.get(name)
         if name not in given or (value is None and not _takes_none(parameter)):
@@ -175,14 +179,15 @@ class _Bearer(requests.auth.AuthBase):
 
 
 class Service:
-    """One model of the service.
+    """One model of the service: its category, its subcategory and its parameters.
 
     uid, token and base_url default to the environment's SERVICE_UID, SERVICE_TOKEN and
     SERVICE_BASE_URL (without it: where this file came from). `pause(seconds)` waits; it may raise
     to give up.
     """
 
-    def __init__(self, uid=None, token=None, base_url=None, pause=time.sleep):
+    def __init__(self, uid=None, token=None, base_url=None, pause=time.sleep, *, model{% if not many %}=MODEL{% endif %}):
+        self._model = model
         self._uid = uid or os.environ.get("SERVICE_UID", "").strip()
         self._token = token or os.environ.get("SERVICE_TOKEN", "").strip()
         self._base_url = (
@@ -202,11 +207,20 @@ class Service:
 
         timeout: seconds for everything together. on_status: called with each status word.
         """
-        body = check_inputs(inputs)
         deadline = time.monotonic() + timeout
+        task_id = self.start(inputs, deadline, on_status)
+        return self.finish(task_id, deadline, on_status)
+
+    def start(self, inputs, deadline, on_status=None):
+        """Starts a task, which is what costs money; returns its id."""
+        body = check_inputs(inputs, self._model["parameters"])
         task_id, status = self._generate(body, deadline)
         if on_status:
             on_status(status)
+        return task_id
+
+    def finish(self, task_id, deadline, on_status=None):
+        """Waits for a task that was started, now or earlier; returns the URLs of its results."""
         self._wait_until_completed(task_id, deadline, on_status)
         return self._fetch(task_id, deadline)
 
@@ -305,7 +319,11 @@ class Service:
             attempt += 1
 
     def _common(self):
-        return {"uid": self._uid, "category": CATEGORY, "subcategory": SUBCATEGORY}
+        return {
+            "uid": self._uid,
+            "category": self._model["category"],
+            "subcategory": self._model["subcategory"],
+        }
 
     def _post(self, path, body, read_timeout):
         try:
@@ -340,6 +358,38 @@ class Service:
                 message = "Task %s was not completed in time. It may still be running." % task_id
             raise GenerationTimeout(message, task_id)
         self._pause(seconds)
+
+
+async def in_background(work, tick=None):
+    """Runs work(pause) in a thread, without holding up what else runs; returns what it returns.
+
+    `tick` is awaited ten times a second and may raise. If it does, or if the caller is cancelled,
+    the thread ends at its next pause; a request that is on its way is not waited for.
+    """
+    stop, outcome = threading.Event(), {}
+
+    def pause(seconds):
+        if stop.wait(seconds):
+            raise Cancelled("The wait for the result was cancelled.")
+
+    def run():
+        try:
+            outcome["value"] = work(pause)
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            if tick:
+                await tick()
+            await asyncio.sleep(0.1)
+    finally:
+        stop.set()
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
 
 
 # Errors in the address or the token: repeating the call can't help.

@@ -1,4 +1,4 @@
-//! The two Python files, proven by use: with real Python, `requests`, `openai` and `jsonschema`.
+//! The Python files, proven by use: with real Python and the packages that they and their users have.
 //!
 //! The interpreter is `ATELIER_PYTHON`, else `python3`. If a package is missing the proof fails:
 //! it does not pass in silence.
@@ -18,12 +18,15 @@ use support::Server;
 fn python(script: &str, server: &Server, input: &Value) {
     let interpreter = std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into());
     let have = Command::new(&interpreter)
-        .args(["-c", "import jsonschema, openai, requests"])
+        .args([
+            "-c",
+            "import av, jsonschema, mcp, numpy, openai, PIL, requests",
+        ])
         .output()
         .unwrap_or_else(|error| panic!("{interpreter}: {error}. Set ATELIER_PYTHON."));
     assert!(
         have.status.success(),
-        "{interpreter} lacks a package of: jsonschema, openai, requests. Install them, or set \
+        "{interpreter} lacks a package of: av jsonschema mcp numpy openai pillow requests. Install them, or set \
          ATELIER_PYTHON to an interpreter that has them.\n{}",
         String::from_utf8_lossy(&have.stderr)
     );
@@ -68,6 +71,26 @@ fn a_chat_client_calls_the_function() {
 }
 
 #[test]
+fn an_assistant_calls_the_tools_of_the_mcp_server() {
+    let server = Server::start(&["--speed", "0", "--workers", "4"]);
+    python("proof_mcp.py", &server, &Value::Null);
+}
+
+#[test]
+fn the_node_pack_is_a_package_with_a_workflow_for_each_node() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_pack.py", &server, &Value::Null);
+}
+
+/// ComfyUI itself, where COMFYUI_DIR names a checkout of it: `./dev test comfyui`.
+#[test]
+#[ignore = "needs a checkout of ComfyUI with its requirements: several gigabytes"]
+fn comfyui_runs_the_nodes() {
+    let server = Server::start(&["--speed", "1", "--workers", "4"]);
+    python("proof_comfyui.py", &server, &Value::Null);
+}
+
+#[test]
 fn a_generate_that_may_have_arrived_is_never_sent_again() {
     let server = Server::start(&["--speed", "0"]);
     python("proof_network.py", &server, &Value::Null);
@@ -100,7 +123,7 @@ fn the_service_is_as_its_document_says() {
     let said = String::from_utf8_lossy(&output.stdout);
     // All but the document itself.
     assert!(
-        output.status.success() && said.contains("12 selected / 12 total"),
+        output.status.success() && said.contains("16 selected / 16 total"),
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
@@ -152,7 +175,7 @@ fn form_and_function_know_the_same_enumerations() {
                 "parameters": {"optional": [{"name": "n", "type": "enum", "allowedValues": allowed}]}
             }))
             .unwrap();
-            let words = Words { name: "A".into(), description: String::new() };
+            let words = Words { name: "A".into(), description: String::new(), makes: None };
             let verdicts: Vec<Value> = values
                 .iter()
                 .map(|value| {

@@ -1,6 +1,7 @@
 //! Everything that takes a model elsewhere: the two Python files that the service makes for it, the
-//! JSON schema of its function, and the form as code.
+//! JSON schema of its function, what else the service has of the kind, and the form as code.
 
+mod additional;
 mod code;
 mod copy_as;
 mod file;
@@ -15,6 +16,7 @@ use leptos::prelude::*;
 
 use crate::catalog::Load;
 use crate::erased::when;
+use additional::Additional;
 use copy_as::CopyAs;
 use file::ServiceFile;
 use near::near;
@@ -74,7 +76,9 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                 <div class="panel integration">
                     <div class="integration-head">
                         <h3>"ComfyUI node"</h3>
-                        <p class="muted">"Adds this model as a node whose output is the result URL."</p>
+                        <p class="muted">
+                            "Adds this model as a node that gives its results, and their addresses, to other nodes."
+                        </p>
                     </div>
                     <DownloadFile label="Download ComfyUI node" file=node.clone() />
                     <Preview file=node.clone() is_near />
@@ -87,10 +91,15 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                             "Set " <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
                             " in the environment, to your User ID and Access token, and restart ComfyUI."
                         </li>
-                        <li>"Add it from the node menu, group " <em>{model.category.clone()}</em> "."</li>
+                        <li>
+                            "Find " <em>{model.category.clone()}</em>
+                            " in the node menu, and link its result to a node that saves or shows it: nothing \
+                             runs, or is paid for, that leads nowhere."
+                        </li>
                     </ol>
                 </div>
             </div>
+            <Additional model=model.clone() />
             <CopyAs model draft is_near />
         </section>
     }

@@ -1,8 +1,9 @@
-//! The programs are run, by the shell, Python and Node.js themselves, against a service that
-//! writes down what it is sent.
+//! The programs are run, by the shell, Python, Node.js and what Cargo makes of them, against a service
+//! that writes down what it is sent.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -66,13 +67,38 @@ fn answer(stream: TcpStream) -> Option<(String, String, Value)> {
     Some((path, authorization, serde_json::from_slice(&body).ok()?))
 }
 
+/// Compiles a Rust program with the packages that its head asks for; gives what is to be run.
+fn compiled(program: &str) -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    // target/debug/deps/test
+    let target = test.ancestors().nth(3).unwrap();
+    let project = target.join("copy-as-rust");
+    std::fs::create_dir_all(project.join("src")).unwrap();
+    let given = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/snippet/copy-as-rust");
+    for file in ["Cargo.toml", "Cargo.lock"] {
+        std::fs::copy(given.join(file), project.join(file)).unwrap();
+    }
+    std::fs::write(project.join("src/main.rs"), program).unwrap();
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked"])
+        .current_dir(&project)
+        .env("CARGO_TARGET_DIR", project.join("target"))
+        .env("CARGO_PROFILE_DEV_DEBUG", "0")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}\n{program}");
+    project.join("target/debug/copy-as-rust")
+}
+
 fn run(language: Language, program: &str) -> String {
-    let (command, arguments): (&str, &[&str]) = match language {
-        Language::Curl => ("sh", &["-s"]),
-        Language::Python => ("python3", &["-"]),
-        _ => ("node", &["--input-type=module", "-"]),
+    let (command, arguments): (PathBuf, &[&str]) = match language {
+        Language::Curl => ("sh".into(), &["-s"]),
+        Language::Python => ("python3".into(), &["-"]),
+        Language::JavaScript => ("node".into(), &["--input-type=module", "-"]),
+        Language::Rust => (compiled(program), &[]),
     };
-    let mut child = Command::new(command)
+    let mut child = Command::new(&command)
         .args(arguments)
         .env("SERVICE_TOKEN", "secret")
         .env("SERVICE_UID", "me")
@@ -85,10 +111,13 @@ fn run(language: Language, program: &str) -> String {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all(program.as_bytes()).unwrap();
+    if language != Language::Rust {
+        stdin.write_all(program.as_bytes()).unwrap();
+    }
     drop(stdin);
     let output = child.wait_with_output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    let command = command.display();
     assert!(output.status.success(), "{command}: {errors}\n{program}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -148,6 +177,14 @@ fn hostile_values_arrive_as_they_are() {
         carries(language, &model, &values);
         carries(language, &ModelId::new("image", "a"), &Map::new());
     }
+}
+
+/// One after the other, as they are one program to Cargo.
+#[test]
+fn rust_programs_compile_and_carry_hostile_values_as_they_are() {
+    let (model, values) = hostile();
+    carries(Language::Rust, &model, &values);
+    carries(Language::Rust, &ModelId::new("image", "a"), &Map::new());
 }
 
 #[test]

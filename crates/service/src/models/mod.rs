@@ -1,6 +1,6 @@
 //! The procedural models: one file each, all deterministic by their seed.
 
-use atelier_contract::{Draft, ModelId, Problem, Schema};
+use atelier_contract::{Draft, Media, ModelId, Problem, Schema};
 use serde_json::{Map, Value};
 
 mod fluxfield;
@@ -88,6 +88,16 @@ impl dyn Model + '_ {
     pub fn id(&self) -> ModelId {
         let about = self.about();
         ModelId::new(about.category, about.subcategory)
+    }
+
+    /// What its files are.
+    pub fn makes(&self) -> Option<Media> {
+        match self.extension() {
+            "png" => Some(Media::Image),
+            "webm" => Some(Media::Video),
+            "wav" => Some(Media::Audio),
+            _ => None,
+        }
     }
 
     /// Runs the model, or fails where the prompt asks for it.

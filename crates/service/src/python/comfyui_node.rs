@@ -1,22 +1,60 @@
 //! What ComfyUI is told of each parameter.
 
-use atelier_contract::{Entry, Kind, Parameter, Schema};
+use atelier_contract::{Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
+
+use crate::models::Model;
 
 /// The choice that leaves an optional parameter out.
 pub const LEFT_OUT: &str = "(leave out)";
 
+/// What a seed's widget holds to leave it out: ComfyUI's editor can't clear a number.
+const NO_SEED: i64 = -1;
+
+/// ComfyUI's own type for a medium.
+pub fn type_of(media: Media) -> &'static str {
+    match media {
+        Media::Image => "IMAGE",
+        Media::Video => "VIDEO",
+        Media::Audio => "AUDIO",
+    }
+}
+
+/// Name and type of the output that has the results themselves.
+pub fn output(media: Media) -> (&'static str, &'static str) {
+    let name = match media {
+        Media::Image => "image",
+        Media::Video => "video",
+        Media::Audio => "audio",
+    };
+    (name, type_of(media))
+}
+
+pub fn type_of_results(model: &dyn Model) -> Option<&'static str> {
+    model.makes().map(type_of)
+}
+
+/// By which ComfyUI and its workflows know the node.
+pub fn key(model: &ModelId) -> String {
+    format!("{}_{}", model.category, model.subcategory)
+}
+
 /// `INPUTS`: for each parameter its ComfyUI type and options; `CHOICES`: what each label of a
-/// combo stands for.
+/// combo stands for; `BLANK`: what leaves a parameter out; `SEEDS`: those of them that are seeds;
+/// `MEDIA`: of which type the file is whose address a parameter takes.
 pub fn parts(schema: &Schema) -> Value {
     let (mut required, mut optional) = (Map::new(), Map::new());
-    let mut choices = Map::new();
+    let (mut choices, mut blank, mut media) = (Map::new(), Map::new(), Map::new());
+    let mut seeds = Vec::new();
     for (parameter, is_required) in schema.parameters() {
         let (kind, mut options) = match parameter.kind() {
             Kind::Enum => {
                 let labels = labels(parameter, is_required);
                 let default = default_label(parameter, &labels);
                 let names: Vec<Value> = labels.iter().map(|(label, _)| json!(label)).collect();
+                if let Some((label, None)) = labels.first() {
+                    blank.insert(parameter.name.clone(), json!(label));
+                }
                 let meanings: Map<String, Value> = labels
                     .into_iter()
                     .filter_map(|(label, value)| Some((label, value?)))
@@ -24,7 +62,17 @@ pub fn parts(schema: &Schema) -> Value {
                 choices.insert(parameter.name.clone(), Value::Object(meanings));
                 (Value::Array(names), json!({ "default": default }))
             }
-            Kind::Integer => (json!("INT"), integer(parameter)),
+            Kind::Integer => {
+                let mut options = integer(parameter);
+                if !is_required && can_be_blank(parameter) {
+                    blank.insert(parameter.name.clone(), NO_SEED.into());
+                    seeds.push(parameter.name.clone());
+                    options["default"] = NO_SEED.into();
+                    let minimum = options["min"].as_i64().unwrap_or(NO_SEED);
+                    options["min"] = minimum.min(NO_SEED).into();
+                }
+                (json!("INT"), options)
+            }
             Kind::Number => (json!("FLOAT"), number(parameter)),
             Kind::Boolean => {
                 let default = parameter.default.as_ref().and_then(Value::as_bool);
@@ -35,11 +83,20 @@ pub fn parts(schema: &Schema) -> Value {
             }
             Kind::Text => {
                 let default = parameter.default.as_ref().and_then(Value::as_str);
-                let options = json!({
+                let mut options = json!({
                     "default": default.unwrap_or_default(),
                     "multiline": parameter.is_long_text(),
                 });
-                (json!("STRING"), options)
+                let kind = match parameter.media().map(type_of) {
+                    None => json!("STRING"),
+                    Some(medium) => {
+                        media.insert(parameter.name.clone(), json!(medium));
+                        // Of two types only this one has a widget.
+                        options["widgetType"] = json!("STRING");
+                        json!(format!("STRING,{medium}"))
+                    }
+                };
+                (kind, options)
             }
             // ComfyUI has no widget for these: they are written as JSON.
             Kind::Array | Kind::Object | Kind::Unknown => {
@@ -52,7 +109,11 @@ pub fn parts(schema: &Schema) -> Value {
             }
         };
         let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
-        let note = if as_json { " (Write it as JSON.)" } else { "" };
+        let note = match () {
+            () if as_json => " (Write it as JSON.)",
+            () if seeds.last() == Some(&parameter.name) => " (-1 leaves it out.)",
+            () => "",
+        };
         options["tooltip"] = format!("{}{note}", parameter.description).trim().into();
         let group = if is_required {
             &mut required
@@ -64,7 +125,18 @@ pub fn parts(schema: &Schema) -> Value {
     json!({
         "INPUTS": {"required": required, "optional": optional},
         "CHOICES": choices,
+        "BLANK": blank,
+        "SEEDS": seeds,
+        "MEDIA": media,
     })
+}
+
+/// A seed that may be left out, where -1 is not a seed like any other.
+fn can_be_blank(parameter: &Parameter) -> bool {
+    let minimum = parameter.minimum.as_ref().and_then(Number::as_f64);
+    parameter.is_seed()
+        && parameter.default.is_none()
+        && minimum.is_none_or(|minimum| minimum > NO_SEED as f64)
 }
 
 /// A label for each value; what leaves the parameter out comes first, where that is possible.

@@ -1,5 +1,5 @@
-//! The two Python files (INTERFACE "GET /api/openai-function", "GET /api/comfyui-node"), rendered
-//! from a model's schema.
+//! The Python files, rendered from models' schemas: the two of INTERFACE ("GET /api/openai-function",
+//! "GET /api/comfyui-node"), and those of several models or for other programs beside them.
 //!
 //! Strings of a schema are data. They reach a template in two ways only: as a literal written by
 //! [`literal`], or as a name that [`names`] has reduced to letters, digits and `_`.
@@ -8,19 +8,22 @@ mod comfyui_node;
 mod function_schema;
 pub mod literal;
 pub mod names;
+mod node_pack;
 mod parameters;
 
 use std::sync::LazyLock;
 
-use atelier_contract::{Schema, python_file};
+use atelier_contract::python_file::FUNCTIONS;
+use atelier_contract::{Media, Schema, python_file};
 use minijinja::value::Value as Safe;
-use minijinja::{AutoEscape, Environment, Error, ErrorKind, context};
-use serde_json::{Value, json};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, context};
+use serde_json::{Map, Value, json};
 
-use crate::models::About;
+use crate::models::Model;
 
 pub use function_schema::{function_schema, property};
 pub use names::function_name;
+pub use node_pack::node_pack;
 
 /// What the files say of a model beside its schema.
 #[derive(Debug, Clone)]
@@ -28,16 +31,26 @@ pub struct Words {
     /// Display name.
     pub name: String,
     pub description: String,
+    /// What its results are, where that is known.
+    pub makes: Option<Media>,
 }
 
-impl From<About> for Words {
-    fn from(about: About) -> Self {
+impl From<&dyn Model> for Words {
+    fn from(model: &dyn Model) -> Self {
+        let about = model.about();
         Self {
             name: about.name.to_owned(),
             description: about.description.to_owned(),
+            makes: model.makes(),
         }
     }
 }
+
+/// The name under which the files and menus present this service.
+const SERVICE_NAME: &str = "Atelier";
+
+/// How many ids of tasks a ComfyUI node keeps.
+const MOST_IDS: u32 = 1000;
 
 /// Every `{{ value }}` that is not marked as safe is written as a Python literal, so that no
 /// template can let a string out as code.
@@ -64,6 +77,27 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
         (
             "comfyui_node.py",
             include_str!("../../templates/comfyui_node.py"),
+        ),
+        ("tools.py", include_str!("../../templates/tools.py")),
+        (
+            "openai_functions.py",
+            include_str!("../../templates/openai_functions.py"),
+        ),
+        (
+            "mcp_server.py",
+            include_str!("../../templates/mcp_server.py"),
+        ),
+        (
+            "node_pack/__init__.py",
+            include_str!("../../templates/node_pack/__init__.py"),
+        ),
+        (
+            "node_pack/pyproject.toml",
+            include_str!("../../templates/node_pack/pyproject.toml"),
+        ),
+        (
+            "node_pack/README.md",
+            include_str!("../../templates/node_pack/README.md"),
         ),
     ] {
         templates.add_template(name, source)?;
@@ -101,9 +135,100 @@ pub fn render_comfyui_node(
     render("comfyui_node.py", schema, model, base_url, parts)
 }
 
+/// How ComfyUI has a medium.
+struct Medium {
+    /// What it is, in a sentence.
+    words: &'static str,
+    /// ComfyUI's own node that saves it.
+    saver: &'static str,
+    /// Among what a node shows of itself.
+    shown_as: &'static str,
+    /// Of files of it, the usual one first.
+    endings: &'static [&'static str],
+}
+
+fn medium(media: Media) -> Medium {
+    match media {
+        Media::Image => Medium {
+            words: "IMAGEs",
+            saver: "Save Image",
+            shown_as: "images",
+            endings: &[".png", ".jpg", ".jpeg", ".webp", ".gif"],
+        },
+        Media::Video => Medium {
+            words: "VIDEOs",
+            saver: "Save Video",
+            shown_as: "images",
+            endings: &[".mp4", ".webm", ".mov", ".mkv"],
+        },
+        Media::Audio => Medium {
+            words: "AUDIOs",
+            saver: "Save Audio",
+            shown_as: "audio",
+            endings: &[".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a"],
+        },
+    }
+}
+
+/// All models as functions of one module, with one dispatcher.
+pub fn render_openai_functions(
+    models: &[(Schema, Words)],
+    base_url: &str,
+) -> Result<String, Error> {
+    render_many("openai_functions.py", models, base_url, FUNCTIONS)
+}
+
+/// An MCP server with a tool for each model; `file` is what it is saved as.
+pub fn render_mcp_server(
+    models: &[(Schema, Words)],
+    base_url: &str,
+    file: &str,
+) -> Result<String, Error> {
+    render_many("mcp_server.py", models, base_url, file)
+}
+
+fn render_many(
+    name: &str,
+    models: &[(Schema, Words)],
+    base_url: &str,
+    file: &str,
+) -> Result<String, Error> {
+    let table: Map<String, Value> = models
+        .iter()
+        .map(|(schema, model)| {
+            let entry = json!({
+                "name": model.name,
+                "category": schema.model.category,
+                "subcategory": schema.model.subcategory,
+                "function": function_schema(schema, model),
+                "parameters": parameters::table(schema),
+            });
+            (function_name(&schema.model), entry)
+        })
+        .collect();
+    let module = file.strip_suffix(".py").unwrap_or(file);
+    let server_name = module.strip_suffix("_mcp").unwrap_or(module);
+    template(name)?.render(context! {
+        many => true,
+        timeout => 600,
+        base_url => base_url,
+        models => Safe::from_safe_string(literal::block(&Value::Object(table), 0)),
+        module => Safe::from_safe_string(module.to_owned()),
+        server_name => Safe::from_safe_string(server_name.to_owned()),
+        server_name_literal => server_name,
+    })
+}
+
+fn template(name: &str) -> Result<Template<'static, 'static>, Error> {
+    TEMPLATES
+        .as_ref()
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?
+        .get_template(name)
+}
+
 /// `parts` are assignments of their own: a name and what it is.
 fn render(
-    template: &str,
+    name: &str,
     schema: &Schema,
     model: &Words,
     base_url: &str,
@@ -113,25 +238,36 @@ fn render(
         .as_object()
         .into_iter()
         .flatten()
-        .map(|(name, value)| format!("{name} = {}", literal::block(value, 0)))
+        .map(|(part, value)| format!("{part} = {}", literal::block(value, 0)))
         .collect();
     let module = python_file::module(&schema.model);
-    TEMPLATES
-        .as_ref()
-        .map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))?
-        .get_template(template)?
-        .render(context! {
-            model_name => model.name,
-            description => model.description,
-            category => schema.model.category,
-            subcategory => schema.model.subcategory,
-            base_url => base_url,
-            node_key => format!("{}_{}", schema.model.category, schema.model.subcategory),
-            left_out => comfyui_node::LEFT_OUT,
-            module => Safe::from_safe_string(module),
-            parameters => Safe::from_safe_string(literal::block(&parameters::table(schema), 0)),
-            parts => Safe::from_safe_string(assignments.join("\n\n")),
-        })
+    let category = &schema.model.category;
+    let medium = model.makes.map(medium);
+    let node_key = comfyui_node::key(&schema.model);
+    template(name)?.render(context! {
+        many => false,
+        model_name => model.name,
+        description => model.description,
+        category => schema.model.category,
+        subcategory => schema.model.subcategory,
+        base_url => base_url,
+        service_name => SERVICE_NAME,
+        menu => format!("{SERVICE_NAME}/{category}"),
+        display_name => format!("{} ({SERVICE_NAME})", model.name),
+        fetch_name => format!("Fetch result: {} ({SERVICE_NAME})", model.name),
+        fetch_key => format!("{node_key}_fetch"),
+        node_key => node_key,
+        most_ids => MOST_IDS,
+        makes => model.makes.map(comfyui_node::type_of),
+        makes_words => medium.as_ref().map(|m| Safe::from_safe_string(m.words.into())),
+        saver => medium.as_ref().map(|m| Safe::from_safe_string(m.saver.into())),
+        result_name => model.makes.map(|media| comfyui_node::output(media).0),
+        shown_as => medium.as_ref().map(|m| m.shown_as),
+        endings => medium.as_ref().map(|m| m.endings),
+        module => Safe::from_safe_string(module),
+        parameters => Safe::from_safe_string(literal::block(&parameters::table(schema), 0)),
+        parts => Safe::from_safe_string(assignments.join("\n\n")),
+    })
 }
 
 #[cfg(test)]

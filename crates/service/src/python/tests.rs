@@ -21,6 +21,8 @@ fn python() -> String {
 const CHECK: &str = r#"
 import ast, json, keyword, sys, types
 cases = json.load(sys.stdin)
+# Assignments that hold nothing of a schema.
+CALLS = "_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks"
 for number, case in enumerate(cases):
     try:
         for kind in ("openai", "node"):
@@ -30,10 +32,10 @@ for number, case in enumerate(cases):
                 if isinstance(statement, ast.Assign):
                     for part in ast.walk(statement.value):
                         assert not isinstance(part, (ast.Call, ast.Attribute)) or \
-                            statement.targets[0].id == "_MISTAKES", ast.dump(part)
+                            statement.targets[0].id in CALLS, ast.dump(part)
                 else:
                     assert isinstance(statement, (ast.Import, ast.ImportFrom, ast.ClassDef,
-                        ast.FunctionDef, ast.If)), ast.dump(statement)
+                        ast.FunctionDef, ast.AsyncFunctionDef, ast.If)), ast.dump(statement)
             module = types.ModuleType("hostile")
             body = [s for s in tree.body if isinstance(s, ast.Assign) and s.targets[0].id.isupper()
                     and not s.targets[0].id.startswith(("_", "NODE_"))]
@@ -52,6 +54,20 @@ for number, case in enumerate(cases):
             if kind == "openai":
                 # What the page copies as the function's schema is what the file has, digit by digit.
                 assert json.dumps(json.loads(case["function"])) == json.dumps(module.FUNCTION)
+        # The files of several models: as literal, and the same tables.
+        for kind in ("functions", "mcp"):
+            tree = ast.parse(case[kind])
+            compile(case[kind], "hostile", "exec")
+            for statement in tree.body[1:]:
+                assert isinstance(statement, (ast.Assign, ast.Import, ast.ImportFrom, ast.ClassDef,
+                    ast.FunctionDef, ast.AsyncFunctionDef, ast.If)), ast.dump(statement)
+            (table,) = [ast.literal_eval(s.value) for s in tree.body
+                        if isinstance(s, ast.Assign) and s.targets[0].id == "MODELS"]
+            (model,) = table.values()
+            assert [p["name"] for p in model["parameters"]] == names
+            assert (model["name"], model["category"], model["subcategory"]) == (
+                case["model"], case["category"], case["subcategory"])
+            assert model["function"] == json.loads(case["function"])
         assert sorted(n for group in module.INPUTS.values() for n in group) == sorted(names)
     except BaseException:
         sys.stderr.write(json.dumps(case)[:4000] + "\n")
@@ -181,15 +197,26 @@ struct Hostile {
 fn hostile() -> impl Strategy<Value = Hostile> {
     let list = || proptest::collection::vec(hostile_parameter(), 0..5);
     let texts = || (hostile_text(), hostile_text());
-    (texts(), texts(), hostile_text(), list(), list()).prop_map(
-        |((category, subcategory), (name, description), base_url, required, optional)| Hostile {
-            schema: serde_json::from_value(json!({
-                "category": category, "subcategory": subcategory,
-                "parameters": {"required": required, "optional": optional},
-            }))
-            .unwrap(),
-            words: Words { name, description },
-            base_url,
+    let makes = proptest::option::of(proptest::sample::select(vec![
+        Media::Image,
+        Media::Video,
+        Media::Audio,
+    ]));
+    (texts(), texts(), hostile_text(), makes, list(), list()).prop_map(
+        |((category, subcategory), (name, description), base_url, makes, required, optional)| {
+            Hostile {
+                schema: serde_json::from_value(json!({
+                    "category": category, "subcategory": subcategory,
+                    "parameters": {"required": required, "optional": optional},
+                }))
+                .unwrap(),
+                words: Words {
+                    name,
+                    description,
+                    makes,
+                },
+                base_url,
+            }
         },
     )
 }
@@ -197,7 +224,7 @@ fn hostile() -> impl Strategy<Value = Hostile> {
 #[test]
 fn the_page_finds_the_function_of_every_model() {
     for model in crate::models::Models::all().iter() {
-        let words = model.about().into();
+        let words = model.into();
         let file = render_openai_function(&model.schema(), &words, "http://127.0.0.1").unwrap();
         let found = function_schema::of_file(&file).expect("the function's schema");
         let found: Value = serde_json::from_str(&found).unwrap();
@@ -228,9 +255,13 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
                 })
                 .collect();
             let openai = render_openai_function(schema, words, base_url).unwrap();
+            let models = [(schema.clone(), words.clone())];
+            let mcp = python_file::mcp(&schema.model);
             json!({
                 "function": function_schema::of_file(&openai).expect("the function's schema"),
                 "openai": openai,
+                "functions": render_openai_functions(&models, base_url).unwrap(),
+                "mcp": render_mcp_server(&models, base_url, &mcp).unwrap(),
                 "node": render_comfyui_node(schema, words, base_url).unwrap(),
                 "module": python_file::module(&schema.model),
                 "names": names, "parameters": parameters, "model": words.name, "base_url": base_url,

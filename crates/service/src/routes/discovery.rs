@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{Endpoints, Envelope, Model, ModelId, Schema, path};
+use atelier_contract::{Endpoints, Envelope, Integration, Model, ModelId, Schema, path};
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -43,6 +43,12 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "message": "Models retrieved",
         // No part of INTERFACE: that a submission may be sent again with the same key.
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
+        // Nor this: which files it has beside those of INTERFACE.
+        "integrations": [
+            Integration::COMFYUI_NODES,
+            Integration::OPENAI_FUNCTIONS,
+            Integration::MCP,
+        ],
     });
     if app.token.is_none() {
         // Whoever may come with any token may come without choosing one: the page's first run

@@ -1,4 +1,5 @@
-//! The two Python files (INTERFACE "GET /api/openai-function", "GET /api/comfyui-node"). Public.
+//! The files that take models elsewhere: the two Python files of INTERFACE ("GET
+//! /api/openai-function", "GET /api/comfyui-node"), and what is additional. Public.
 
 use std::sync::Arc;
 
@@ -8,23 +9,24 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use super::generate::unknown_model;
-use super::{ModelPath, NOSNIFF};
+use super::{ModelPath, NOSNIFF, blocking};
 use crate::app::App;
 use crate::failure::Failure;
-use crate::models::About;
-use crate::python;
+use crate::models::Model;
+use crate::python::{self, Words};
 
-type Render = fn(&Schema, About, &str) -> Result<String, minijinja::Error>;
+const PYTHON: &str = "text/x-python; charset=utf-8";
 
 pub async fn openai_function(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let name = python_file::function(&id);
-    file(&app, &id, &headers, name, |schema, about, url| {
-        python::render_openai_function(schema, &about.into(), url)
-    })
+    let (schema, words) = described(find(&app, &id)?);
+    let origin = app.access.origin(&headers);
+    let text = python::render_openai_function(&schema, &words, origin.as_str());
+    let text = text.map_err(Failure::internal)?;
+    Ok(file(PYTHON, &python_file::function(&id), text))
 }
 
 pub async fn comfyui_node(
@@ -32,33 +34,77 @@ pub async fn comfyui_node(
     ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let name = python_file::node(&id);
-    file(&app, &id, &headers, name, |schema, about, url| {
-        python::render_comfyui_node(schema, &about.into(), url)
-    })
+    let (schema, words) = described(find(&app, &id)?);
+    let origin = app.access.origin(&headers);
+    let text = python::render_comfyui_node(&schema, &words, origin.as_str());
+    let text = text.map_err(Failure::internal)?;
+    Ok(file(PYTHON, &python_file::node(&id), text))
 }
 
-fn file(
-    app: &App,
-    id: &ModelId,
-    headers: &HeaderMap,
-    name: String,
-    render: Render,
+/// Additional: every ComfyUI node, with workflows and documentation, as one folder.
+pub async fn comfyui_nodes(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let model = app.models.find(id).ok_or_else(|| unknown_model(id))?;
-    let origin = app.access.origin(headers);
-    let text =
-        render(&model.schema(), model.about(), origin.as_str()).map_err(Failure::internal)?;
+    let origin = app.access.origin(&headers);
+    let pack = move || python::node_pack(&app.models, origin.as_str()).map_err(Failure::internal);
+    let bytes = blocking(pack).await?;
+    Ok(file("application/zip", python_file::NODES, bytes))
+}
+
+/// Additional: every model as a function, in one file.
+pub async fn openai_functions(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let origin = app.access.origin(&headers);
+    let models: Vec<_> = app.models.iter().map(described).collect();
+    let text = python::render_openai_functions(&models, origin.as_str());
+    let text = text.map_err(Failure::internal)?;
+    Ok(file(PYTHON, python_file::FUNCTIONS, text))
+}
+
+/// Additional: a model as an MCP server.
+pub async fn mcp(
+    State(app): State<Arc<App>>,
+    ModelPath(id): ModelPath,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let models = [described(find(&app, &id)?)];
+    let (origin, name) = (app.access.origin(&headers), python_file::mcp(&id));
+    let text = python::render_mcp_server(&models, origin.as_str(), &name);
+    let text = text.map_err(Failure::internal)?;
+    Ok(file(PYTHON, &name, text))
+}
+
+/// Additional: every model as a tool of one MCP server.
+pub async fn mcp_of_all(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let origin = app.access.origin(&headers);
+    let models: Vec<_> = app.models.iter().map(described).collect();
+    let text = python::render_mcp_server(&models, origin.as_str(), python_file::MCP);
+    let text = text.map_err(Failure::internal)?;
+    Ok(file(PYTHON, python_file::MCP, text))
+}
+
+fn find<'a>(app: &'a App, id: &ModelId) -> Result<&'a dyn Model, Failure> {
+    app.models.find(id).ok_or_else(|| unknown_model(id))
+}
+
+fn described(model: &dyn Model) -> (Schema, Words) {
+    (model.schema(), model.into())
+}
+
+/// `name` is a module's or a constant: it needs no escaping.
+fn file(content_type: &'static str, name: &str, body: impl IntoResponse) -> Response {
     let headers = [
-        (
-            header::CONTENT_TYPE,
-            "text/x-python; charset=utf-8".to_owned(),
-        ),
-        // A module name needs no escaping.
+        (header::CONTENT_TYPE, content_type.to_owned()),
         (
             header::CONTENT_DISPOSITION,
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, [NOSNIFF], text).into_response())
+    (headers, [NOSNIFF], body).into_response()
 }

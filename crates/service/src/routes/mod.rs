@@ -1,4 +1,4 @@
-//! The ten endpoints of INTERFACE.md, the outputs, and the pages beside them.
+//! The ten endpoints of INTERFACE.md, the outputs, and the pages and files beside them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -59,6 +59,22 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
             "/api/comfyui-node/{category}/{subcategory}",
             Method::GET,
             get(downloads::comfyui_node),
+        ),
+        (
+            path::COMFYUI_NODES,
+            Method::GET,
+            get(downloads::comfyui_nodes),
+        ),
+        (
+            path::OPENAI_FUNCTIONS,
+            Method::GET,
+            get(downloads::openai_functions),
+        ),
+        (path::MCP, Method::GET, get(downloads::mcp_of_all)),
+        (
+            "/api/mcp/{category}/{subcategory}",
+            Method::GET,
+            get(downloads::mcp),
         ),
         (
             "/api/docs/{category}/{subcategory}",

@@ -20,7 +20,7 @@ for case in cases:
         validator = jsonschema.Draft202012Validator(function.FUNCTION["parameters"])
         loaded[model] = function, validator, support.load_node(
             support.download(base_url, "comfyui-node", model))
-    function, validator, (node_module, node) = loaded[model]
+    function, validator, (node_module, node, _) = loaded[model]
     inputs = dict(case["base"], **{name: value})
     if case["absent"]:
         del inputs[name]
@@ -49,7 +49,8 @@ for case in cases:
         "boolean": isinstance(value, bool),
         "enum": isinstance(value, (str, int)) and not isinstance(value, bool),
     }[case["kind"]]
-    if case["absent"] or not holds:
+    # -1 leaves a seed out, since ComfyUI's editor can't clear a number.
+    if case["absent"] or not holds or (value == -1 and name in node_module.BLANK):
         continue
     widgets = support.defaults(node)
     widgets.update(case["base"])

@@ -1,15 +1,20 @@
 """The function file driven by the real `openai` package and a chat endpoint that calls tools."""
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jsonschema
 import openai
 import requests
+from openai.types.chat import ChatCompletionFunctionToolParam
+from openai.types.responses import FunctionToolParam
+from pydantic import TypeAdapter
 
 import support
 
@@ -40,6 +45,67 @@ for model in models:
         parameter["name"] for parameter in schema["parameters"]["required"]
     ]
 
+    # Strict mode: every argument required, null for what may be left out, no word that it lacks.
+    (tool,) = module.chat_tools()
+    strict = tool["function"]
+    TypeAdapter(ChatCompletionFunctionToolParam).validate_python(tool)
+    assert strict["strict"] is True and strict["name"] == function["name"]
+    (flat,) = module.responses_tools()
+    TypeAdapter(FunctionToolParam).validate_python(flat)
+    assert flat == {"type": "function", **strict}
+    parameters = strict["parameters"]
+    assert parameters["required"] == list(parameters["properties"]) == list(properties)
+    assert parameters["additionalProperties"] is False
+    jsonschema.Draft202012Validator.check_schema(parameters)
+    for shown in parameters["properties"].values():
+        assert set(shown) <= {"type", "enum", "description", "pattern", "minimum", "maximum"}, shown
+    least = {name: ("a calm evening" if name in function["parameters"]["required"] else None)
+             for name in properties}
+    jsonschema.validate(least, parameters)
+    assert module.check_inputs(least) == {
+        name: value for name, value in least.items() if value is not None}
+
+# What strict mode has no word for stays as it is.
+odd = {"name": "x", "description": "", "parameters": {"type": "object", "required": [],
+       "additionalProperties": False, "properties": {"a": {"type": "array", "items": {}, "description": ""}}}}
+assert module.strict(odd) == dict(odd, strict=False)
+
+# All models in one file, with one dispatcher.
+every = support.import_function(support.download_all(base_url, "openai-functions"))
+names = [module.FUNCTION["name"] for module in modules.values()]
+assert list(every.MODELS) == names
+assert every.chat_tools() == [tool for module in modules.values() for tool in module.chat_tools()]
+assert every.responses_tools([names[1]]) == modules[list(modules)[1]].responses_tools()
+for name, module in zip(names, modules.values()):
+    assert every.MODELS[name]["parameters"] == module.PARAMETERS
+    answer = json.loads(every.call_function(name, {"prompt": " "}))
+    assert "prompt is required" in answer["error"]
+(url,) = json.loads(every.call_function("image_tessera", {"prompt": "a", "seed": 1}))["urls"]
+assert requests.get(url, timeout=30).content.startswith(b"\x89PNG")
+assert "no function nonsense" in json.loads(every.call_function("nonsense", {}))["error"]
+
+
+async def together():
+    """Calls of one turn run at the same time; one that is cancelled ends the waiting at once."""
+    answers = await asyncio.gather(
+        every.call_function_async("image_tessera", '{"prompt": "a", "seed": 2}'),
+        every.call_function_async("image_tessera", {"prompt": " "}),
+        modules["image/tessera"].call_function_async("image_tessera", {"prompt": "a", "seed": 1}))
+    good, bad, other = map(json.loads, answers)
+    assert good["urls"] and other["urls"] and "prompt is required" in bad["error"]
+    script = support.Script(generate=[lambda _: time.sleep(3) or (200, {}, {})])
+    os.environ["SERVICE_BASE_URL"] = script.url
+    began = time.monotonic()
+    try:
+        await asyncio.wait_for(every.execute_async("image_strata", {"prompt": "a"}), 0.3)
+        raise AssertionError("was not cancelled")
+    except asyncio.TimeoutError:
+        assert time.monotonic() - began < 1.0
+    del os.environ["SERVICE_BASE_URL"]
+
+
+asyncio.run(together())
+
 seen = []
 
 
@@ -49,6 +115,8 @@ class Chat(BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         seen.append(request)
+        if self.path.endswith("/responses"):
+            return self.send(self.response_to(request))
         results = [m for m in request["messages"] if m["role"] == "tool"]
         function = request["tools"][0]["function"]
         arguments = {"prompt": "gold and indigo", "strokes": 100000 if not results else 300}
@@ -65,6 +133,26 @@ class Chat(BaseHTTPRequestHandler):
             "choices": [{"index": 0, "message": message,
                          "finish_reason": "stop" if len(results) == 2 else "tool_calls"}],
         }
+        self.send(reply)
+
+    def response_to(self, request):
+        """By the Responses API: wrongly and rightly in one turn, then a word about both."""
+        results = [item for item in request["input"] if item.get("type") == "function_call_output"]
+        output = [
+            {"type": "function_call", "id": "fc_%d" % n, "call_id": "call_%d" % n, "status": "completed",
+             "name": "image_fluxfield", "arguments": json.dumps({"prompt": "gold", "strokes": strokes})}
+            for n, strokes in enumerate((100000, 300))
+        ]
+        if results:
+            answers = [json.loads(item["output"]) for item in results]
+            assert "strokes" in answers[0]["error"], answers
+            text = "Here it is: " + answers[1]["urls"][0]
+            output = [{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                       "content": [{"type": "output_text", "text": text, "annotations": []}]}]
+        return {"id": "resp_1", "object": "response", "created_at": 0, "model": request["model"],
+                "output": output, "parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
+
+    def send(self, reply):
         data = json.dumps(reply).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -95,4 +183,13 @@ assert len(seen) == 3 and seen[0]["model"] == "local-model"
 assert seen[0]["messages"][0]["content"] == "something golden"
 refused = json.loads(seen[1]["messages"][-1]["content"])
 assert "strokes" in refused["error"] and "8000" in refused["error"], refused
+assert seen[0]["tools"] == modules["image/fluxfield"].chat_tools()
+for program in (path, every.__file__):
+    seen.clear()
+    run = subprocess.run([sys.executable, program, "--responses", "something"], env=environment,
+                         capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    url = run.stdout.strip().removeprefix("Here it is: ")
+    assert requests.get(url, timeout=30).content.startswith(b"\x89PNG"), run.stdout
+    assert len(seen) == 2 and seen[0]["tools"][0]["strict"] is True
 print("openai", openai.__version__, url)

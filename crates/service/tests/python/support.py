@@ -1,14 +1,18 @@
 """Shared by the proofs: loading the two files as their users do, and a server that misbehaves."""
 
+import asyncio
 import http.server
 import importlib.util
+import inspect
 import json
+import logging
 import os
 import sys
 import tempfile
 import threading
 import types
 
+import numpy
 import requests
 
 FOLDER = tempfile.mkdtemp()
@@ -16,7 +20,11 @@ FOLDER = tempfile.mkdtemp()
 
 def download(base_url, kind, model):
     """Saves a file under the name that the service gives it; returns its path."""
-    reply = requests.get("%s/api/%s/%s" % (base_url, kind, model), timeout=30)
+    return download_all(base_url, "%s/%s" % (kind, model))
+
+
+def download_all(base_url, kind):
+    reply = requests.get("%s/api/%s" % (base_url, kind), timeout=30)
     assert reply.status_code == 200, reply.text
     assert reply.headers["Content-Type"] == "text/x-python; charset=utf-8"
     disposition = reply.headers["Content-Disposition"]
@@ -47,22 +55,33 @@ class InterruptProcessingException(Exception):
 
 
 class Comfy:
-    """What the node uses of ComfyUI, which can't be installed as a package."""
+    """What the node uses of ComfyUI, which can't be installed as a package, and of torch, which is too
+    large for it. These are the stubs, all of them: comfy.model_management's interruption,
+    comfy.utils.ProgressBar, comfy_execution.utils.get_executing_context, server.PromptServer's
+    progress texts, folder_paths.get_temp_directory, comfy_api's VideoFromFile and VideoContainer,
+    torch.from_numpy and torch.cat. numpy, Pillow and PyAV are real. `./dev test comfyui` has no stub.
+    """
 
     def __init__(self):
         self.interrupted = False
         self.progress = []
+        self.texts = []
+
+    NAMES = ("comfy", "comfy.model_management", "comfy.utils", "comfy_execution", "comfy_execution.utils",
+             "server", "folder_paths", "comfy_api", "comfy_api.input_impl", "comfy_api.util", "torch")
+
+    def remove(self):
+        for name in self.NAMES:
+            sys.modules.pop(name, None)
 
     def install(self):
-        comfy = types.ModuleType("comfy")
-        comfy.model_management = types.ModuleType("comfy.model_management")
-        comfy.utils = types.ModuleType("comfy.utils")
+        outer = self
 
         def throw():
-            if self.interrupted:
+            if outer.interrupted:
+                # Told once, as ComfyUI does.
+                outer.interrupted = False
                 raise InterruptProcessingException()
-
-        outer = self
 
         class ProgressBar:
             def __init__(self, total):
@@ -71,40 +90,77 @@ class Comfy:
             def update_absolute(self, value, total=None, preview=None):
                 outer.progress.append((value, self.total))
 
-        comfy.model_management.throw_exception_if_processing_interrupted = throw
-        comfy.utils.ProgressBar = ProgressBar
-        for module in (comfy, comfy.model_management, comfy.utils):
-            sys.modules[module.__name__] = module
+        class PromptServer:
+            def send_progress_text(self, text, node_id, sid=None):
+                outer.texts.append((text, node_id))
+
+        PromptServer.instance = PromptServer()
+
+        class VideoFromFile:
+            def __init__(self, file):
+                self.file = file
+
+            def save_to(self, path, format="auto", codec="auto", metadata=None):
+                return path, format, codec, metadata
+
+        context = types.SimpleNamespace(node_id="7", prompt_id="p", list_index=None)
+        video = types.SimpleNamespace(AUTO="auto", MP4="mp4")
+        for name, parts in {
+            "comfy": {},
+            "comfy.model_management": {"throw_exception_if_processing_interrupted": throw},
+            "comfy.utils": {"ProgressBar": ProgressBar},
+            "comfy_execution": {},
+            "comfy_execution.utils": {"get_executing_context": lambda: context},
+            "server": {"PromptServer": PromptServer},
+            "folder_paths": {"get_temp_directory": lambda: os.path.join(FOLDER, "temp")},
+            "comfy_api": {},
+            "comfy_api.input_impl": {"VideoFromFile": VideoFromFile},
+            "comfy_api.util": {"VideoContainer": video},
+            "torch": {"from_numpy": lambda array: array, "cat": numpy.concatenate},
+        }.items():
+            module = sys.modules[name] = types.ModuleType(name)
+            vars(module).update(parts)
+            parent, _, last = name.rpartition(".")
+            if parent:
+                setattr(sys.modules[parent], last, module)
 
 
 def load_node(path):
-    """As ComfyUI's load_custom_node does; returns the one class it offers."""
+    """As ComfyUI's load_custom_node does; returns the node of the model and the one that fetches."""
     name = path.replace(".", "_x_")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    assert isinstance(module.NODE_CLASS_MAPPINGS, dict) and len(module.NODE_CLASS_MAPPINGS) == 1
+    assert isinstance(module.NODE_CLASS_MAPPINGS, dict) and len(module.NODE_CLASS_MAPPINGS) == 2
     assert module.NODE_CLASS_MAPPINGS.keys() == module.NODE_DISPLAY_NAME_MAPPINGS.keys()
-    (node,) = module.NODE_CLASS_MAPPINGS.values()
-    node.RELATIVE_PYTHON_MODULE = "custom_nodes." + os.path.basename(path)[:-3]
-    return module, node
+    for node in module.NODE_CLASS_MAPPINGS.values():
+        node.RELATIVE_PYTHON_MODULE = "custom_nodes." + os.path.basename(path)[:-3]
+    return module, *module.NODE_CLASS_MAPPINGS.values()
 
 
-def validated(node, values):
+def validated(node, values, types=()):
     """As ComfyUI's validate_inputs and get_input_data do: converts and checks what the widgets
-    hold, then returns the arguments of the node's function. Raises ValueError as it refuses."""
-    arguments = {}
+    hold, then returns the arguments of the node's function. Raises ValueError as it refuses.
+
+    A node that validates by itself (VALIDATE_INPUTS) is given the types of what is linked, and None
+    for its value; ComfyUI then leaves bounds, lists and types to it.
+    """
+    arguments, types = {}, dict(types)
     inputs = node.INPUT_TYPES()
     assert set(inputs) <= {"required", "optional", "hidden"}
+    takes = inspect.getfullargspec(node.VALIDATE_INPUTS)
+    assert takes.varkw is None or "input_types" in takes.args
     for group in ("required", "optional"):
-        for name, (kind, options) in inputs[group].items():
+        for name, (kind, options) in inputs[group].items() if group in inputs else ():
             if name not in values:
                 if group == "required":
                     raise ValueError("required input is missing: " + name)
                 continue
             value = values[name]
-            if kind == "INT":
+            if name in types:
+                value = None
+            elif kind == "INT":
                 value = int(value)
             elif kind == "FLOAT":
                 value = float(value)
@@ -112,14 +168,35 @@ def validated(node, values):
                 value = str(value)
             elif kind == "BOOLEAN":
                 value = bool(value)
-            if "min" in options and value < options["min"]:
-                raise ValueError("smaller than min")
-            if "max" in options and value > options["max"]:
-                raise ValueError("bigger than max")
-            if isinstance(kind, list) and value not in kind:
-                raise ValueError("not in list")
             arguments[name] = value
+    given = dict(arguments, input_types=types) if takes.varkw else arguments
+    try:
+        answer = node.VALIDATE_INPUTS(**given)
+    except Exception as error:
+        raise ValueError(str(error)) from error
+    if answer is not True:
+        raise ValueError(str(answer))
     return arguments
+
+
+def refusal(node, values, types=()):
+    """Why ComfyUI would not run it."""
+    try:
+        validated(node, values, types)
+    except ValueError as error:
+        return error
+    raise AssertionError("was not refused")
+
+
+class Records(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self, records):
+        super().__init__()
+        self.records = records
+
+    def emit(self, record):
+        self.records.append(record.getMessage())
 
 
 def defaults(node):
@@ -136,10 +213,15 @@ def defaults(node):
 
 def run_node(node, values):
     """As ComfyUI's execution does."""
-    result = getattr(node(), node.FUNCTION)(**validated(node, values))
-    assert isinstance(result, tuple) and len(result) == len(node.RETURN_TYPES)
-    assert node.RETURN_TYPES == ("STRING",) and isinstance(result[0], str)
-    return result[0]
+    function = getattr(node(), node.FUNCTION)
+    assert inspect.iscoroutinefunction(function)
+    outcome = asyncio.run(function(**validated(node, values)))
+    assert set(outcome) == {"ui", "result"}
+    assert len(outcome["result"]) == len(node.RETURN_TYPES) == len(node.OUTPUT_IS_LIST)
+    for output, is_list in zip(outcome["result"], node.OUTPUT_IS_LIST):
+        assert is_list and isinstance(output, list)
+    assert all(isinstance(shown, (list, tuple)) for shown in outcome["ui"].values())
+    return outcome
 
 
 class Script:

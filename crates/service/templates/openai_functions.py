@@ -1,0 +1,56 @@
+"""All models of a generation service as functions that a chat model can call.
+
+This file was written by the service from its models' own schemas: MODELS has them all,
+call_function() runs whichever a chat model calls, chat() and respond() show their use.
+
+Needs Python 3.9 or newer and two packages:
+
+    pip install requests openai
+
+Set these environment variables:
+
+    SERVICE_UID        your User ID
+    SERVICE_TOKEN      your Access Token (never write it into a file)
+    SERVICE_BASE_URL   only to call another address than BASE_URL below
+    OPENAI_API_KEY     for the examples; OPENAI_BASE_URL and OPENAI_MODEL if you wish
+
+Then either
+
+    python {{ module }}.py [--responses] "what you would like to have"
+
+or, from your own code,
+
+    from {{ module }} import chat_tools, responses_tools, call_function, execute
+
+or, in a program that must not be held up, call_function_async and execute_async.
+
+Importing it does nothing else: no call is made, no variable is read.
+"""
+
+import asyncio
+import json
+import math
+import os
+import random
+import sys
+import threading
+import time
+from email.utils import parsedate_to_datetime
+
+import requests
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
+
+BASE_URL = {{ base_url }}
+
+# Seconds that a call waits for a result, all in all.
+DEFAULT_TIMEOUT = {{ timeout }}
+
+# The models, each by the name of its function. `function` is its JSON schema, `parameters` what its
+# inputs are checked by before anything is sent.
+MODELS = {{ models }}
+
+
+{% include "workflow.py" %}
+
+
+{% include "tools.py" %}

@@ -1,0 +1,176 @@
+# ---------------------------------------------------------------------------
+# The tools, as OpenAI's two interfaces take them.
+# ---------------------------------------------------------------------------
+
+
+def strict(function):
+    """A function in strict mode, in which the chat model keeps to the schema exactly.
+
+    Strict mode wants every argument listed as required, so what may be left out may be null, and
+    has no word for defaults and lengths: these move into the descriptions. A function that has
+    arguments of any shape can't be strict and stays as it is. What arrives is checked either way.
+    """
+    given = function["parameters"]
+    properties = {}
+    for name, of_model in given["properties"].items():
+        kind = of_model.get("type")
+        if kind is None or "array" in kind or "object" in kind:
+            return dict(function, strict=False)
+        shown, notes = dict(of_model), [of_model["description"]]
+        if "default" in shown:
+            notes.append("Default: %s." % json.dumps(shown.pop("default"), ensure_ascii=False))
+        if "maxLength" in shown:
+            notes.append("At most %d characters." % shown.pop("maxLength"))
+        if name not in given["required"] and "null" not in kind:
+            notes.append("null leaves it out.")
+            shown["type"] = [kind, "null"]
+            if "enum" in shown:
+                shown["enum"] = shown["enum"] + [None]
+        shown["description"] = " ".join(notes).strip()
+        properties[name] = shown
+    parameters = dict(given, properties=properties, required=list(properties))
+    return dict(function, parameters=parameters, strict=True)
+
+
+def chat_tools(only=None):
+    """`tools` for client.chat.completions.create(), strict where that can be; all, or those named."""
+    return [{"type": "function", "function": strict(f)} for f in _functions(only)]
+
+
+def responses_tools(only=None):
+    """`tools` for client.responses.create(), strict where that can be; all, or those named."""
+    return [dict(strict(f), type="function") for f in _functions(only)]
+
+
+def _functions(only):
+    return [m["function"] for name, m in MODELS.items() if only is None or name in only]
+
+
+# ---------------------------------------------------------------------------
+# Running them.
+# ---------------------------------------------------------------------------
+
+
+{% if many -%}
+def execute(name, arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+    """Runs the model of this function with these arguments (a dict, or a JSON text); returns a list
+    of URLs.
+{%- else -%}
+def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+    """Runs the model with these arguments (a dict, or a JSON text); returns a list of URLs.
+{%- endif %}
+
+    Raises a GenerationError: see the classes above.
+    """
+{%- if many %}
+    if name not in MODELS:
+        raise InvalidInput(["there is no function %s" % name])
+{%- endif %}
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments or "{}")
+        except ValueError as error:
+            raise InvalidInput(["the arguments are not JSON: %s" % error]) from error
+    if not isinstance(arguments, dict):
+        raise InvalidInput(["the arguments must be an object"])
+    service = Service(pause=pause{% if many %}, model=MODELS[name]{% endif %})
+    return service.run(arguments, timeout=timeout, on_status=on_status)
+
+
+async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None):
+    """As execute(), for programs that do other things meanwhile. Cancelling it stops the waiting, not
+    the task."""
+    return await in_background(
+        lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause)
+    )
+
+
+def call_function(name, arguments):
+    """Answers a tool call: a JSON text for the chat model, with the URLs or what went wrong."""
+    if name not in MODELS:
+        return json.dumps({"error": "There is no function %s." % name})
+    try:
+        return json.dumps({"urls": execute({% if many %}name, {% endif %}arguments)})
+    except GenerationError as error:
+        return _went_wrong(error)
+
+
+async def call_function_async(name, arguments):
+    """As call_function(); several calls can be awaited together with asyncio.gather()."""
+    if name not in MODELS:
+        return json.dumps({"error": "There is no function %s." % name})
+    try:
+        return json.dumps({"urls": await execute_async({% if many %}name, {% endif %}arguments)})
+    except GenerationError as error:
+        return _went_wrong(error)
+
+
+def _went_wrong(error):
+    return json.dumps({"error": "%s: %s" % (type(error).__name__, error)}, ensure_ascii=False)
+
+
+# ---------------------------------------------------------------------------
+# Their use: one whole conversation, by either interface.
+# ---------------------------------------------------------------------------
+
+
+def chat(client, request):
+    """By Chat Completions; returns the chat model's last words."""
+    messages = [{"role": "user", "content": request}]
+    # A few turns: the chat model may correct its call after an error.
+    for _ in range(5):
+        reply = client.chat.completions.create(
+            model=os.environ.get("OPENAI_MODEL", "gpt-4o-mini"),
+            messages=messages,
+            tools=chat_tools(),
+        )
+        message = reply.choices[0].message
+        messages.append(message)
+        if not message.tool_calls:
+            return message.content
+        for call in message.tool_calls:
+            print("Calling %s ..." % call.function.name, file=sys.stderr)
+            answer = call_function(call.function.name, call.function.arguments)
+            messages.append({"role": "tool", "tool_call_id": call.id, "content": answer})
+    raise SystemExit("The chat model kept calling functions without coming to an end.")
+
+
+async def respond(client, request):
+    """By the Responses API, with an AsyncOpenAI client; calls of one turn run at the same time."""
+    items = [{"role": "user", "content": request}]
+    for _ in range(5):
+        reply = await client.responses.create(
+            model=os.environ.get("OPENAI_MODEL", "gpt-4o-mini"),
+            input=items,
+            tools=responses_tools(),
+        )
+        items += reply.output
+        calls = [item for item in reply.output if item.type == "function_call"]
+        if not calls:
+            return reply.output_text
+        for call in calls:
+            print("Calling %s ..." % call.name, file=sys.stderr)
+        answers = await asyncio.gather(
+            *[call_function_async(call.name, call.arguments) for call in calls]
+        )
+        for call, answer in zip(calls, answers):
+            items.append({"type": "function_call_output", "call_id": call.call_id, "output": answer})
+    raise SystemExit("The chat model kept calling functions without coming to an end.")
+
+
+def main():
+    """Lets a chat model use {% if many %}the functions{% else %}the function{% endif %}: python THIS_FILE [--responses] "a request"."""
+    import openai
+
+    words = sys.argv[1:]
+    by_responses = "--responses" in words
+    request = " ".join(word for word in words if word != "--responses")
+    request = request or "Make something beautiful{% if not many %} with %s." % MODEL_NAME{% else %}."{% endif %}
+    if by_responses:
+        print(asyncio.run(respond(openai.AsyncOpenAI(), request)))
+    else:
+        print(chat(openai.OpenAI(), request))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""The MCP server files, driven by the official client over stdio and over streamable HTTP."""
+
+import asyncio
+import importlib.metadata
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+
+import jsonschema
+import mcp
+import requests
+
+import support
+
+base_url = sys.argv[1]
+models = requests.get(base_url + "/api/models", timeout=30).json()["data"]
+every = support.download_all(base_url, "mcp")
+one = support.download(base_url, "mcp", "image/tessera")
+credentials = {
+    name: os.environ[name] for name in ("SERVICE_UID", "SERVICE_TOKEN", "NO_PROXY") if name in os.environ
+}
+
+
+async def proof(target, expected):
+    told = []
+
+    async def progress(value, total, message):
+        told.append(message)
+
+    async with mcp.Client(target) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert list(tools) == expected, list(tools)
+        for model in models:
+            name = "%s_%s" % (model["category"], model["subcategory"])
+            if name not in tools:
+                continue
+            tool = tools[name]
+            assert tool.title == model["name"] and tool.description.startswith(model["description"])
+            jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+            schema = requests.get(
+                "%s/api/schema/%s/%s" % (base_url, model["category"], model["subcategory"]), timeout=30
+            ).json()["data"]["parameters"]
+            names = [p["name"] for group in ("required", "optional") for p in schema[group]]
+            assert list(tool.input_schema["properties"]) == names
+            assert tool.annotations.read_only_hint is False
+
+        # A whole generation, and what it says meanwhile.
+        result = await client.call_tool(
+            "image_tessera", {"prompt": "a calm evening", "num_outputs": 2, "seed": 2**64 - 1},
+            progress_callback=progress)
+        assert not result.is_error, result
+        urls = result.structured_content["urls"]
+        assert len(urls) == 2 and json.loads(result.content[0].text) == {"urls": urls}
+        assert [str(link.uri) for link in result.content[1:]] == urls
+        assert requests.get(urls[0], timeout=30).content.startswith(b"\x89PNG")
+        assert any(message.startswith("sending") for message in told), told
+
+        # What the assistant can read and mend.
+        for inputs, words in [({"prompt": " "}, "prompt is required"),
+                              ({"prompt": "[fail]"}, "on purpose"),
+                              ({"prompt": "a", "nonsense": 1}, "nonsense")]:
+            result = await client.call_tool("image_tessera", inputs)
+            assert result.is_error and words in result.content[0].text, (inputs, result)
+        try:
+            await client.call_tool("nonsense", {})
+            raise AssertionError("there is no such tool")
+        except mcp.MCPError as error:
+            assert "nonsense" in str(error)
+
+        if "audio_reverie" in tools:
+            # Calls that do not depend on each other run at the same time.
+            results = await asyncio.gather(*[
+                client.call_tool("image_tessera", {"prompt": "a", "seed": n}) for n in range(2)])
+            assert all(not result.is_error for result in results)
+
+
+def by_stdio(path, environment):
+    return mcp.StdioServerParameters(command=sys.executable, args=[path], env=environment)
+
+
+names = ["%s_%s" % (model["category"], model["subcategory"]) for model in models]
+asyncio.run(proof(by_stdio(every, credentials), names))
+asyncio.run(proof(by_stdio(one, credentials), ["image_tessera"]))
+
+
+async def without_a_token():
+    environment = dict(credentials, SERVICE_TOKEN="")
+    async with mcp.Client(by_stdio(one, environment)) as client:
+        result = await client.call_tool("image_tessera", {"prompt": "a"})
+        assert result.is_error and "SERVICE_TOKEN" in result.content[0].text
+
+
+asyncio.run(without_a_token())
+
+free = socket.socket()
+free.bind(("127.0.0.1", 0))
+port = free.getsockname()[1]
+free.close()
+server = subprocess.Popen([sys.executable, every, "--http", str(port)])
+try:
+    until = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            break
+        except OSError:
+            assert server.poll() is None and time.monotonic() < until, "the server does not listen"
+            time.sleep(0.1)
+    asyncio.run(proof("http://127.0.0.1:%d/mcp" % port, names))
+    # A page that is open in a browser on this machine may not use it.
+    page = requests.post(
+        "http://127.0.0.1:%d/mcp" % port, json={}, timeout=30,
+        headers={"Origin": "https://elsewhere.example", "Accept": "application/json, text/event-stream"})
+    assert page.status_code == 403, page.status_code
+finally:
+    server.terminate()
+    server.wait(30)
+print("mcp", importlib.metadata.version("mcp"))
