@@ -81,7 +81,9 @@ impl Deferred {
     }
 
     fn arrive(self, program: Program) {
-        if let Some(root) = self.root.get_value() {
+        // Not held any longer: an owner that its own values hold is never cleaned up.
+        let root = self.root.try_update_value(Option::take).flatten();
+        if let Some(root) = root {
             root.with(|| (program.begin)(contexts()));
         }
         self.program.set_value(Some(program));
