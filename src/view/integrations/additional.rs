@@ -23,8 +23,6 @@ pub fn Additional(model: ModelId) -> impl IntoView {
     })
 }
 
-// A function of its own in the compiled program, too: .dev/split.mjs finds it by its name.
-#[inline(never)]
 fn shown(model: &ModelId, offered: &[String]) -> AnyView {
     let has = |what: &str| offered.iter().any(|word| word == what);
     let assistants = has(Integration::MCP).then(|| {
