@@ -2,11 +2,11 @@
 //! and timers.
 
 use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
 use gloo_events::EventListener;
-use gloo_timers::callback::Interval;
+use gloo_timers::callback::{Interval, Timeout};
 use js_sys::{Function, Promise, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::prelude::Closure;
@@ -22,6 +22,7 @@ const NAME: &str = "atelier.leader";
 
 /// This tab's part in the question of who leads.
 pub struct Leadership {
+    itself: Weak<Self>,
     me: String,
     claim: Cell<Claim>,
     is_leading: Cell<bool>,
@@ -37,7 +38,8 @@ impl Leadership {
     /// Calls back with `true` when this tab becomes the one that leads, and with `false` when it no
     /// longer is. Lives as long as the page.
     pub fn start(on_change: impl Fn(bool) + 'static) -> Rc<Self> {
-        let this = Rc::new(Self {
+        let this = Rc::new_cyclic(|itself| Self {
+            itself: itself.clone(),
             me: random::key(),
             claim: Cell::new(Claim::AwaitsLock),
             is_leading: Cell::new(false),
@@ -98,6 +100,10 @@ impl Leadership {
     }
 
     fn renew(&self) {
+        self.renew_after(false);
+    }
+
+    fn renew_after(&self, has_looked: bool) {
         if panic::has_panicked() {
             // It would go on leading and do nothing. Another tab is to take over.
             self.has_resigned.set(true);
@@ -107,8 +113,13 @@ impl Leadership {
         }
         let claim = self.claim.get();
         let now = clock::now();
-        let renewal = lease::renewal(claim, &self.me, &self.read(), now);
-        if renewal != Renewal::Follow {
+        let renewal = lease::renewal(claim, &self.me, &self.read(), has_looked, now);
+        if renewal == Renewal::Look
+            && let Some(this) = self.itself.upgrade()
+        {
+            Timeout::new(lease::LOOK_MS, move || this.renew_after(true)).forget();
+        }
+        if matches!(renewal, Renewal::Lead | Renewal::Bid) {
             let lease = Lease {
                 holder: self.me.clone(),
                 until: now + lease::LEASE_MS,

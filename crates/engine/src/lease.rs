@@ -14,6 +14,10 @@ pub const LEASE_MS: Millis = 6_000;
 /// How often its holder renews it.
 pub const RENEW_MS: u32 = 2_000;
 
+/// How long after [`Renewal::Look`] to look, in milliseconds: long enough for what other tabs wrote
+/// to arrive.
+pub const LOOK_MS: u32 = 50;
+
 /// The right to lead for a while, as it stands in storage: `{holder} {until}`, and ` locked` where
 /// the holder has the browser's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,12 +71,16 @@ pub enum Renewal {
     Lead,
     /// Write the lease, and look again at the next renewal: another tab may have written, too.
     Bid,
+    /// Leave the lease alone, do not lead, and look again in [`LOOK_MS`]. After a stall, in which
+    /// this tab's own lease has ended, it may not have heard yet who has taken over.
+    Look,
     /// Leave the lease alone, and do not lead.
     Follow,
 }
 
-/// What `me` is to do when it is time to renew.
-pub fn renewal(claim: Claim, me: &str, found: &Found, now: Millis) -> Renewal {
+/// What `me` is to do when it is time to renew; `has_looked`: this is the look that
+/// [`Renewal::Look`] has asked for.
+pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Millis) -> Renewal {
     match (claim, found) {
         (Claim::AwaitsLock, _) => Renewal::Follow,
         // Without storage each tab is on its own.
@@ -83,12 +91,14 @@ pub fn renewal(claim: Claim, me: &str, found: &Found, now: Millis) -> Renewal {
         (Claim::LeaseOnly, Found::Lease(lease)) => {
             if is_of_another(lease, me, now) {
                 Renewal::Follow
-            } else if lease.holder == me {
-                // Though it has ended: whoever bids meanwhile sees at its next look that it did not
+            } else if lease.holder != me {
+                Renewal::Bid
+            } else if lease.until < now && !has_looked {
+                Renewal::Look
+            } else {
+                // Perhaps it has ended: whoever bids meanwhile sees at its next look that it did not
                 // get it. The timers of a hidden tab are slow.
                 Renewal::Lead
-            } else {
-                Renewal::Bid
             }
         }
     }
@@ -100,7 +110,9 @@ pub fn may_go_on(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
     match (claim, found) {
         (Claim::AwaitsLock, _) => false,
         (_, Found::Refused) => true,
-        (Claim::HasLock, found) => renewal(Claim::HasLock, me, found, now) == Renewal::Lead,
+        (Claim::HasLock, Found::Nothing) => true,
+        // Another's may have ended; but then this tab says first that it leads.
+        (Claim::HasLock, Found::Lease(lease)) => lease.holder == me,
         (Claim::LeaseOnly, Found::Nothing) => false,
         (Claim::LeaseOnly, Found::Lease(lease)) => lease.holder == me && lease.until >= now,
     }
@@ -141,9 +153,15 @@ mod tests {
     #[test]
     fn the_holder_of_the_lock_gives_way_to_a_lease_without_lock() {
         let other = lease("b", 1_000, false);
-        assert_eq!(renewal(Claim::HasLock, "a", &other, 900), Renewal::Follow);
+        assert_eq!(
+            renewal(Claim::HasLock, "a", &other, false, 900),
+            Renewal::Follow
+        );
         assert!(!may_go_on(Claim::HasLock, "a", &other, 900));
-        assert_eq!(renewal(Claim::HasLock, "a", &other, 1_001), Renewal::Lead);
+        assert_eq!(
+            renewal(Claim::HasLock, "a", &other, false, 1_001),
+            Renewal::Lead
+        );
     }
 
     /// Guards against two tabs that both have the lock: once a person has cleared the site's data,
@@ -152,18 +170,35 @@ mod tests {
     fn the_holder_of_the_lock_gives_way_to_another_holder() {
         let other = lease("b", 1_000, true);
         for claim in [Claim::HasLock, Claim::LeaseOnly] {
-            assert_eq!(renewal(claim, "a", &other, 900), Renewal::Follow);
+            assert_eq!(renewal(claim, "a", &other, false, 900), Renewal::Follow);
             assert!(!may_go_on(claim, "a", &other, 900));
         }
         // It is gone.
-        assert_eq!(renewal(Claim::HasLock, "a", &other, 1_001), Renewal::Lead);
+        assert_eq!(
+            renewal(Claim::HasLock, "a", &other, false, 1_001),
+            Renewal::Lead
+        );
     }
 
     /// Guards against a clock that was set back, after which nobody would lead for hours.
     #[test]
     fn a_lease_that_ends_later_than_any_could_is_not_believed() {
         let odd = lease("b", 100_000, false);
-        assert_eq!(renewal(Claim::LeaseOnly, "a", &odd, 1_000), Renewal::Bid);
+        assert_eq!(
+            renewal(Claim::LeaseOnly, "a", &odd, false, 1_000),
+            Renewal::Bid
+        );
+    }
+
+    /// Guards against a tab that was stalled, read what it had written itself, and led: another one
+    /// had taken over meanwhile, and both sent what was queued.
+    #[test]
+    fn a_tab_whose_lease_has_ended_looks_before_it_leads() {
+        let own = lease("a", 1_000, false);
+        let at = |has_looked, now| renewal(Claim::LeaseOnly, "a", &own, has_looked, now);
+        assert_eq!(at(false, 1_000), Renewal::Lead);
+        assert_eq!(at(false, 1_001), Renewal::Look);
+        assert_eq!(at(true, 1_001), Renewal::Lead);
     }
 
     proptest! {
@@ -171,7 +206,7 @@ mod tests {
         #[test]
         fn never_two_lead(
             has_lock in any::<[bool; 3]>(),
-            turns in prop::collection::vec((0usize..3, 0u64..9_000, any::<bool>()), 0..80),
+            turns in prop::collection::vec((0usize..3, 0u64..9_000, any::<bool>(), any::<bool>()), 0..80),
         ) {
             let names = ["a", "b", "c"];
             let claim = |tab: usize| match has_lock[tab] {
@@ -182,8 +217,22 @@ mod tests {
             let mut leads = [false; 3];
             let mut bid_at = [None::<Millis>; 3];
             let mut now = 0;
-            for (tab, wait, clears) in turns {
+            // What each has last read; and whether it is to look once more.
+            let mut known = [const { Found::Nothing }; 3];
+            let mut looks = [false; 3];
+            for (tab, wait, clears, is_stalled) in turns {
                 now += wait;
+                // Right after a stall a tab sees its own lease, whatever others have written since.
+                let is_own = |found: &Found| matches!(found, Found::Lease(lease) if lease.holder == names[tab]);
+                if is_stalled && !has_lock[tab] && !looks[tab] && is_own(&known[tab]) {
+                    let decision = renewal(Claim::LeaseOnly, names[tab], &known[tab], false, now);
+                    looks[tab] = decision == Renewal::Look;
+                    if looks[tab] {
+                        leads[tab] = false;
+                        bid_at[tab] = None;
+                        continue;
+                    }
+                }
                 // A renewal comes no sooner than the interval after the last one.
                 if bid_at[tab].is_some_and(|at| now < at + Millis::from(RENEW_MS)) {
                     continue;
@@ -192,11 +241,17 @@ mod tests {
                     found = Found::Nothing;
                 }
                 bid_at[tab] = Some(now);
-                let decision = renewal(claim(tab), names[tab], &found, now);
+                let has_looked = std::mem::take(&mut looks[tab]);
+                let decision = renewal(claim(tab), names[tab], &found, has_looked, now);
                 leads[tab] = decision == Renewal::Lead;
-                if decision != Renewal::Follow {
+                looks[tab] = decision == Renewal::Look;
+                if looks[tab] {
+                    bid_at[tab] = None;
+                }
+                if matches!(decision, Renewal::Lead | Renewal::Bid) {
                     found = lease(names[tab], now + LEASE_MS, claim(tab) == Claim::HasLock);
                 }
+                known[tab] = found.clone();
                 let going_on = (0..3)
                     .filter(|tab| leads[*tab] && may_go_on(claim(*tab), names[*tab], &found, now));
                 prop_assert!(going_on.count() <= 1);
