@@ -3,7 +3,7 @@
 
 phases=(format lint native browser build end-to-end budget)
 # Run only when they are named.
-more_phases=(trials comfyui)
+more_phases=(trials soak comfyui)
 passed=0
 failed=0
 left_out=0
@@ -182,6 +182,13 @@ test_trials() {
   build_service || return 0
   suite "random trials" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
     cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
+}
+
+# Half an hour of work at twenty times the speed, on what build has left in dist/.
+test_soak() {
+  build_service || return 0
+  suite "soak" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+    cargo test --locked -p atelier-end-to-end --test soak -- --nocapture
 }
 
 # The node files in ComfyUI itself: a checkout of it is named in COMFYUI_DIR, and the Python that has
