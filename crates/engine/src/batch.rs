@@ -36,6 +36,9 @@ impl Batch {
     pub fn items<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
         let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
         for task in tasks {
+            if task.removed.is_some() {
+                continue;
+            }
             let Some(place) = task.batch.as_ref().filter(|place| place.batch == self.key) else {
                 continue;
             };
@@ -120,9 +123,14 @@ impl Counts {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
+    /// Of how many items nothing more is awaited.
+    pub fn done(&self) -> usize {
+        self.total() - self.of(Part::InProgress) - self.of(Part::Queued)
+    }
+
     /// Nothing more happens by itself.
     pub fn is_settled(&self) -> bool {
-        self.of(Part::InProgress) + self.of(Part::Queued) == 0
+        self.done() == self.total()
     }
 
     /// `22 completed, 3 failed`
@@ -309,6 +317,7 @@ mod tests {
             items.counts().sentence(),
             "1 completed, 1 failed, 1 queued, 1 removed"
         );
+        assert_eq!((items.counts().done(), items.counts().total()), (3, 4));
         assert_eq!(
             items
                 .to_retry()

@@ -10,6 +10,7 @@ mod lines;
 mod polls;
 mod records;
 mod refusal;
+mod removal;
 mod sends;
 mod storage;
 #[cfg(test)]
@@ -104,6 +105,8 @@ pub struct Engine {
     /// is due, not what there is.
     due: BTreeSet<(Millis, TaskKey)>,
     lines: Lines,
+    /// The tasks that were removed and can still be brought back: when they are forgotten.
+    removed: BTreeSet<(Millis, TaskKey)>,
     /// The submissions to be sent again, soonest first.
     again: BTreeSet<(Millis, TaskKey)>,
     /// What services say of idempotency keys, and since when, by their addresses.
@@ -143,6 +146,7 @@ impl Engine {
             tasks: HashMap::new(),
             due: BTreeSet::new(),
             lines: Lines::default(),
+            removed: BTreeSet::new(),
             again: BTreeSet::new(),
             idempotency: HashMap::new(),
             limiters: HashMap::new(),
@@ -168,6 +172,9 @@ impl Engine {
         // Waits are drawn when answers arrive; what is decided here needs no chance so far.
         let _ = random;
         self.advance(now);
+        if self.leading {
+            self.forget_removed(now);
+        }
         if self.leading && self.online {
             if self.hold.is_some_and(|hold| hold.is_over(now)) {
                 self.lift_hold();
@@ -201,10 +208,19 @@ impl Engine {
 
     /// When [`Engine::step`] wants to be called next, if nothing else happens before.
     pub fn next_wake(&self) -> Option<Millis> {
-        if !self.leading || !self.online {
+        if !self.leading {
             return None;
         }
         let now = self.last_now;
+        let forget = self.removed.first().map(|(at, _)| (*at).max(now));
+        forget.into_iter().chain(self.next_call_at(now)).min()
+    }
+
+    /// When the next call is to be made.
+    fn next_call_at(&self, now: Millis) -> Option<Millis> {
+        if !self.online {
+            return None;
+        }
         let poll = self
             .may_poll()
             .then(|| self.due.first().map(|(due, _)| *due))

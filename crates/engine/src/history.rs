@@ -5,7 +5,7 @@ use std::ops::Range;
 use atelier_contract::ModelId;
 
 use crate::search::{Query, Searchable};
-use crate::{Millis, Phase, Task, TaskKey, TaskState, duration, sort};
+use crate::{Millis, Phase, Task, TaskKey, TaskState, control, duration, sort};
 
 /// What the list knows of a task: made once per change of the task, read on every key press.
 #[derive(Debug, Clone)]
@@ -18,15 +18,15 @@ pub struct Record {
 }
 
 impl Record {
-    /// A task is found by its title, its model, its other texts, its id and its error.
+    /// A task is found by its title, its model, its other parameters, each by name and value, its id
+    /// and its error.
     pub fn new(task: &Task) -> Self {
         let title = task.input.title();
-        let texts = task
-            .input
-            .values()
-            .values()
-            .filter_map(|value| value.as_str());
-        let others: Vec<&str> = texts.filter(|text| text.trim() != title).collect();
+        let values = task.input.values().iter();
+        let others: Vec<String> = values
+            .filter(|(_, value)| value.as_str().is_none_or(|text| text.trim() != title))
+            .map(|(name, value)| format!("{name} {}", control::text(value)))
+            .collect();
         let said = match &task.state {
             TaskState::Failed { message, .. } => message.as_str(),
             _ => "",
@@ -157,7 +157,7 @@ mod tests {
             "model_name": format!("Model {model}"),
             "input": {
                 "model": {"category": "image", "subcategory": model},
-                "values": {"prompt": title, "style": "baroque"}
+                "values": {"prompt": title, "style": "baroque", "seed": 90_210, "loop": true}
             },
             "created": created,
             "submitted": created,
@@ -216,6 +216,8 @@ mod tests {
             "fluxfield image",
             "model",
             "baroque",
+            "90210",
+            "loop true",
             "faces",
             "t-77",
         ] {

@@ -58,6 +58,19 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
+/// The parameters that stand otherwise in one draft than in another, by name.
+pub fn changed(before: &Draft, after: &Draft) -> Vec<String> {
+    let is_other = |name: &&str| before.get(name) != after.get(name);
+    let mut names: Vec<&str> = after
+        .iter()
+        .map(|(name, _)| name)
+        .filter(is_other)
+        .collect();
+    let gone = before.iter().map(|(name, _)| name);
+    names.extend(gone.filter(|name| after.get(name).is_none()));
+    names.into_iter().map(str::to_owned).collect()
+}
+
 impl Rerun {
     fn take(&mut self, parameter: &Parameter, required: bool, value: &Value) {
         let mut entry = Entry::Value(value.clone());
@@ -164,6 +177,15 @@ mod tests {
             None,
             "its default still fills it"
         );
+    }
+
+    #[test]
+    fn what_a_loaded_input_changes_in_the_form_is_named() {
+        let draft = |values: Value| Draft::from_values(values.as_object().unwrap());
+        let before = draft(json!({"prompt": "cat", "steps": 3, "seed": 1}));
+        let after = draft(json!({"prompt": "dog", "steps": 3, "style": "ink"}));
+        assert_eq!(changed(&before, &after), ["prompt", "style", "seed"]);
+        assert!(changed(&after, &after).is_empty());
     }
 
     proptest! {

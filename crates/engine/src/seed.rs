@@ -1,7 +1,8 @@
-//! A seed for the dice button.
+//! Seeds: which parameter is one, and new values for it. A result whose seed is known can be made again,
+//! and results of one seed can be compared.
 
-use atelier_contract::Parameter;
-use serde_json::Number;
+use atelier_contract::{Draft, Entry, Parameter, Schema};
+use serde_json::{Number, Value};
 
 /// Where the schema gives no upper bound: services commonly keep seeds in 32 bits, and refuse or
 /// wrap larger ones.
@@ -9,6 +10,44 @@ const USUAL_SPAN: i128 = u32::MAX as i128;
 
 /// Beyond every u64 and i64, with room to reckon.
 const FAR: i128 = 1 << 100;
+
+/// The parameter that tells apart the results which one input may give: an optional integer called
+/// `seed`. Others that sound like it may mean anything, and one that is required is asked for.
+pub fn parameter(schema: &Schema) -> Option<&Parameter> {
+    let (parameter, required) = schema.parameter("seed")?;
+    (parameter.is_seed() && !required).then_some(parameter)
+}
+
+/// What stands in the seed, if a person has put anything there.
+pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
+    let entry = draft.get(&parameter(schema)?.name)?;
+    let is_empty = match entry {
+        Entry::Text(text) => text.trim().is_empty(),
+        Entry::Value(value) => value.is_null(),
+    };
+    (!is_empty).then_some(entry)
+}
+
+/// The draft as it is sent: a seed that was left alone is drawn here, so that it is known. One with a
+/// default stays untouched, as everything that has one.
+pub fn settled(draft: &Draft, schema: &Schema, random: u64) -> Draft {
+    let is_open = |seed: &&Parameter| seed.default.as_ref().is_none_or(Value::is_null);
+    let open = parameter(schema).filter(is_open);
+    match open.filter(|_| entry(draft, schema).is_none()) {
+        Some(_) => renewed(draft, schema, random),
+        None => draft.clone(),
+    }
+}
+
+/// The draft with another seed, whichever stood there.
+pub fn renewed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
+    let mut renewed = draft.clone();
+    if let Some(parameter) = parameter(schema) {
+        let drawn = Value::Number(seed(parameter, random));
+        renewed.set(parameter.name.clone(), Entry::Value(drawn));
+    }
+    renewed
+}
 
 /// A seed within the parameter's bounds, made from 64 random bits. Exact over the whole i64/u64
 /// range.
@@ -50,9 +89,9 @@ fn whole(number: &Number, inwards: fn(f64) -> f64) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use atelier_contract::{Entry, check};
+    use atelier_contract::check;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn parameter(bounds: Value) -> Parameter {
         let mut value = json!({"name": "seed", "type": "integer"});
@@ -84,6 +123,45 @@ mod tests {
         let _ = seed(&huge, u64::MAX);
         let below_zero = parameter(json!({"maximum": -5}));
         assert!(seed(&below_zero, u64::MAX).as_i64() == Some(-5));
+    }
+
+    fn schema(list: &str, seed: Value) -> Schema {
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a", "parameters": {list: [seed]}
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_seed_is_drawn_where_nobody_and_nothing_has_chosen_one() {
+        let open = schema("optional", json!({"name": "seed", "type": "integer"}));
+        let mut draft = Draft::default();
+        let drawn = settled(&draft, &open, u64::MAX);
+        assert_eq!(entry(&drawn, &open), Some(&Entry::Value(u32::MAX.into())));
+        for left in [Entry::Text(" ".into()), Entry::Value(Value::Null)] {
+            draft.set("seed", left);
+            assert_eq!(settled(&draft, &open, u64::MAX), drawn);
+        }
+        // What a person chose stays, even where it is wrong.
+        draft.set("seed", Entry::Text("7x".into()));
+        assert_eq!(settled(&draft, &open, 1), draft);
+        assert_eq!(renewed(&draft, &open, u64::MAX), drawn);
+        for other in [
+            schema(
+                "optional",
+                json!({"name": "seed", "type": "integer", "default": 0}),
+            ),
+            schema("optional", json!({"name": "seed", "type": "string"})),
+            schema("optional", json!({"name": "noise_seed", "type": "integer"})),
+            schema("required", json!({"name": "seed", "type": "integer"})),
+        ] {
+            assert_eq!(settled(&Draft::default(), &other, 1), Draft::default());
+        }
+        let null = schema(
+            "optional",
+            json!({"name": "seed", "type": "integer", "default": null}),
+        );
+        assert_ne!(settled(&Draft::default(), &null, 1), Draft::default());
     }
 
     proptest! {

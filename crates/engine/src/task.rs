@@ -7,6 +7,9 @@ use crate::{Millis, Phase, TaskState};
 
 mod stored;
 
+/// How long what was removed can be brought back.
+pub const UNDO: Millis = 10_000;
+
 /// Our own key of a task, made before anything is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TaskKey(pub String);
@@ -89,6 +92,8 @@ pub struct Task {
     /// When the service was last asked once more for the addresses of the outputs, and had its say:
     /// the addresses may well be the same as before.
     pub refreshed: Option<Millis>,
+    /// When a person removed it. It is out of sight at once, and forgotten after [`UNDO`].
+    pub removed: Option<Millis>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
     pub extra: Map<String, Value>,
 }
@@ -123,6 +128,7 @@ impl Task {
             accepted: None,
             finished: None,
             refreshed: None,
+            removed: None,
             extra: Map::new(),
         }
     }
@@ -163,12 +169,16 @@ pub enum Action {
     Watch,
     /// Ask the service for the output's addresses once more: they may have expired.
     Refetch,
-    /// Forget the task.
+    /// Take the task out of sight, and forget it after a while.
     Remove,
+    /// Bring back what was removed just now.
+    Restore,
+    /// Forget the task at once, for good.
+    Delete,
 }
 
 impl Action {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Cancel,
         Self::Resubmit,
         Self::Dismiss,
@@ -176,6 +186,8 @@ impl Action {
         Self::Watch,
         Self::Refetch,
         Self::Remove,
+        Self::Restore,
+        Self::Delete,
     ];
 
     /// Its name between tabs.
@@ -188,6 +200,8 @@ impl Action {
             Action::Watch => "watch",
             Action::Refetch => "refetch",
             Action::Remove => "remove",
+            Action::Restore => "restore",
+            Action::Delete => "delete",
         }
     }
 
@@ -195,8 +209,20 @@ impl Action {
         Self::ALL.into_iter().find(|action| action.word() == word)
     }
 
-    /// What may be asked of a task as it is now.
-    pub fn allowed(task: &Task) -> Vec<Action> {
+    /// Whether it may be asked of a task as it is now.
+    pub fn is_allowed(self, task: &Task) -> bool {
+        let offered = Self::offered(task);
+        match self {
+            Action::Delete => offered.contains(&Action::Remove) || task.removed.is_some(),
+            action => offered.contains(&action),
+        }
+    }
+
+    /// What a person is offered for a task as it is now.
+    pub fn offered(task: &Task) -> Vec<Action> {
+        if task.removed.is_some() {
+            return vec![Action::Restore];
+        }
         match task.state.phase() {
             Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
@@ -216,10 +242,12 @@ impl Action {
             Action::Cancel => "Cancel",
             Action::Resubmit => "Resubmit",
             Action::Dismiss => "Dismiss",
-            Action::StopWatching => "Stop watching",
-            Action::Watch => "Watch again",
+            Action::StopWatching => "Hide (keeps running)",
+            Action::Watch => "Follow again",
             Action::Refetch => "Refresh URLs",
             Action::Remove => "Remove",
+            Action::Restore => "Undo",
+            Action::Delete => "Delete",
         }
     }
 }

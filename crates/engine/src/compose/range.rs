@@ -7,9 +7,9 @@ use super::MOST_ROWS;
 
 /// Reads the values of an axis.
 ///
-/// - Values are separated by commas. One that contains a comma is put in double quotes; a quote
-///   inside is doubled, as in CSV. Texts may be written one per line instead, without quotes; then
-///   commas do not separate.
+/// - Texts are one per line: a comma belongs to the prompt that it stands in.
+/// - Other values are separated by commas. One that contains a comma is put in double quotes; a quote
+///   inside is doubled, as in CSV.
 /// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
 ///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
 ///   are added exactly. The last value is left out where no step hits it.
@@ -18,9 +18,7 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
     let kind = parameter.kind();
     let is_number = matches!(kind, Kind::Integer | Kind::Number);
     let written = match kind {
-        Kind::Text if text.trim().contains('\n') && !text.trim().starts_with('"') => {
-            super::prompts::prompts(text).map(str::to_owned).collect()
-        }
+        Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
         // A comma inside JSON separates its parts.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
         _ => split(text)?,

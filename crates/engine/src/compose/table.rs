@@ -1,5 +1,7 @@
 //! The table in which a batch is composed: a row per item, each checked as it changes.
 
+use std::collections::HashSet;
+
 use atelier_contract::json::{self, Record};
 use atelier_contract::{Draft, Entry, Input, Problem, Schema};
 use serde_json::Value;
@@ -7,6 +9,7 @@ use serde_json::Value;
 use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MOST_ROWS, columns};
+use crate::{BatchKey, BatchPlace, seed};
 
 pub use writer::Writer;
 
@@ -18,6 +21,8 @@ pub struct Row {
     pub draft: Draft,
     /// Why it can't be sent; empty if it can.
     pub problems: Vec<Problem>,
+    /// What became of it. It stays in the table, and is not sent again by itself.
+    pub sent: Option<BatchPlace>,
 }
 
 /// Rows, and what a person made of the columns.
@@ -39,16 +44,29 @@ impl Table {
         table
             .append(json::list(record.take("rows")?, Draft::from_value)?, schema)
             .ok()?;
+        let sent = record.optional("sent", |sent| json::list(sent, SentRow::from_value))?;
+        for SentRow { at, draft, place } in sent.unwrap_or_default() {
+            let mut row = table.new_row(draft, schema);
+            row.sent = Some(place);
+            table.rows.insert(at.min(table.rows.len()), row);
+        }
         table.added = json::list(record.take("added")?, json::text)?;
         table.grid = record.optional("grid", GridLabels::from_value)?;
         Some(table)
     }
 
     pub fn to_value(&self) -> Value {
-        let rows = self.rows.iter().map(|row| row.draft.to_value()).collect();
+        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let rows = unsent.map(|row| row.draft.to_value()).collect();
+        let sent: Vec<Value> = (self.rows.iter().enumerate())
+            .filter_map(|(at, row)| sent_row(at, row))
+            .collect();
         let added = self.added.iter().map(|name| name.as_str().into()).collect();
         let mut record = Record::new();
         record.put("rows", Value::Array(rows));
+        if !sent.is_empty() {
+            record.put("sent", Value::Array(sent));
+        }
         record.put("added", Value::Array(added));
         record.put_some("grid", self.grid.as_ref().map(GridLabels::to_value));
         record.into_value()
@@ -68,18 +86,29 @@ impl Table {
         Some((at, &self.rows[at]))
     }
 
-    /// Rows that can be sent.
+    /// Rows that can be sent, and are not yet.
     pub fn good(&self) -> usize {
-        self.rows
-            .iter()
-            .filter(|row| row.problems.is_empty())
-            .count()
+        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        unsent.filter(|row| row.problems.is_empty()).count()
     }
 
-    /// Rows that can't, each with where it stands.
+    /// Rows that can't be sent, each with where it stands.
     pub fn bad(&self) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| !row.problems.is_empty())
+        rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
+    }
+
+    /// Rows that were sent as they stand here.
+    pub fn sent(&self) -> usize {
+        self.rows.iter().filter(|row| row.sent.is_some()).count()
+    }
+
+    /// How many of these the table has already, sent or not.
+    pub fn known(&self, drafts: &[Draft]) -> usize {
+        let text = |draft: &Draft| draft.to_value().to_string();
+        let known: HashSet<String> = self.rows.iter().map(|row| text(&row.draft)).collect();
+        let is_known = |draft: &&Draft| known.contains(&text(draft));
+        drafts.iter().filter(is_known).count()
     }
 
     /// The parameters that have a column.
@@ -104,6 +133,9 @@ impl Table {
         self.added.retain(|added| added != name);
         self.unless_swept(name);
         for row in &mut self.rows {
+            if row.draft.get(name).is_some() {
+                row.sent = None;
+            }
             row.draft.reset(name);
             row.problems = problems(&row.draft, schema);
         }
@@ -111,12 +143,7 @@ impl Table {
 
     /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
-        let count = self.rows.len() + drafts.len();
-        if count > MOST_ROWS {
-            return Err(format!(
-                "These would be {count} rows; a batch has at most {MOST_ROWS}."
-            ));
-        }
+        self.make_room(drafts.len())?;
         self.grid = None;
         for draft in drafts {
             let row = self.new_row(draft, schema);
@@ -159,15 +186,14 @@ impl Table {
         }
         let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
         if count > MOST_ROWS {
-            return Err(format!(
-                "These would be {count} rows; a batch has at most {MOST_ROWS}."
-            ));
+            return Err(too_many(count));
         }
         self.unless_swept(parameter);
         for ((at, _), line) in old_part.iter().zip(new_part) {
             let row = &mut self.rows[*at];
             row.draft.set(parameter, Entry::Text((*line).to_owned()));
             row.problems = problems(&row.draft, schema);
+            row.sent = None;
         }
         let shared = old_part.len().min(new_part.len());
         if old_part.len() != new_part.len() {
@@ -192,8 +218,8 @@ impl Table {
         Ok(())
     }
 
-    /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Alone in the
-    /// table they are remembered as a grid.
+    /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Where they alone are
+    /// yet to be sent, they are remembered as a grid.
     pub fn append_sweep(
         &mut self,
         base: &Draft,
@@ -203,7 +229,7 @@ impl Table {
     ) -> Result<(), String> {
         let rows = sweep::rows(base, axes, combine)?;
         let cells: Vec<usize> = (0..rows.len()).collect();
-        let is_alone = self.rows.is_empty();
+        let is_alone = self.rows.iter().all(|row| row.sent.is_some());
         self.append(rows, schema)?;
         if is_alone {
             self.grid = GridLabels::new(axes, combine, &cells);
@@ -223,11 +249,50 @@ impl Table {
             None => row.draft.reset(name),
         }
         row.problems = problems(&row.draft, schema);
+        // It is another one now.
+        if row.sent.take().is_some() {
+            self.grid = None;
+        }
     }
 
     pub fn remove(&mut self, id: u64) {
         self.grid = None;
         self.rows.retain(|row| row.id != id);
+    }
+
+    /// A person wants a row that was sent to be sent once more.
+    pub fn send_again(&mut self, id: u64) {
+        if let Some(at) = self.place(id) {
+            self.rows[at].sent = None;
+            self.grid = None;
+        }
+    }
+
+    /// Takes out what was sent.
+    pub fn clear_sent(&mut self) {
+        self.rows.retain(|row| row.sent.is_none());
+    }
+
+    /// What was not sent after all is to be sent again: as it was typed where its row is still here,
+    /// else as a new row.
+    pub fn take_back(
+        &mut self,
+        items: Vec<(BatchPlace, Draft)>,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let mut gone = Vec::new();
+        for (place, draft) in items {
+            let row = self
+                .rows
+                .iter_mut()
+                .find(|row| row.sent.as_ref() == Some(&place));
+            match row {
+                Some(row) => row.sent = None,
+                None => gone.push(draft),
+            }
+        }
+        self.grid = None;
+        self.append(gone, schema)
     }
 
     /// Puts the same row once more below itself.
@@ -248,26 +313,32 @@ impl Table {
         self.grid = None;
     }
 
-    /// Takes out the rows that can be sent, in order, with the grid that they fill; rows that
-    /// can't stay.
-    pub fn take_good(
+    /// The rows that can be sent, in order, with the grid that they fill. From now on they count as
+    /// sent, as items of this batch. A seed that was left alone is drawn from `random`.
+    pub fn send_good(
         &mut self,
+        batch: &BatchKey,
         schema: &Schema,
         send_defaults: bool,
+        random: &mut dyn FnMut() -> u64,
     ) -> (Vec<Input>, Option<GridLabels>) {
         let mut inputs = Vec::new();
         let mut sent = Vec::new();
-        let mut rest = Vec::new();
-        for (at, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
-            match schema.validate(&row.draft, send_defaults) {
+        let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
+        for (at, row) in unsent.enumerate() {
+            let settled = seed::settled(&row.draft, schema, random());
+            match schema.validate(&settled, send_defaults) {
                 Ok(input) => {
+                    row.sent = Some(BatchPlace {
+                        batch: batch.clone(),
+                        index: inputs.len(),
+                    });
                     inputs.push(input);
                     sent.push(at);
                 }
-                Err(problems) => rest.push(Row { problems, ..row }),
+                Err(problems) => row.problems = problems,
             }
         }
-        self.rows = rest;
         let grid = self.grid.take().map(|grid| GridLabels {
             cells: sent,
             ..grid
@@ -281,7 +352,20 @@ impl Table {
             id: self.next_id,
             problems: problems(&draft, schema),
             draft,
+            sent: None,
         }
+    }
+
+    /// Refused, with a sentence, where so many more rows are too many. What was sent makes way.
+    fn make_room(&mut self, more: usize) -> Result<(), String> {
+        let count = self.rows.len() - self.sent() + more;
+        if count > MOST_ROWS {
+            return Err(too_many(count));
+        }
+        if self.rows.len() + more > MOST_ROWS {
+            self.clear_sent();
+        }
+        Ok(())
     }
 
     /// A grid whose labels are no longer true is none.
@@ -296,6 +380,38 @@ impl Table {
     fn place(&self, id: u64) -> Option<usize> {
         self.rows.iter().position(|row| row.id == id)
     }
+}
+
+fn too_many(count: usize) -> String {
+    format!("These would be {count} rows; a batch has at most {MOST_ROWS}.")
+}
+
+/// A row that was sent, as it is stored: apart from the others, so that a version that knows nothing of
+/// sent rows does not send it again.
+struct SentRow {
+    at: usize,
+    draft: Draft,
+    place: BatchPlace,
+}
+
+impl SentRow {
+    fn from_value(value: Value) -> Option<Self> {
+        let mut record = Record::read(value)?;
+        Some(Self {
+            at: record.index("at")?,
+            draft: Draft::from_value(record.take("row")?)?,
+            place: BatchPlace::from_value(record.take("place")?)?,
+        })
+    }
+}
+
+fn sent_row(at: usize, row: &Row) -> Option<Value> {
+    let place = row.sent.as_ref()?;
+    let mut record = Record::new();
+    record.put("at", at.into());
+    record.put("row", row.draft.to_value());
+    record.put("place", place.to_value());
+    Some(record.into_value())
 }
 
 fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {

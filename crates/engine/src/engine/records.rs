@@ -6,7 +6,7 @@ use atelier_contract::{ApiError, StatusWord};
 
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
-use crate::{Millis, Phase, Task, TaskKey, TaskState, sort};
+use crate::{Millis, Phase, Task, TaskKey, TaskState, UNDO, sort};
 
 impl Engine {
     /// Takes over all stored tasks, at the start or when this tab begins to lead. Whoever was
@@ -19,6 +19,7 @@ impl Engine {
         self.advance(now);
         self.lines.clear();
         self.due.clear();
+        self.removed.clear();
         self.again.clear();
         let oldest_first = sort::order(tasks.len(), &|a, b| {
             by_age(&tasks[a]).cmp(&by_age(&tasks[b]))
@@ -196,6 +197,9 @@ impl Engine {
         self.leave_again(key);
         if let Some(tracked) = self.tasks.remove(key) {
             self.lines.leave(&tracked.task, tracked.order);
+            if tracked.task.removed.is_some() {
+                self.removed.retain(|(_, removed)| removed != key);
+            }
         }
     }
 
@@ -223,6 +227,10 @@ impl Engine {
         self.forget(&task.key);
         let order = self.next_order;
         self.next_order += 1;
+        if let Some(removed) = task.removed {
+            let until = removed.saturating_add(UNDO);
+            self.removed.insert((until, task.key.clone()));
+        }
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
             self.lines.paused.insert(place.batch.clone());

@@ -2,6 +2,7 @@ mod again;
 mod batches;
 mod credentials;
 mod properties;
+mod removal;
 mod returns;
 mod rounds;
 mod rules;

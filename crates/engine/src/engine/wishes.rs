@@ -13,7 +13,7 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
-        if !Action::allowed(&tracked.task).contains(&action) {
+        if !action.is_allowed(&tracked.task) {
             return;
         }
         match action {
@@ -25,7 +25,9 @@ impl Engine {
                 self.happen(key, Event::Resubmit, now);
             }
             Action::Dismiss => self.happen(key, Event::Dismiss, now),
-            Action::Remove => self.remove(key),
+            Action::Remove => self.mark_removed(key, now),
+            Action::Restore => self.restore(key),
+            Action::Delete => self.remove_attempts(key),
             Action::StopWatching => {
                 tracked.task.watching = false;
                 tracked.task.trouble = None;

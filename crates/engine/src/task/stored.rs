@@ -35,6 +35,7 @@ impl Task {
             accepted: record.optional("accepted", json::number)?,
             finished: record.optional("finished", json::number)?,
             refreshed: record.optional("refreshed", json::number)?,
+            removed: record.optional("removed", json::number)?,
             extra: record.rest(),
         })
     }
@@ -67,6 +68,7 @@ impl Task {
         record.put_some("accepted", self.accepted.map(Value::from));
         record.put_some("finished", self.finished.map(Value::from));
         record.put_some("refreshed", self.refreshed.map(Value::from));
+        record.put_some("removed", self.removed.map(Value::from));
         record.put_all(&self.extra);
         record.into_value()
     }
@@ -90,7 +92,7 @@ impl Account {
 }
 
 impl BatchPlace {
-    fn from_value(value: Value) -> Option<Self> {
+    pub(crate) fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
         Some(Self {
             batch: BatchKey(record.text("batch")?),
@@ -98,7 +100,7 @@ impl BatchPlace {
         })
     }
 
-    fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let mut record = Record::new();
         record.put("batch", self.batch.0.as_str().into());
         record.put("index", self.index.into());

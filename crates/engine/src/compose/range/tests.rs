@@ -70,16 +70,22 @@ fn what_cant_be_counted_is_said() {
 
 #[test]
 fn texts_choices_and_switches() {
-    assert_eq!(
-        texts(r#"oil, "ink, washed", "say ""hi""", "#).unwrap(),
-        ["oil", "ink, washed", "say \"hi\""]
-    );
-    assert_eq!(texts("a, b\nc, d").unwrap(), ["a, b", "c, d"]);
-    assert_eq!(texts("a, .., c").unwrap(), ["a", "..", "c"]);
-    assert_eq!(texts(r#""", blurry"#).unwrap(), ["", "blurry"]);
-    assert!(texts(r#""open"#).is_err());
-    assert!(texts(r#""a" b"#).is_err());
+    // Guards against a comma that made two prompts of one, and twice the money.
+    assert_eq!(texts("alpine lake, teal").unwrap(), ["alpine lake, teal"]);
+    assert_eq!(texts("a, b\r\n\n c, d ").unwrap(), ["a, b", "c, d"]);
+    assert_eq!(texts("\"open\na, .., c").unwrap(), ["\"open", "a, .., c"]);
     let choice = json!({"name": "ratio", "type": "enum", "allowedValues": ["1:1", "16:9", 2]});
+    let quoted = json!({"name": "look", "type": "enum", "allowedValues": ["oil", "ink, washed"]});
+    assert_eq!(
+        read(quoted.clone(), r#"oil, "ink, washed", "#).unwrap(),
+        ["oil", "ink, washed"]
+    );
+    assert!(
+        read(quoted.clone(), r#""oil"#)
+            .unwrap_err()
+            .contains("quote")
+    );
+    assert!(read(quoted, r#""oil" b"#).unwrap_err().contains("comma"));
     assert_eq!(
         read(choice.clone(), "1:1, 16:9, 2").unwrap(),
         ["1:1", "16:9", "2"]

@@ -55,19 +55,114 @@ fn a_row_is_checked_as_it_changes() {
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
 }
 
+fn send(table: &mut Table, batch: &str) -> (Vec<Input>, Option<GridLabels>) {
+    table.send_good(&BatchKey(batch.into()), &schema(), false, &mut || u64::MAX)
+}
+
 #[test]
-fn only_good_rows_are_taken_and_bad_ones_stay() {
+fn only_good_rows_are_sent_and_all_stay() {
     let schema = schema();
     let mut table = Table::default();
     table
         .append(vec![prompt("a"), Draft::default(), prompt("c")], &schema)
         .unwrap();
-    let (inputs, grid) = table.take_good(&schema, false);
+    let (inputs, grid) = send(&mut table, "b");
     assert_eq!(
         inputs.iter().map(Input::title).collect::<Vec<_>>(),
         ["a", "c"]
     );
-    assert_eq!((grid, table.rows().len(), table.good()), (None, 1, 0));
+    assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
+    assert_eq!((table.good(), table.bad().count()), (0, 1));
+    assert_eq!(table.lines("prompt"), ["a", "c"]);
+    // What was sent is not sent again by itself; what a person changes is another one.
+    assert!(send(&mut table, "again").0.is_empty());
+    let [first, _, last] = [0, 1, 2].map(|at| table.rows()[at].id);
+    table.set(first, "steps", Some(Entry::Text("2".into())), &schema);
+    table
+        .set_lines("prompt", "a\nd", &Draft::default(), &schema)
+        .unwrap();
+    assert_eq!(table.good(), 2);
+    let (inputs, _) = send(&mut table, "changed");
+    assert_eq!(
+        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        ["a", "d"]
+    );
+    table.send_again(last);
+    assert_eq!(table.good(), 1);
+    table.clear_sent();
+    assert_eq!(table.rows().len(), 2);
+}
+
+#[test]
+fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), prompt("b")], &schema)
+        .unwrap();
+    send(&mut table, "one");
+    let id = table.rows()[0].id;
+    table.remove(id);
+    let back = |index: usize, text: &str| {
+        let batch = BatchKey("one".into());
+        (BatchPlace { batch, index }, prompt(text))
+    };
+    let items = vec![back(0, "as it was sent"), back(1, "as it was sent")];
+    table.take_back(items, &schema).unwrap();
+    assert_eq!(table.lines("prompt"), ["b", "as it was sent"]);
+    assert_eq!(table.good(), 2);
+}
+
+#[test]
+fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
+    let schema: Schema = serde_json::from_value(json!({
+        "category": "image", "subcategory": "a",
+        "parameters": {
+            "required": [{"name": "prompt", "type": "string"}],
+            "optional": [{"name": "seed", "type": "integer"}]
+        }
+    }))
+    .unwrap();
+    let mut chosen = prompt("b");
+    chosen.set("seed", Entry::Text("7".into()));
+    let mut table = Table::default();
+    table.append(vec![prompt("a"), chosen], &schema).unwrap();
+    let (inputs, _) = table.send_good(&BatchKey("b".into()), &schema, false, &mut || u64::MAX);
+    let seeds: Vec<&Value> = inputs.iter().map(|input| &input.values()["seed"]).collect();
+    assert_eq!(seeds, [&json!(u32::MAX), &json!(7)]);
+    assert_eq!(
+        table.rows()[0].draft.get("seed"),
+        None,
+        "another one next time"
+    );
+}
+
+#[test]
+fn rows_that_the_table_has_already_are_counted() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), prompt("b")], &schema)
+        .unwrap();
+    send(&mut table, "one");
+    assert_eq!(table.known(&[prompt("b"), prompt("c"), prompt("a")]), 2);
+}
+
+#[test]
+fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
+    let schema = schema();
+    let mut table = Table::default();
+    table.append(vec![prompt("a"); MOST_ROWS], &schema).unwrap();
+    send(&mut table, "one");
+    table.append(vec![prompt("b")], &schema).unwrap();
+    assert_eq!(table.rows().len(), 1);
+    send(&mut table, "two");
+    let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
+    table
+        .append_sweep(&prompt("x"), &axes, Combine::Product, &schema)
+        .unwrap();
+    let (inputs, grid) = send(&mut table, "three");
+    assert_eq!((inputs.len(), grid.unwrap().cells), (4, vec![0, 1, 2, 3]));
 }
 
 #[test]
@@ -82,10 +177,10 @@ fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
     // Another parameter may change: the labels stay true.
     table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
     let mut sent = table.clone();
-    let (inputs, grid) = sent.take_good(&schema, false);
+    let (inputs, grid) = send(&mut sent, "b");
     assert_eq!(inputs.len(), 4);
     assert_eq!(grid.unwrap().cells, [0, 1, 2, 3]);
-    assert_eq!(sent.rows().len(), 2);
+    assert_eq!(sent.bad().count(), 2);
     for touch in [
         &|table: &mut Table| table.set(id, "steps", None, &schema) as (),
         &|table: &mut Table| table.remove(id),
@@ -96,7 +191,7 @@ fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
     {
         let mut touched = table.clone();
         touch(&mut touched);
-        assert_eq!(touched.take_good(&schema, false).1, None);
+        assert_eq!(send(&mut touched, "b").1, None);
     }
 }
 
@@ -174,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool) {
+    fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool, keeps: bool) {
         let schema = schema();
         let mut table = Table::default();
         if sweep {
@@ -183,9 +278,16 @@ proptest! {
         } else {
             table.append(texts.iter().map(|text| prompt(text)).collect(), &schema).unwrap();
         }
+        if keeps {
+            send(&mut table, "b");
+            table.append(vec![prompt("x")], &schema).unwrap();
+        }
         table.add_column("size");
         let value = json::read(&table.to_value().to_string()).unwrap();
-        prop_assert_eq!(Table::from_value(value, &schema).unwrap(), table);
+        let read = Table::from_value(value, &schema).unwrap();
+        let rows = |table: &Table| table.rows.iter().map(|row| (row.draft.clone(), row.sent.clone())).collect::<Vec<_>>();
+        prop_assert_eq!(rows(&read), rows(&table));
+        prop_assert_eq!((&read.grid, &read.added, read.good()), (&table.grid, &table.added, table.good()));
     }
 }
 
@@ -207,7 +309,9 @@ fn a_table_written_in_pieces_is_the_same_text() {
         .append(vec![prompt("a\nb"), Draft::default()], &schema)
         .unwrap();
     added.add_column("size");
-    for table in [Table::default(), swept, added] {
+    let mut sent = added.clone();
+    send(&mut sent, "b");
+    for table in [Table::default(), swept, added, sent] {
         let whole = table.to_value().to_string();
         for rows in [1, 2, 100] {
             let mut writer = Writer::new(table.clone());

@@ -1,13 +1,15 @@
 use atelier_contract::json::Record;
 
-use super::{GridLabels, Table};
+use super::{GridLabels, Table, sent_row};
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
 pub struct Writer {
     table: Table,
     next: usize,
-    text: String,
+    /// The rows that are to be sent.
+    rows: String,
+    sent: String,
 }
 
 impl Writer {
@@ -15,7 +17,8 @@ impl Writer {
         Self {
             table,
             next: 0,
-            text: r#"{"rows":["#.into(),
+            rows: String::new(),
+            sent: String::new(),
         }
     }
 
@@ -23,10 +26,14 @@ impl Writer {
     pub fn write(&mut self, rows: usize) -> bool {
         let rest = self.table.rows.get(self.next..).unwrap_or_default();
         for row in rest.iter().take(rows) {
-            if self.next > 0 {
-                self.text.push(',');
+            let (list, value) = match sent_row(self.next, row) {
+                Some(sent) => (&mut self.sent, sent),
+                None => (&mut self.rows, row.draft.to_value()),
+            };
+            if !list.is_empty() {
+                list.push(',');
             }
-            self.text.push_str(&row.draft.to_value().to_string());
+            list.push_str(&value.to_string());
             self.next += 1;
         }
         self.next < self.table.rows.len()
@@ -40,8 +47,14 @@ impl Writer {
         rest.put("added", added.collect());
         rest.put_some("grid", self.table.grid.as_ref().map(GridLabels::to_value));
         let rest = rest.into_value().to_string();
-        self.text.push_str("],");
-        self.text.push_str(rest.trim_start_matches('{'));
-        self.text
+        let sent = match self.sent.as_str() {
+            "" => String::new(),
+            sent => format!(r#","sent":[{sent}]"#),
+        };
+        format!(
+            r#"{{"rows":[{}]{sent},{}"#,
+            self.rows,
+            rest.trim_start_matches('{')
+        )
     }
 }

@@ -54,7 +54,7 @@ fn a_stop_counts_for_items_that_come_back() {
     // They stand in the table again.
     let keys: Vec<TaskKey> = hand.engine.tasks().map(|task| task.key.clone()).collect();
     for key in &keys {
-        hand.engine.act(key, Action::Remove, hand.now);
+        hand.engine.act(key, Action::Delete, hand.now);
     }
     hand.calls();
     assert_eq!(hand.deleted.len(), 15);

@@ -1,0 +1,98 @@
+//! What was removed can be brought back for a while, whatever happens to the page meanwhile.
+
+use super::rules::{Hand, accepted};
+use super::world::{account, task};
+use crate::{Action, Engine, Phase, Task, TaskKey, UNDO};
+
+fn key(name: &str) -> TaskKey {
+    TaskKey(name.into())
+}
+
+/// A task that the service did not accept.
+fn failed(hand: &mut Hand, name: &str) {
+    hand.submit(&[name]);
+    let call = hand.call();
+    let refusal = atelier_contract::ApiError::from_status(400, None, None);
+    hand.answer(&call, Err(refusal));
+    assert_eq!(hand.phase(name), Phase::Failed);
+    hand.calls();
+}
+
+fn retried(hand: &mut Hand, name: &str, of: &str) {
+    let mut again = task(name, hand.now);
+    again.retry_of = Some(key(of));
+    hand.engine.submit(vec![again], hand.now);
+}
+
+fn is_known(hand: &Hand, name: &str) -> bool {
+    hand.engine.task(&key(name)).is_some()
+}
+
+#[test]
+fn what_was_removed_is_forgotten_after_a_while_and_not_before() {
+    let mut hand = Hand::new();
+    failed(&mut hand, "a");
+    hand.engine.act(&key("a"), Action::Remove, hand.now);
+    hand.calls();
+    assert!(hand.deleted.is_empty());
+    assert_eq!(hand.engine.task(&key("a")).unwrap().removed, Some(hand.now));
+    assert_eq!(hand.engine.next_wake(), Some(hand.now + UNDO));
+    hand.now += UNDO - 1;
+    hand.calls();
+    assert!(is_known(&hand, "a"));
+    hand.now += 1;
+    hand.calls();
+    assert_eq!(hand.deleted, [key("a")]);
+    assert_eq!(hand.engine.next_wake(), None);
+}
+
+#[test]
+fn what_was_removed_comes_back_at_a_word() {
+    let mut hand = Hand::new();
+    failed(&mut hand, "a");
+    hand.engine.act(&key("a"), Action::Remove, hand.now);
+    hand.now += UNDO / 2;
+    hand.engine.act(&key("a"), Action::Restore, hand.now);
+    hand.calls();
+    let last: &Task = hand.saved.last().unwrap();
+    assert_eq!((last.key.0.as_str(), last.removed), ("a", None));
+    hand.now += UNDO;
+    hand.calls();
+    assert!(is_known(&hand, "a") && hand.deleted.is_empty());
+}
+
+/// Without a network, too: nothing is called.
+#[test]
+fn a_reload_forgets_neither_the_task_nor_that_it_was_removed() {
+    let mut hand = Hand::new();
+    failed(&mut hand, "a");
+    hand.engine.act(&key("a"), Action::Remove, hand.now);
+    hand.calls();
+    let stored = hand.saved.last().unwrap().clone();
+    hand.engine = Engine::new(account());
+    hand.engine.set_online(false, hand.now);
+    hand.engine.load(vec![stored], hand.now);
+    assert_eq!(hand.engine.next_wake(), Some(hand.now + UNDO));
+    hand.now += UNDO;
+    hand.calls();
+    assert_eq!(hand.deleted, [key("a")]);
+}
+
+#[test]
+fn what_gave_way_to_a_retry_goes_with_it_and_comes_back_where_that_was_not_sent() {
+    let mut hand = Hand::new();
+    failed(&mut hand, "first");
+    retried(&mut hand, "second", "first");
+    hand.engine.act(&key("second"), Action::Cancel, hand.now);
+    hand.calls();
+    assert_eq!(hand.deleted, [key("second")]);
+    assert!(is_known(&hand, "first"));
+    retried(&mut hand, "third", "first");
+    let call = hand.call();
+    hand.answer(&call, accepted("t"));
+    hand.engine
+        .act(&key("third"), Action::StopWatching, hand.now);
+    hand.engine.act(&key("third"), Action::Delete, hand.now);
+    hand.calls();
+    assert_eq!(hand.engine.tasks().count(), 0);
+}
