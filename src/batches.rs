@@ -59,18 +59,21 @@ impl Batches {
             .collect()
     }
 
-    /// Sends inputs as one batch.
+    /// Sends inputs as one batch; whether there were any.
     pub fn submit(
         self,
+        key: BatchKey,
         model_name: &str,
         inputs: Vec<Input>,
         grid: Option<GridLabels>,
-    ) -> Option<BatchKey> {
-        let first = inputs.first()?;
+    ) -> bool {
+        let Some(first) = inputs.first() else {
+            return false;
+        };
         let now = clock::now();
         let title: String = first.title().chars().take(60).collect();
         let batch = Batch {
-            key: BatchKey(random::key()),
+            key,
             model: first.model().clone(),
             model_name: model_name.to_owned(),
             name: if title.is_empty() {
@@ -96,9 +99,8 @@ impl Batches {
         let tasks = inputs.into_iter().enumerate().map(task).collect();
         self.keep(&batch);
         self.0.runner.submit_tasks(tasks);
-        let key = batch.key.clone();
         known().update(|known| insert(known, batch));
-        Some(key)
+        true
     }
 
     /// Forgets a batch; its tasks are the runner's.

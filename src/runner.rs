@@ -81,6 +81,8 @@ struct Inner {
     channel: Option<Channel>,
     timer: Option<Timeout>,
     tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
+    /// Failed attempts that gave way to a retry, each with that.
+    replaced: HashMap<TaskKey, TaskKey>,
     leading: bool,
     leadership: Option<Rc<Leadership>>,
     /// Counts up whenever this tab begins or ceases to lead: what was begun in another generation
@@ -132,6 +134,7 @@ impl Runner {
             channel: None,
             timer: None,
             tasks: HashMap::new(),
+            replaced: HashMap::new(),
             leading: false,
             leadership: None,
             generation: 0,
@@ -312,11 +315,28 @@ impl Runner {
         count
     }
 
-    fn again(&self, key: &TaskKey) -> Option<Task> {
-        if untrack(|| self.session.credentials()).is_none() {
+    /// Sends inputs, each as a new task; none without credentials.
+    pub fn submit_all(&self, inputs: Vec<Input>, model_name: &str) -> Vec<TaskKey> {
+        if !self.has_credentials() {
+            return Vec::new();
+        }
+        let inputs = inputs.into_iter();
+        inputs.map(|input| self.submit(input, model_name)).collect()
+    }
+
+    /// Says so where there are none.
+    fn has_credentials(&self) -> bool {
+        let has = untrack(|| self.session.credentials()).is_some();
+        if !has {
             self.notices.problem(
                 "Not sent: User ID and Access token are missing. They are set in Settings.",
             );
+        }
+        has
+    }
+
+    fn again(&self, key: &TaskKey) -> Option<Task> {
+        if !self.has_credentials() {
             return None;
         }
         let old = self.task(key)?.get_untracked();

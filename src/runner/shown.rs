@@ -3,13 +3,17 @@
 use std::sync::Arc;
 
 use atelier_engine::output::OutputKind;
+use atelier_engine::press::SAME_PRESS;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
 use super::Runner;
+use crate::browser::clock;
+use crate::erased::after;
 
 impl Runner {
-    /// Every task's key, newest first; tracked.
+    /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a retry;
+    /// tracked.
     pub fn keys(&self) -> Arc<Vec<TaskKey>> {
         self.keys.get()
     }
@@ -84,13 +88,18 @@ impl Runner {
         let known = self.task(&task.key);
         match known {
             Some(signal) => {
+                let was_removed = signal.with_untracked(|old| old.removed.is_some());
                 let moved = signal.with_untracked(|old| {
                     old.state.phase() != task.state.phase()
                         || old.paused != task.paused
                         || old.taken_back != task.taken_back
                 });
                 signal.set(task.clone());
-                if moved {
+                let is_removed = task.removed.is_some();
+                if is_removed != was_removed {
+                    self.list(&task.key, self.place(&task.key));
+                }
+                if moved || is_removed != was_removed {
                     self.revision.update(|revision| *revision += 1);
                 }
             }
@@ -100,25 +109,103 @@ impl Runner {
                         .tasks
                         .insert(task.key.clone(), ArcRwSignal::new(task.clone()));
                 });
-                self.keys.update(|keys| {
-                    let created = |key: &TaskKey| {
-                        self.task(key)
-                            .map_or(0, |task| task.with_untracked(|task| task.created))
-                    };
-                    let at = keys.partition_point(|key| created(key) > task.created);
-                    Arc::make_mut(keys).insert(at, task.key.clone());
-                });
+                self.list(&task.key, None);
+                self.make_way(task);
                 self.revision.update(|revision| *revision += 1);
             }
         }
     }
 
+    /// A retry takes the place of what failed.
+    fn make_way(&self, task: &Task) {
+        let Some(failed) = task.retry_of.clone() else {
+            return;
+        };
+        let (this, retry) = (*self, task.key.clone());
+        let replace = move || {
+            this.inner.update_value(|inner| {
+                if inner.tasks.contains_key(&retry) {
+                    inner.replaced.insert(failed.clone(), retry.clone());
+                }
+            });
+            this.list(&failed, this.place(&failed));
+            this.revision.update(|revision| *revision += 1);
+        };
+        // The press on Retry may be the first half of a double click: its second half must not meet
+        // what takes the button's place.
+        let age = clock::now().saturating_sub(task.created);
+        match SAME_PRESS.saturating_sub(age) {
+            0 => replace(),
+            _ => drop(after(SAME_PRESS as u32, replace).forget()),
+        }
+    }
+
+    /// Where it stands among those that are listed.
+    fn place(&self, key: &TaskKey) -> Option<usize> {
+        self.keys
+            .with_untracked(|keys| keys.iter().position(|known| known == key))
+    }
+
+    /// Puts a task among those that are listed, or takes it out, as it now is.
+    fn list(&self, key: &TaskKey, place: Option<usize>) {
+        let is_listed = self.inner.with_value(|inner| {
+            let task = inner.tasks.get(key);
+            task.is_some_and(|task| task.with_untracked(|task| task.removed.is_none()))
+                && !inner.replaced.contains_key(key)
+        });
+        match (is_listed, place) {
+            (true, None) => self.keys.update(|keys| {
+                let created = |key: &TaskKey| {
+                    self.task(key)
+                        .map_or(0, |task| task.with_untracked(|task| task.created))
+                };
+                let own = created(key);
+                let at = keys.partition_point(|key| created(key) > own);
+                Arc::make_mut(keys).insert(at, key.clone());
+            }),
+            (false, Some(at)) => self.keys.update(|keys| {
+                Arc::make_mut(keys).remove(at);
+            }),
+            _ => {}
+        }
+    }
+
+    /// The attempt that has taken the place of this one, or itself; tracked.
+    pub fn latest(&self, key: &TaskKey) -> TaskKey {
+        self.revision.track();
+        self.inner.with_value(|inner| {
+            let mut latest = key;
+            // No chain is longer than there are links.
+            for _ in 0..inner.replaced.len() {
+                latest = inner.replaced.get(latest).unwrap_or(latest);
+            }
+            latest.clone()
+        })
+    }
+
     pub(super) fn hide(&self, key: &TaskKey) {
         self.keys
             .update(|keys| Arc::make_mut(keys).retain(|known| known != key));
-        self.inner.update_value(|inner| {
-            inner.tasks.remove(key);
+        let back = self.inner.try_update_value(|inner| {
+            inner.replaced.remove(key);
+            let task = inner.tasks.remove(key)?;
+            let failed = task.with_untracked(|task| task.retry_of.clone())?;
+            let is_place = inner.replaced.get(&failed) == Some(key);
+            is_place.then(|| inner.replaced.remove(&failed));
+            Some(failed)
         });
+        if let Some(failed) = back.flatten() {
+            self.list(&failed, self.place(&failed));
+        }
         self.revision.update(|revision| *revision += 1);
+    }
+
+    /// What was removed and is not forgotten yet; tracked.
+    pub fn removed(&self) -> Vec<Task> {
+        self.revision.track();
+        self.with_tasks(|tasks| {
+            let removed = tasks.iter().filter(|task| task.removed.is_some());
+            removed.map(|task| (*task).clone()).collect()
+        })
     }
 }

@@ -53,6 +53,6 @@ impl Runner {
     /// visit.
     pub fn is_handed_over(&self, tasks: &[Task]) {
         let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
-        self.act_on_all(&keys, Action::Remove);
+        self.act_on_all(&keys, Action::Delete);
     }
 }

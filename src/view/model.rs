@@ -2,75 +2,98 @@
 
 mod draft;
 mod head;
+mod loaded;
 mod mode;
 mod one;
 mod result;
 
 use crate::app::contexts;
-use atelier_contract::ModelId;
+use atelier_contract::{Draft, ModelId};
 use leptos::prelude::*;
 
 use super::batch::batch;
-use super::integrations::integrations;
+use super::integrations::{downloads, integrations};
 use super::parts::failure::Failure;
 use crate::catalog::Load;
-use crate::erased::dynamic;
+use crate::erased::{dynamic, text};
+use mode::Mode;
 
 /// Another model is another page: nothing of the form before is left over.
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
-    let catalog = contexts().catalog;
     let one = draft::kept_draft(&model);
-    let is_batch = mode::is_batch();
-    let (form_model, retried) = (model.clone(), model.clone());
-    let result_model = model.clone();
+    let mode = mode::mode();
+    let page_model = model.clone();
+    let content = dynamic(move || {
+        let model = page_model.clone();
+        match mode.get() {
+            Mode::Integrations => integrations(model, one),
+            mode => workbench(model, one, mode),
+        }
+    });
     view! {
-        <div class="page model-page">
-            <head::ModelHead model=model.clone() />
-            {mode::modes(is_batch)}
-            <div class="workbench" class:many=is_batch>
-                {dynamic(move || match catalog.schema(&form_model) {
-                    Load::Loading => {
-                        view! {
-                            <div class="panel">
-                                <div
-                                    class="skeleton tall"
-                                    role="status"
-                                    aria-label="Loading the input form"
-                                ></div>
-                            </div>
-                        }
-                            .into_any()
-                    }
-                    Load::Failed(error) => {
-                        let model = retried.clone();
-                        view! {
-                            <div class="panel">
-                                <Failure
-                                    what="The input form"
-                                    error
-                                    retry=Box::new(move || {
-                                        catalog.load_schema(&model);
-                                    })
-                                />
-                            </div>
-                        }
-                            .into_any()
-                    }
-                    Load::Loaded(schema) if is_batch.get() => {
-                        let model = form_model.clone();
-                        batch(model, schema, one)
-                    }
-                    Load::Loaded(schema) => {
-                        view! { <one::OneForm model=form_model.clone() schema draft=one /> }.into_any()
-                    }
-                })}
-                {dynamic(move || {
-                    let model = result_model.clone();
-                    (!is_batch.get()).then(|| view! { <result::ResultRegion model /> }.into_any()).into_any()
-                })}
+        <div class="page model-page" data-mode=text(move || format!("{:?}", mode.get()).to_ascii_lowercase())>
+            <div class="model-top">
+                <head::ModelHead model=model.clone() />
+                <div class="row model-bar">
+                    {mode::modes(mode)}
+                    {dynamic(move || match mode.get() {
+                        // There they stand beside what they hold.
+                        Mode::Integrations => ().into_any(),
+                        _ => downloads(&model),
+                    })}
+                </div>
             </div>
-            {integrations(model, one)}
+            {content}
         </div>
     }
+}
+
+/// The form, and what becomes of what it sends.
+fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
+    let catalog = contexts().catalog;
+    let result_model = model.clone();
+    let result = match mode {
+        Mode::One => view! { <result::ResultRegion model=result_model /> }.into_any(),
+        _ => ().into_any(),
+    };
+    view! {
+        <div class="workbench" class:many=mode == Mode::Batch>
+            {dynamic(move || match catalog.schema(&model) {
+                Load::Loading => {
+                    view! {
+                        <div class="panel">
+                            <div
+                                class="skeleton tall"
+                                role="status"
+                                aria-label="Loading the input form"
+                            ></div>
+                        </div>
+                    }
+                        .into_any()
+                }
+                Load::Failed(error) => {
+                    let model = model.clone();
+                    view! {
+                        <div class="panel">
+                            <Failure
+                                what="The input form"
+                                error
+                                retry=Box::new(move || {
+                                    catalog.load_schema(&model);
+                                })
+                            />
+                        </div>
+                    }
+                        .into_any()
+                }
+                Load::Loaded(schema) if mode == Mode::Batch => batch(model.clone(), schema, one),
+                Load::Loaded(schema) => {
+                    view! { <one::OneForm model=model.clone() schema draft=one /> }.into_any()
+                }
+            })}
+            {result}
+        </div>
+    }
+    .into_any()
 }

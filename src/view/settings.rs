@@ -199,7 +199,7 @@ pub fn SettingsPage() -> impl IntoView {
                 <hr />
                 <Tick
                     id="send-defaults"
-                    label="Send defaults of parameters left untouched"
+                    label="Always send every setting"
                     checked=send_defaults
                     on_change=unsave
                 />
@@ -215,7 +215,7 @@ pub fn SettingsPage() -> impl IntoView {
                 <hr />
                 <kept::KeptOutputs keep keep_limit on_change=unsave />
                 <p class="note" hidden=when(move || !session.is_guest())>
-                    "This service takes anyone as its guest: tasks run without User ID and token of your own."
+                    "No account needed."
                 </p>
                 <div class="form-foot">
                     <button class="button primary" type="submit">

@@ -1,11 +1,12 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
-use atelier_engine::Hindrance;
+use atelier_engine::{Action, Hindrance, removed_last};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::parts::ticker::ticker;
 use crate::app::contexts;
+use crate::browser::clock;
 use crate::browser::storage::StorageError;
 use crate::erased::{effect, handler, memo, text, when};
 
@@ -29,6 +30,7 @@ pub fn status() -> AnyView {
     view! {
         <LimitNotice />
         <UnkeptDialog />
+        <Undo />
     }
     .into_any()
 }
@@ -71,6 +73,29 @@ fn LimitNotice() -> impl IntoView {
                     "Send anyway"
                 </button>
             </div>
+        </div>
+    }
+}
+
+/// Brings back what was removed just now, in whichever tab.
+#[component]
+fn Undo() -> impl IntoView {
+    let runner = contexts().runner;
+    let now = ticker(1_000);
+    let all = memo(move || runner.removed());
+    let removed = memo(move || removed_last(&*all.read(), now.get().max(clock::now())));
+    let sentence = text(move || match removed.read().len() {
+        0 => String::new(),
+        1 => "Removed 1 task.".into(),
+        n => format!("Removed {n} tasks."),
+    });
+    let undo = move |_| runner.act_on_all(&removed.get_untracked(), Action::Restore);
+    view! {
+        <div class="undo" hidden=when(move || removed.read().is_empty())>
+            <p role="status">{sentence}</p>
+            <button class="button quiet small" type="button" on:click=handler(undo)>
+                "Undo"
+            </button>
         </div>
     }
 }

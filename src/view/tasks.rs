@@ -17,10 +17,9 @@ use crate::erased::{dynamic, memo};
 #[component]
 pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     let runner = contexts().runner;
-    let known = {
-        let key = task_key.clone();
-        memo(move || runner.keys().contains(&key))
-    };
+    // A link to a failed attempt leads to the one that took its place.
+    let latest = memo(move || runner.latest(&task_key));
+    let known = memo(move || runner.keys().contains(&latest.read()));
     view! {
         <div class="page">
             <nav class="crumbs" aria-label="Breadcrumb">
@@ -29,7 +28,7 @@ pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
             <h1 class="visually-hidden">"Task"</h1>
             {dynamic(move || {
                 if known.get() {
-                    view! { <TaskArticle task_key=task_key.clone() /> }.into_any()
+                    view! { <TaskArticle task_key=latest.get() /> }.into_any()
                 } else {
                     view! {
                         <div class="empty">

@@ -12,7 +12,9 @@ mod time;
 pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance, Idempotency};
 pub use reduce::{Duty, Event, apply};
 pub use state::{Phase, TaskState};
-pub use task::{Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble, UNDO};
+pub use task::{
+    Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble, UNDO, removed_last,
+};
 pub use time::Millis;
 pub use wait_reason::{Sending, wait_reason};
 

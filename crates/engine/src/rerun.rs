@@ -1,7 +1,9 @@
 //! An old input against today's schema: run again, with what has changed since said.
 
-use atelier_contract::{Draft, Entry, Parameter, RESERVED_NAMES, Schema, check};
+use atelier_contract::{Draft, Entry, Input, Parameter, RESERVED_NAMES, Schema, check};
 use serde_json::{Map, Value};
+
+use crate::seed;
 
 /// A form filled from an earlier input.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -56,6 +58,25 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
         }
     }
     rerun
+}
+
+/// The inputs that run an earlier one again: each has a seed drawn from one of `random`, where the model
+/// has any. What the model no longer takes as it was is for a person to see first.
+pub fn again(
+    values: &Map<String, Value>,
+    schema: &Schema,
+    random: &[u64],
+) -> Result<Vec<Input>, Vec<Difference>> {
+    let Rerun { draft, differences } = rerun(values, schema);
+    if !differences.is_empty() {
+        return Err(differences);
+    }
+    let drafts = random
+        .iter()
+        .map(|bits| seed::renewed(&draft, schema, *bits));
+    let inputs = drafts.map(|draft| schema.validate(&draft, false));
+    // Without differences the form can be sent.
+    Ok(inputs.filter_map(Result::ok).collect())
 }
 
 /// The parameters that stand otherwise in one draft than in another, by name.
@@ -177,6 +198,18 @@ mod tests {
             None,
             "its default still fills it"
         );
+    }
+
+    #[test]
+    fn an_input_runs_again_with_other_seeds_or_is_looked_at_first() {
+        let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": 5});
+        let inputs = again(values.as_object().unwrap(), &schema(), &[0, u64::MAX]).unwrap();
+        let seeds: Vec<&Value> = inputs.iter().map(|input| &input.values()["seed"]).collect();
+        assert_eq!(seeds, [&json!(0), &json!(u64::MAX)]);
+        assert!(inputs.iter().all(|input| input.values()["prompt"] == "cat"));
+        let values = json!({"prompt": "cat", "style": "wax"});
+        let refused = again(values.as_object().unwrap(), &schema(), &[0]).unwrap_err();
+        assert_eq!(refused[0].parameter, "style");
     }
 
     #[test]

@@ -156,6 +156,23 @@ impl Task {
     }
 }
 
+/// What was removed last and can be brought back, with all that went in the same go.
+pub fn removed_last<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> Vec<TaskKey> {
+    const ONE_GO: Millis = 1_000;
+    let removed = |task: &'a Task| {
+        let since = task
+            .removed
+            .filter(|since| now < since.saturating_add(UNDO))?;
+        Some((since, task.key.clone()))
+    };
+    let removed: Vec<(Millis, TaskKey)> = tasks.into_iter().filter_map(removed).collect();
+    let last = removed.iter().map(|(since, _)| *since).max().unwrap_or(0);
+    let together = removed
+        .into_iter()
+        .filter(|(since, _)| last - since < ONE_GO);
+    together.map(|(_, key)| key).collect()
+}
+
 /// What a person may ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {

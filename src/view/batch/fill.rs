@@ -1,5 +1,7 @@
 //! The ways to fill the table.
 
+mod axis;
+mod held_seed;
 mod import;
 mod prompts;
 mod sweep;
@@ -66,10 +68,9 @@ fn base_hint(composer: Composer) -> AnyView {
             })
             .collect();
         if parts.is_empty() {
-            "All other parameters stay at their defaults; what you set under One is taken over."
-                .into()
+            "Other settings come from One.".into()
         } else {
-            format!("Taken over from One: {}.", parts.join(", "))
+            format!("Other settings come from One: {}.", parts.join(", "))
         }
     });
     view! { <p class="hint">{sentence}</p> }.into_any()

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use atelier_contract::Draft;
 use atelier_engine::batch::{Batch, Counts, Items, Part};
-use atelier_engine::{Action, BatchAction, Phase, TaskKey, duration, history};
+use atelier_engine::{Action, BatchAction, Phase, Task, TaskKey, duration, history};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -97,7 +97,7 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
     .into_any()
 }
 
-/// One bar, a stretch for each state.
+/// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty.
 fn bar(standing: Memo<Standing>) -> AnyView {
     let stretches = move || {
         let standing = standing.read();
@@ -116,8 +116,13 @@ fn bar(standing: Memo<Standing>) -> AnyView {
                 };
                 // In tenths of a per cent, a whole number: enough for a bar.
                 let width = (share * 1000.0) as i64;
+                let is_awaited = matches!(part, Part::InProgress | Part::Queued);
                 view! {
-                    <span data-phase=name style:flex-grow=width.to_string()></span>
+                    <span
+                        data-phase=name
+                        class:awaited=is_awaited
+                        style:flex-grow=width.to_string()
+                    ></span>
                 }
                 .into_any()
             })
@@ -125,13 +130,28 @@ fn bar(standing: Memo<Standing>) -> AnyView {
             .into_any()
     };
     let sentence = text(move || standing.read().counts.sentence());
+    let done = move || standing.read().counts.done();
+    let total = move || standing.read().counts.total();
     view! {
-        <div class="stretches" role="img" aria-label=sentence>
+        <div
+            class="stretches"
+            role="progressbar"
+            aria-label="Done"
+            aria-valuemin="0"
+            aria-valuenow=text(move || done().to_string())
+            aria-valuemax=text(move || total().to_string())
+            aria-valuetext=text(move || format!("{} of {} done", done(), total()))
+        >
             {dynamic(stretches)}
         </div>
-        <p class="run-counts" role="status">
-            {sentence}
-        </p>
+        <div class="run-standing">
+            <p class="run-counts" role="status">
+                {sentence}
+            </p>
+            <p class="muted" hidden=when(move || done() == total())>
+                {text(move || format!("{} of {} done", done(), total()))}
+            </p>
+        </div>
     }
     .into_any()
 }
@@ -157,13 +177,16 @@ fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
         let waits = standing.is_paused && standing.unsent > 0;
         let left = match left {
             _ if waits => format!(
-                "Paused: {} not sent yet. What was sent goes on.",
+                "paused: {} not sent yet. What was sent goes on.",
                 items(standing.unsent)
             ),
             Some(left) => format!("{} left.", duration::about(left)),
-            None => "No estimate yet: this model has no history here.".into(),
+            None => String::new(),
         };
-        let mut line = format!("{} so far. {left}", elapsed(now));
+        let mut line = match left.as_str() {
+            "" => elapsed(now),
+            left => format!("{}, {left}", elapsed(now)),
+        };
         if let Some(hindrance) = runner.hindrance() {
             line.push(' ');
             line.push_str(&hindrance.sentence(now));
@@ -196,9 +219,13 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         let batch = batch.clone();
         move || {
             let tasks = runner.taken_back(&batch);
-            let inputs = tasks.iter().map(|task| task.input.values());
-            let drafts: Vec<Draft> = inputs.map(Draft::from_values).collect();
-            if !drafts.is_empty() && composer.change(|table, schema| table.append(drafts, schema)) {
+            let item = |task: &Task| {
+                let draft = Draft::from_values(task.input.values());
+                Some((task.batch.clone()?, draft))
+            };
+            let items: Vec<_> = tasks.iter().filter_map(item).collect();
+            if !items.is_empty() && composer.change(|table, schema| table.take_back(items, schema))
+            {
                 runner.hand_over(&tasks);
                 handed_over.set(());
                 let kept = composer.keeping();
@@ -270,7 +297,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                 .filter(|task| task.batch.as_ref().is_some_and(|place| place.batch == key));
             mine.map(|task| task.key.clone()).collect()
         });
-        runner.act_on_all(&keys, Action::Remove);
+        runner.act_on_all(&keys, Action::Delete);
         Batches::new(all).forget(&key);
     };
     let has_unsent = when(move || standing.read().unsent > 0);
@@ -344,7 +371,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                 {text(move || format!("Put the {} taken back into the table", left.get()))}
             </button>
             <button class="button quiet" type="button" on:click=handler(again)>
-                "Put into the table"
+                "Edit and run again"
             </button>
             <div hidden=when(move || !standing.read().counts.is_settled())>
                 <ConfirmButton

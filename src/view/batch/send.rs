@@ -1,4 +1,5 @@
 use atelier_contract::ModelId;
+use atelier_engine::BatchKey;
 use atelier_engine::compose::plan::Plan;
 use icondata_lu::LuSparkles;
 use leptos::html::Dialog;
@@ -7,6 +8,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use crate::app::contexts;
 use crate::batches::Batches;
+use crate::browser::random;
 use crate::catalog::Load;
 use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::answer::Answer;
@@ -36,15 +38,17 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         );
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
-        let (inputs, grid) = composer.edit(|table| table.take_good(&schema, send_defaults));
+        let key = BatchKey(random::key());
+        let (inputs, grid) =
+            composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
         let sent = Plan {
             items: inputs.len(),
         };
-        let key = Batches::new(all).submit(&name, inputs, grid);
-        // What was sent must not stand in the table once more after a crash.
+        let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
+        // What was sent must not count as unsent after a crash.
         composer.keep_now();
         composer.looked_at.set(None);
-        if key.is_some() {
+        if is_sent {
             answer.say(format!("Sent: {}.", sent.sentence()));
             // The newest is shown.
             all.navigation.set_query("batch", None);
@@ -57,8 +61,8 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             if untrack(|| all.session.credentials()).is_none() {
                 let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
                 refused.set(Some(if is_asking {
-                    "The service has not said yet whether it takes guests without User ID and Access \
-                     token; press the button again in a moment."
+                    "It is not known yet whether this service needs an account; press the button \
+                     again in a moment."
                 } else {
                     "User ID and Access token are not set yet."
                 }));

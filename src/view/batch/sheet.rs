@@ -21,6 +21,7 @@ const ROW_HEIGHT: f64 = 3.0;
 pub fn sheet(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
+    let sent = memo(move || composer.table.read().sent());
     let columns = memo(move || composer.table.read().columns(&composer.schema()));
     let count = memo(move || composer.table.read().rows().len());
     let window = memo(move || {
@@ -81,11 +82,19 @@ pub fn sheet(composer: Composer) -> AnyView {
             </button>
             <div class="row" hidden=when(move || count.get() == 0)>
                 {add_column(composer, columns)}
+                <button
+                    class="button quiet"
+                    type="button"
+                    hidden=when(move || sent.get() == 0)
+                    on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
+                >
+                    {text(move || format!("Take out the {} sent", sent.get()))}
+                </button>
                 <ConfirmButton
                     label="Clear the table"
                     question=text(move || match count.get() {
-                        1 => "Take the row out of the table? Nothing was sent.".into(),
-                        n => format!("Take all {n} rows out of the table? Nothing was sent."),
+                        1 => "Take the row out of the table? What was sent goes on.".into(),
+                        n => format!("Take all {n} rows out of the table? What was sent goes on."),
                     })
                     confirm="Clear it"
                     on_confirm=clear
@@ -150,7 +159,7 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
             </th>
             {cells}
             <th scope="col" class="row-problem">
-                <span class="visually-hidden">"Problem"</span>
+                <span class="visually-hidden">"State"</span>
             </th>
             <th scope="col">
                 <span class="visually-hidden">"Actions"</span>
@@ -181,14 +190,37 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
         });
     };
     let remove = move |_| composer.edit(|table| table.remove(id));
+    let is_sent = when(move || {
+        let table = composer.table.read();
+        table.row(id).is_some_and(|(_, row)| row.sent.is_some())
+    });
+    let again = move |_| composer.edit(|table| table.send_again(id));
     view! {
-        <tr aria-rowindex=(number + 1).to_string() class:wrong=when(move || !problem.read().is_empty())>
+        <tr
+            aria-rowindex=(number + 1).to_string()
+            class:wrong=when(move || !is_sent.get() && !problem.read().is_empty())
+            class:sent=is_sent
+        >
             <th scope="row" class="row-number">
                 {number}
             </th>
             {cells}
             <td class="row-problem">
-                <span title=problem>{problem}</span>
+                <span class="problem-text" title=problem hidden=is_sent>
+                    {problem}
+                </span>
+                <span class="row tight" hidden=when(move || !is_sent.get())>
+                    <span class="sent-mark">"Sent"</span>
+                    <button
+                        class="button quiet small"
+                        type="button"
+                        aria-label=format!("Send row {number} once more")
+                        title="Let Generate send this row once more"
+                        on:click=handler(again)
+                    >
+                        "Send again"
+                    </button>
+                </span>
             </td>
             <td class="row-actions">
                 <button

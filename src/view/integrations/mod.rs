@@ -23,6 +23,33 @@ use near::near;
 use preview::{DownloadFile, Preview};
 use schema::FunctionSchema;
 
+/// The two files, one press away.
+pub fn downloads(model: &ModelId) -> AnyView {
+    let (function, node) = files(model);
+    view! {
+        <div class="row tight downloads">
+            <DownloadFile label="Download OpenAI function" file=function />
+            <DownloadFile label="Download ComfyUI node" file=node />
+        </div>
+    }
+    .into_any()
+}
+
+/// The OpenAI function file and the ComfyUI node file.
+fn files(model: &ModelId) -> (ServiceFile, ServiceFile) {
+    let function = ServiceFile::new(
+        "The OpenAI function file",
+        python_file::function(model),
+        &path::openai_function(model),
+    );
+    let node = ServiceFile::new(
+        "The ComfyUI node file",
+        python_file::node(model),
+        &path::comfyui_node(model),
+    );
+    (function, node)
+}
+
 /// The section of a model's page. Nothing of it is fetched before it comes near the screen.
 ///
 /// The code follows what stands in the form for one generation: `draft`.
@@ -33,16 +60,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
     // While the form is not there yet, the section is higher up than it will be.
     let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
     let is_near = near(place, is_settled);
-    let function = ServiceFile::new(
-        "The OpenAI function file",
-        python_file::function(&model),
-        &path::openai_function(&model),
-    );
-    let node = ServiceFile::new(
-        "The ComfyUI node file",
-        python_file::node(&model),
-        &path::comfyui_node(&model),
-    );
+    let (function, node) = files(&model);
     let module = python_file::module(&model);
     view! {
         <section class="integrations" aria-labelledby="integrations-title">

@@ -1,16 +1,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use atelier_contract::{Draft, ModelId, Schema, json};
-use atelier_engine::TaskKey;
-use atelier_engine::rerun;
+use atelier_contract::{Draft, ModelId, json};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 
 use crate::app::contexts;
 use crate::browser::local::Place;
 use crate::erased::effect;
-use crate::runner::Runner;
 
 thread_local! {
     /// What could not be stored, by its place: it lasts as long as the page.
@@ -79,11 +76,4 @@ fn write(place: &str, draft: &Draft) -> bool {
 fn find(unstored: &[(String, Draft)], place: &str) -> Option<Draft> {
     let found = unstored.iter().find(|(known, _)| known == place);
     found.map(|(_, draft)| draft.clone())
-}
-
-/// An earlier task's input against today's schema: the draft that fills the form, and what is not
-/// as it was.
-pub fn rerun_of(runner: Runner, key: &TaskKey, schema: &Schema) -> Option<rerun::Rerun> {
-    let task = runner.task(key)?.get_untracked();
-    Some(rerun::rerun(task.input.values(), schema))
 }

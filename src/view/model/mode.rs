@@ -4,35 +4,74 @@ use crate::app::contexts;
 use crate::erased::{handler, memo, when};
 
 const QUERY: &str = "mode";
-const BATCH: &str = "batch";
 
-/// Whether many inputs are composed instead of one. It is in the address: a reload keeps it.
-pub fn is_batch() -> Memo<bool> {
-    let navigation = contexts().navigation;
-    memo(move || navigation.query(QUERY).as_deref() == Some(BATCH))
+/// What a person does with a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Generates from one input.
+    One,
+    /// Composes many inputs, and watches what becomes of them.
+    Batch,
+    /// Takes the model elsewhere.
+    Integrations,
 }
 
-/// The choice between one input and many.
-pub fn modes(is_batch: Memo<bool>) -> AnyView {
-    let navigation = contexts().navigation;
-    let mode = move |name: &'static str, batch: bool| {
-        view! {
-            <label>
-                <input
-                    type="radio"
-                    name="mode"
-                    prop:checked=when(move || is_batch.get() == batch)
-                    on:change=handler(move |_| navigation.set_query(QUERY, batch.then_some(BATCH)))
-                />
-                <span>{name}</span>
-            </label>
+impl Mode {
+    const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Integrations];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::One => "One",
+            Self::Batch => "Batch",
+            Self::Integrations => "Integrations",
         }
-        .into_any()
-    };
+    }
+
+    /// The word in the address.
+    fn word(self) -> Option<&'static str> {
+        match self {
+            Self::One => None,
+            Self::Batch => Some("batch"),
+            Self::Integrations => Some("integrations"),
+        }
+    }
+}
+
+/// The mode is in the address: a reload keeps it.
+pub fn mode() -> Memo<Mode> {
+    let navigation = contexts().navigation;
+    memo(move || {
+        let word = navigation.query(QUERY);
+        let found = Mode::ALL
+            .into_iter()
+            .find(|mode| mode.word() == word.as_deref());
+        found.unwrap_or(Mode::One)
+    })
+}
+
+/// The choice of the mode.
+pub fn modes(chosen: Memo<Mode>) -> AnyView {
+    let navigation = contexts().navigation;
+    let choices = Mode::ALL
+        .into_iter()
+        .map(|mode| {
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        name="mode"
+                        prop:checked=when(move || chosen.get() == mode)
+                        on:change=handler(move |_| navigation.set_query(QUERY, mode.word()))
+                    />
+                    <span>{mode.name()}</span>
+                </label>
+            }
+            .into_any()
+        })
+        .collect_view();
     view! {
         <div class="segments modes" role="radiogroup" aria-label="Mode">
-            {mode("One", false)}
-            {mode("Batch", true)}
+            {choices}
         </div>
     }
     .into_any()

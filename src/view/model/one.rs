@@ -2,17 +2,17 @@ use std::sync::Arc;
 
 use crate::app::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
-use atelier_engine::TaskKey;
 use atelier_engine::press::Presses;
+use atelier_engine::seed;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
-use super::draft::rerun_of;
-use crate::browser::clock;
+use super::loaded::{self, Loaded};
+use crate::browser::{clock, random};
 use crate::catalog::Load;
-use crate::erased::{dynamic, effect, handler, memo, when};
+use crate::erased::{dynamic, handler, when};
 use crate::view::form::{Fields, ProblemSummary};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
@@ -23,39 +23,11 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let session = contexts().session;
     let runner = contexts().runner;
     let catalog = contexts().catalog;
-    let navigation = contexts().navigation;
     let problems = RwSignal::new(Vec::<Problem>::new());
     let attempted = RwSignal::new(false);
     let refused = RwSignal::new(None::<String>);
-    let changes = RwSignal::new(Vec::<String>::new());
-    let is_missing = RwSignal::new(false);
+    let loaded = loaded::follow(schema.clone(), draft);
     let answer = Answer::default();
-
-    // Running an earlier task again: its input, as far as today's schema has it. Used once: what is
-    // typed from then on is not overwritten by a reload.
-    let known = memo(move || !runner.keys().is_empty());
-    effect({
-        let schema = schema.clone();
-        move || {
-            let Some(from) = navigation.query("from") else {
-                return;
-            };
-            known.track();
-            let is_open = runner.is_open();
-            match rerun_of(runner, &TaskKey(from), &schema) {
-                Some(rerun) => {
-                    draft.set(rerun.draft);
-                    let differences = rerun.differences.into_iter();
-                    changes.set(differences.map(|difference| difference.message).collect());
-                    is_missing.set(false);
-                }
-                // Storage may not have been read yet; then this runs once more.
-                None if !is_open => return,
-                None => is_missing.set(true),
-            }
-            navigation.set_query("from", None);
-        }
-    });
 
     let presses = StoredValue::new(Presses::default());
     let submit = {
@@ -66,15 +38,18 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             refused.set(None);
             answer.hush();
             let send_defaults = session.settings_untracked().send_defaults;
-            match schema.validate(&draft.read_untracked(), send_defaults) {
+            let typed = draft.get_untracked();
+            // A seed that is left alone is drawn here, so that it is known afterwards.
+            let settled = seed::settled(&typed, &schema, random::bits());
+            match schema.validate(&settled, send_defaults) {
                 Err(found) => problems.set(found),
                 Ok(_) if untrack(|| session.credentials()).is_none() => {
                     problems.set(Vec::new());
                     // A service that takes guests says so beside its list of models.
                     let is_asking = untrack(|| matches!(catalog.models(), Load::Loading));
                     refused.set(Some(if is_asking {
-                        "The service has not said yet whether it takes guests without User ID and \
-                         Access token; press Generate again in a moment."
+                        "It is not known yet whether this service needs an account; press Generate \
+                         again in a moment."
                             .into()
                     } else {
                         "User ID and Access token are not set yet.".into()
@@ -83,7 +58,8 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 Ok(input) => {
                     problems.set(Vec::new());
                     attempted.set(false);
-                    let what = input.to_value().to_string();
+                    // Not the input: its seed may be another one each time.
+                    let what = typed.to_value().to_string();
                     let counts =
                         presses.try_update_value(|presses| presses.counts(&what, clock::now()));
                     if counts != Some(true) {
@@ -103,8 +79,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         draft.set(Draft::default());
         problems.set(Vec::new());
         attempted.set(false);
-        changes.set(Vec::new());
-        is_missing.set(false);
+        loaded.set(Loaded::Nothing);
     };
     // A key that is held down is pressed once.
     let keydown = move |event: leptos::ev::KeyboardEvent| {
@@ -122,11 +97,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             on:submit=handler(submit)
             on:keydown=handler(keydown)
         >
-            <Changes changes />
-            <p class="note" role="status" hidden=when(move || !is_missing.get())>
-                "The task that was to be run again is not in this browser any more. The form is as you \
-                 left it."
-            </p>
+            {loaded::note(loaded, draft)}
             <ProblemSummary schema=schema.clone() problems />
             {dynamic(move || {
                 refused
@@ -163,25 +134,5 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 {answer.view()}
             </div>
         </form>
-    }
-}
-
-/// What differs between an earlier input and today's schema.
-#[component]
-fn Changes(changes: RwSignal<Vec<String>>) -> impl IntoView {
-    view! {
-        <div class="note" role="status" hidden=when(move || changes.read().is_empty())>
-            <p>"The model's input has changed since this task:"</p>
-            <ul>
-                {dynamic(move || {
-                    changes
-                        .get()
-                        .into_iter()
-                        .map(|change| view! { <li>{change}</li> }.into_any())
-                        .collect_view()
-                        .into_any()
-                })}
-            </ul>
-        </div>
     }
 }

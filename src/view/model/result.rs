@@ -1,10 +1,10 @@
 use crate::app::contexts;
 use atelier_contract::ModelId;
-use atelier_engine::{Task, TaskKey};
+use atelier_engine::{Task, TaskKey, duration, history};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
-use crate::erased::{memo, when};
+use crate::erased::{memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;
@@ -44,14 +44,19 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
             })
             .collect()
     };
+    let usual = text(move || {
+        runner.track_phases();
+        let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
+        usual.map_or_else(String::new, |usual| {
+            format!("Yours usually take {}.", duration::about(usual))
+        })
+    });
     view! {
         <section class="result" aria-label="Result">
             <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
-                <p class="muted">
-                    "Most generations take half a minute to a minute. They go on when you leave this page."
-                </p>
+                <p class="muted">{usual}" They go on when you leave this page."</p>
             </div>
             {list(shown)}
             <p hidden=when(move || tasks.read().len() <= MOST)>

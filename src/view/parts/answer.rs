@@ -7,8 +7,15 @@ const STAYS_MS: u32 = 8_000;
 /// What is said, beside a button, to a press of it. The same words are read out anew each time.
 #[derive(Clone, Copy)]
 pub struct Answer {
-    said: RwSignal<Option<String>>,
+    said: RwSignal<Option<Said>>,
     times: StoredValue<u32>,
+}
+
+#[derive(Clone)]
+struct Said {
+    words: String,
+    /// Where it leads: the words of the link, and the address.
+    link: Option<(&'static str, String)>,
 }
 
 impl Default for Answer {
@@ -22,7 +29,19 @@ impl Default for Answer {
 
 impl Answer {
     pub fn say(self, words: String) {
-        self.said.set(Some(words));
+        self.put(Said { words, link: None });
+    }
+
+    /// With a link behind the words.
+    pub fn say_with(self, words: String, label: &'static str, href: String) {
+        let link = Some((label, href));
+        self.put(Said { words, link });
+    }
+
+    fn put(self, said: Said) {
+        if self.said.try_set(Some(said)).is_some() {
+            return; // Its view is gone.
+        }
         self.times.update_value(|times| *times += 1);
         let time = self.times.get_value();
         let end = after(STAYS_MS, move || {
@@ -40,8 +59,17 @@ impl Answer {
     pub fn view(self) -> AnyView {
         let words = dynamic(move || {
             let said = self.said.get();
-            said.map(|said| view! { <span>{said}</span> }.into_any())
-                .into_any()
+            said.map(|said| {
+                let link = said.link.map(|(label, href)| {
+                    view! {
+                        " "
+                        <a href=href>{label}</a>
+                    }
+                    .into_any()
+                });
+                view! { <span>{said.words} {link}</span> }.into_any()
+            })
+            .into_any()
         });
         view! {
             <p class="answer" role="status">

@@ -1,6 +1,8 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
+mod fresh;
+mod inputs;
 mod lasting;
 mod outputs;
 pub mod rescue;
@@ -60,14 +62,19 @@ pub fn TaskArticle(
         }
         .into_any()
     });
+    let inputs = inputs::inputs(&first, !on_model_page);
+    let seed = inputs::seed(&first);
+    let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
+    let earlier = earlier.and_then(|task| earlier_attempt(&task.read_untracked()));
     view! {
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
             <header class="task-head">
                 <div class="task-title">
                     {heading}
-                    <p class="task-prompt" class:muted=untitled>
+                    <p class="task-prompt" class:muted=untitled class:whole=!on_model_page dir="auto">
                         {if untitled { "No prompt".to_owned() } else { title }}
                     </p>
+                    {earlier}
                 </div>
                 <state::StateLine task=task.clone() />
             </header>
@@ -87,8 +94,17 @@ pub fn TaskArticle(
                     ended => view! { <state::Explained state=ended /> }.into_any(),
                 }
             })}
+            {seed}
             <actions::Actions task=first />
+            {inputs}
         </article>
     }
     .into_any()
+}
+
+/// What became of the attempt that this one has taken the place of.
+fn earlier_attempt(failed: &Task) -> Option<AnyView> {
+    let explanation = words::explain(&failed.state)?;
+    let sentence = format!("Sent again. The attempt before: {}", explanation.what);
+    Some(view! { <p class="muted attempt">{sentence}</p> }.into_any())
 }

@@ -65,13 +65,13 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             }
             if let Some(trouble) = &task.trouble {
                 return format!(
-                    "Status unknown for {}: {} Retrying; the task itself goes on at the service.",
+                    "Status unknown for {}: {} Retrying; the task goes on at the service.",
                     duration::text(now.get().saturating_sub(trouble.since)),
                     trouble.error.sentence(),
                 );
             }
             if !task.watching {
-                return "Not watched any more. The task may still go on at the service.".into();
+                return "Hidden. It may still go on at the service.".into();
             }
             if let Some(reason) = runner.wait_reason(&task, now.get()) {
                 return reason;
@@ -79,7 +79,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             match &task.state {
                 TaskState::Submitting => "Sending the request.".into(),
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
-                _ => "Generating. You may close this page: the task is kept.".into(),
+                _ => "Generating. You can close this page; the task is kept.".into(),
             }
         })
     };

@@ -30,8 +30,8 @@ pub fn explain(state: &TaskState) -> Option<Explanation> {
     Some(match state {
         TaskState::Unconfirmed { error } => Explanation {
             what: error.sentence(),
-            meaning: "The request may have reached the service, and then it may have been billed; no task id \
-                      came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
+            meaning: "The request may have reached the service, and may have been billed; no task id came \
+                      back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
                       Dismiss leaves it.",
         },
         TaskState::Failed {
@@ -39,18 +39,18 @@ pub fn explain(state: &TaskState) -> Option<Explanation> {
             message,
         } => Explanation {
             what: or_silence(message),
-            meaning: "The service ended this task. Whether it bills failed tasks is its own rule. Your input is \
-                      kept: retry it as it is, or change it first.",
+            meaning: "Failed runs may still be billed. Your input is kept: retry it as it is, or edit it \
+                      first.",
         },
         TaskState::Failed { id: None, message } => Explanation {
             what: or_silence(message),
             meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \
-                      kept: retry it as it is, or change it first.",
+                      kept: retry it as it is, or edit it first.",
         },
         TaskState::Gone { .. } => Explanation {
             what: "The service no longer knows this task.".into(),
-            meaning: "Its outputs can't be fetched any more. Your input is kept: retrying makes a new task, which \
-                      is billed as one.",
+            meaning: "Its outputs can't be fetched any more. Your input is kept; a retry is billed as a new \
+                      run.",
         },
         TaskState::Queued
         | TaskState::Submitting

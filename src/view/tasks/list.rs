@@ -43,22 +43,29 @@ pub fn TasksPage() -> impl IntoView {
                 .collect::<Vec<TaskKey>>()
         })
     });
+    // Of what is shown: what a filter hides is left alone.
     let finished = memo(move || {
-        let tasks = runner.tasks();
-        let finished = tasks.into_iter().filter(|task| task.state.is_terminal());
-        finished.map(|task| task.key).collect::<Vec<TaskKey>>()
+        runner.track_phases();
+        let is_finished = |key: &TaskKey| {
+            let task = runner.task(key);
+            task.is_some_and(|task| task.with_untracked(|task| task.state.is_terminal()))
+        };
+        let keys = keys.read();
+        keys.iter()
+            .filter(|key| is_finished(key))
+            .cloned()
+            .collect::<Vec<TaskKey>>()
     });
     let question = text(move || {
-        match finished.read().len() {
-        1 => "Forget 1 finished task? Its outputs stay at the service for as long as that keeps them.".into(),
-        n => format!("Forget {n} finished tasks? Their outputs stay at the service for as long as that keeps them."),
-    }
+        let all = keys.read().len() == runner.keys().len();
+        let which = if all { "" } else { " shown here" };
+        let tasks = match finished.read().len() {
+            1 => format!("the 1 finished task{which}"),
+            n => format!("the {n} finished tasks{which}"),
+        };
+        format!("Remove {tasks}? The outputs stay at the service for as long as it keeps them.")
     });
-    let clear = move |()| {
-        for key in finished.get_untracked() {
-            runner.act(&key, Action::Remove);
-        }
-    };
+    let clear = move |()| runner.act_on_all(&finished.get_untracked(), Action::Remove);
     view! {
         <div class="page">
             <div class="page-head">
@@ -74,7 +81,7 @@ pub fn TasksPage() -> impl IntoView {
                         <ConfirmButton
                             label="Clear finished"
                             question
-                            confirm="Forget them"
+                            confirm="Remove them"
                             on_confirm=clear
                         />
                     </div>

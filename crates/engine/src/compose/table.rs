@@ -103,12 +103,12 @@ impl Table {
         self.rows.iter().filter(|row| row.sent.is_some()).count()
     }
 
-    /// How many of these the table has already, sent or not.
-    pub fn known(&self, drafts: &[Draft]) -> usize {
+    /// Those that the table does not have yet, sent or not.
+    pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
         let text = |draft: &Draft| draft.to_value().to_string();
         let known: HashSet<String> = self.rows.iter().map(|row| text(&row.draft)).collect();
-        let is_known = |draft: &&Draft| known.contains(&text(draft));
-        drafts.iter().filter(is_known).count()
+        let is_new = |draft: &&Draft| !known.contains(&text(draft));
+        drafts.iter().filter(is_new).cloned().collect()
     }
 
     /// The parameters that have a column.

@@ -1,37 +1,16 @@
-use std::sync::Arc;
-
-use atelier_contract::{Kind, Schema};
-use atelier_engine::compose::range;
+use atelier_contract::{Draft, Kind};
 use atelier_engine::compose::sweep::{self, Axis, Combine};
-use icondata_lu::{LuPlus, LuX};
+use icondata_lu::{LuDices, LuPlus};
 use leptos::prelude::*;
 
+use super::axis::{Written, axis};
 use super::base_hint;
-use crate::erased::{dynamic, handler, memo, text, when};
+use super::held_seed::HeldSeed;
+use crate::erased::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
-
-/// A parameter that takes several values, as a person writes it.
-#[derive(Debug, Clone, PartialEq)]
-struct Written {
-    id: usize,
-    parameter: String,
-    values: String,
-}
-
-impl Written {
-    fn read(&self, schema: &Schema) -> Result<Axis, String> {
-        let Some((parameter, required)) = schema.parameter(&self.parameter) else {
-            return Err("Choose a parameter.".into());
-        };
-        Ok(Axis {
-            parameter: self.parameter.clone(),
-            values: range::values(parameter, required, &self.values)?,
-        })
-    }
-}
 
 /// Parameters as axes, combined.
 pub fn sweep(composer: Composer) -> AnyView {
@@ -64,23 +43,64 @@ pub fn sweep(composer: Composer) -> AnyView {
         })
     };
     let count = move || planned.get().unwrap_or(0);
-    let add = move |replace: bool| {
-        let axes: Result<Vec<Axis>, String> = axes
-            .read_untracked()
-            .iter()
+    let held = HeldSeed::of(&schema, &composer.one.get_untracked());
+    let is_swept = {
+        let name = held.as_ref().map(|held| held.name().to_owned());
+        when(move || {
+            let axes = axes.read();
+            axes.iter()
+                .any(|axis| Some(&axis.parameter) == name.as_ref())
+        })
+    };
+    let read = move || -> Result<Vec<Axis>, String> {
+        let axes = axes.read_untracked();
+        axes.iter()
             .map(|axis| axis.read(&composer.schema()))
-            .collect();
-        composer.change(|table, schema| {
-            if replace {
-                table.clear();
+            .collect()
+    };
+    let base = {
+        let held = held.clone();
+        move || {
+            let mut base = composer.one.get_untracked();
+            if let (Some(held), false) = (&held, is_swept.get_untracked()) {
+                untrack(|| held.put_into(&mut base));
             }
-            table.append_sweep(
-                &composer.one.read_untracked(),
-                &axes?,
-                untrack(combine),
-                schema,
-            )
-        });
+            base
+        }
+    };
+    let doubled = RwSignal::new(None::<Doubled>);
+    effect(move || {
+        axes.track();
+        is_product.track();
+        doubled.set(None);
+    });
+    let add = {
+        let base = base.clone();
+        move |replace: bool| {
+            doubled.set(None);
+            let base = base();
+            composer.change(|table, schema| {
+                if replace {
+                    table.clear();
+                }
+                table.append_sweep(&base, &read()?, untrack(combine), schema)
+            });
+        }
+    };
+    // What the table has already is not added once more in silence: each item may cost money.
+    let try_add = {
+        let add = add.clone();
+        move |_| {
+            let rows = read().and_then(|axes| sweep::rows(&base(), &axes, untrack(combine)));
+            let rows = rows.unwrap_or_default();
+            match composer.table.with_untracked(|table| table.unknown(&rows)) {
+                new if new.len() == rows.len() => add(false),
+                new => doubled.set(Some(Doubled {
+                    all: rows.len(),
+                    new,
+                })),
+            }
+        }
     };
     let more = {
         let schema = schema.clone();
@@ -108,6 +128,31 @@ pub fn sweep(composer: Composer) -> AnyView {
             })
             .collect()
     };
+    let once_more = Callback::new({
+        let add = add.clone();
+        move |()| add(false)
+    });
+    let vary = held.clone().map(|held| {
+        let vary = move |_| {
+            let (parameter, values) = (held.name().to_owned(), held.several());
+            axes.update(|axes| {
+                let id = axes.last().map_or(0, |axis| axis.id + 1);
+                axes.push(Written {
+                    id,
+                    parameter,
+                    values,
+                });
+            });
+        };
+        view! {
+            <button class="button quiet" type="button" hidden=is_swept on:click=handler(vary)>
+                <Glyph icon=LuDices />
+                "Vary seed"
+            </button>
+        }
+        .into_any()
+    });
+    let seed = held.map(|held| held.view(is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     view! {
         <div class="sweep">
@@ -117,6 +162,7 @@ pub fn sweep(composer: Composer) -> AnyView {
                     <Glyph icon=LuPlus />
                     "Another axis"
                 </button>
+                {vary}
                 <div
                     class="segments"
                     role="radiogroup"
@@ -143,13 +189,17 @@ pub fn sweep(composer: Composer) -> AnyView {
             <p class="problem" role="status">
                 {text(move || planned.get().err().unwrap_or_default())}
             </p>
+            {seed}
             {base_hint(composer)}
+            {dynamic(move || {
+                doubled.get().map(|found| ask(composer, doubled, found, once_more)).into_any()
+            })}
             <div class="row">
                 <button
                     class="button"
                     type="button"
                     prop:disabled=when(move || count() == 0)
-                    on:click=handler(move |_| add(false))
+                    on:click=handler(try_add)
                 >
                     {text(move || format!("Add {}", items(count())))}
                 </button>
@@ -167,147 +217,55 @@ pub fn sweep(composer: Composer) -> AnyView {
     .into_any()
 }
 
-/// One axis: which parameter, and its values.
-fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> AnyView {
-    let this = move || axes.read().iter().find(|axis| axis.id == id).cloned();
-    let change = move |change: &dyn Fn(&mut Written)| {
-        axes.update(|axes| {
-            axes.iter_mut()
-                .filter(|axis| axis.id == id)
-                .for_each(change)
-        });
+/// A sweep of which the table has some already.
+#[derive(Clone)]
+struct Doubled {
+    all: usize,
+    new: Vec<Draft>,
+}
+
+/// What is to become of it.
+fn ask(
+    composer: Composer,
+    doubled: RwSignal<Option<Doubled>>,
+    found: Doubled,
+    once_more: Callback<()>,
+) -> AnyView {
+    let known = found.all - found.new.len();
+    let sentence = match (known, found.new.is_empty()) {
+        (1, true) => "This item is in the table already.".to_owned(),
+        (n, true) => format!("All {n} items are in the table already."),
+        (n, false) => format!("{n} of these {} are in the table already.", found.all),
     };
-    let parameter = memo(move || this().map_or_else(String::new, |axis| axis.parameter));
-    let options = schema
-        .parameters()
-        .map(|(each, _)| {
-            let name = each.name.clone();
-            let is_chosen = {
-                let name = name.clone();
-                when(move || *parameter.read() == name)
-            };
-            view! {
-                <option value=name.clone() prop:selected=is_chosen>
-                    {name.clone()}
-                </option>
-            }
-            .into_any()
-        })
-        .collect_view();
-    let of_kind = {
-        let schema = schema.clone();
-        move || {
-            let parameter = parameter.read();
-            let (parameter, _) = schema.parameter(&parameter)?;
-            Some((parameter.kind(), parameter.allowed_values.clone()))
+    let others = (!found.new.is_empty()).then(|| {
+        let label = format!("Add the other {}", found.new.len());
+        let add = move |_| {
+            doubled.set(None);
+            composer.change(|table, schema| table.append(found.new.clone(), schema));
+        };
+        view! {
+            <button class="button" type="button" on:click=handler(add)>
+                {label}
+            </button>
         }
-    };
-    let placeholder = {
-        let of_kind = of_kind.clone();
-        text(move || match of_kind() {
-            Some((Kind::Integer | Kind::Number, _)) => "1, 2, .., 10".into(),
-            Some((Kind::Text, _)) => "one per line, or one, two, three".into(),
-            _ => "one, two, three".into(),
-        })
-    };
-    let result = {
-        let schema = schema.clone();
-        memo(move || {
-            this().map_or(Ok(0), |axis| {
-                axis.read(&schema).map(|axis| axis.values.len())
-            })
-        })
-    };
-    // Choices are ticked, not typed.
-    let choices = dynamic(move || {
-        let Some((Kind::Enum | Kind::Boolean, allowed)) = of_kind() else {
-            return ().into_any();
-        };
-        let words: Vec<String> = match allowed {
-            Some(values) => values.iter().map(atelier_engine::control::text).collect(),
-            None => vec!["true".into(), "false".into()],
-        };
-        words
-            .into_iter()
-            .map(|word| {
-                let quoted = format!("\"{}\"", word.replace('"', "\"\""));
-                let (held, toggled) = (quoted.clone(), quoted);
-                let is_on = when(move || {
-                    this().is_some_and(|axis| axis.values.split(", ").any(|value| value == held))
-                });
-                let toggle = move |_| {
-                    change(&|axis| {
-                        let mut values: Vec<&str> = axis
-                            .values
-                            .split(", ")
-                            .filter(|value| !value.is_empty())
-                            .collect();
-                        let before = values.len();
-                        values.retain(|value| *value != toggled);
-                        if values.len() == before {
-                            values.push(&toggled);
-                        }
-                        axis.values = values.join(", ");
-                    });
-                };
-                view! {
-                    <label class="chip">
-                        <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
-                        <span>{word}</span>
-                    </label>
-                }
-                .into_any()
-            })
-            .collect_view()
-            .into_any()
+        .into_any()
     });
     view! {
-        <div class="axis">
-            <select
-                aria-label="Axis"
-                on:change=handler(move |event| {
-                    let name = event_target_value(&event);
-                    change(
-                        &|axis| {
-                            axis.parameter = name.clone();
-                            axis.values = String::new();
-                        },
-                    );
-                })
-            >
-                {options}
-            </select>
-            <textarea
-                rows="1"
-                aria-label="Values"
-                placeholder=placeholder
-                prop:value=text(move || this().map_or_else(String::new, |axis| axis.values))
-                on:input=handler(move |event| {
-                    let values = event_target_value(&event);
-                    change(&|axis| axis.values = values.clone());
-                })
-            ></textarea>
-            <span class="muted axis-count">
-                {text(move || match result.get() {
-                    Ok(0) => String::new(),
-                    Ok(1) => "1 value".into(),
-                    Ok(n) => format!("{n} values"),
-                    Err(_) => String::new(),
-                })}
-            </span>
-            <button
-                class="icon-button"
-                type="button"
-                aria-label="Remove this axis"
-                hidden=when(move || axes.read().len() < 2)
-                on:click=handler(move |_| axes.update(|axes| axes.retain(|axis| axis.id != id)))
-            >
-                <Glyph icon=LuX />
-            </button>
-            <div class="chips">{choices}</div>
-            <p class="problem" role="status">
-                {text(move || result.get().err().unwrap_or_default())}
-            </p>
+        <div class="note doubled" role="status">
+            <p>{sentence}</p>
+            <div class="row">
+                {others}
+                <button class="button" type="button" on:click=handler(move |_| once_more.run(()))>
+                    {format!("Add {} once more", items(found.all))}
+                </button>
+                <button
+                    class="button quiet"
+                    type="button"
+                    on:click=handler(move |_| doubled.set(None))
+                >
+                    "Leave it"
+                </button>
+            </div>
         </div>
     }
     .into_any()

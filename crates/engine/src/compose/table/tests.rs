@@ -138,14 +138,15 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
 }
 
 #[test]
-fn rows_that_the_table_has_already_are_counted() {
+fn rows_that_the_table_has_already_are_told_apart() {
     let schema = schema();
     let mut table = Table::default();
     table
         .append(vec![prompt("a"), prompt("b")], &schema)
         .unwrap();
     send(&mut table, "one");
-    assert_eq!(table.known(&[prompt("b"), prompt("c"), prompt("a")]), 2);
+    let unknown = table.unknown(&[prompt("b"), prompt("c"), prompt("a")]);
+    assert_eq!(unknown, [prompt("c")]);
 }
 
 #[test]

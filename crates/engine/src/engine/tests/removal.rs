@@ -2,7 +2,7 @@
 
 use super::rules::{Hand, accepted};
 use super::world::{account, task};
-use crate::{Action, Engine, Phase, Task, TaskKey, UNDO};
+use crate::{Action, Engine, Phase, Task, TaskKey, UNDO, removed_last};
 
 fn key(name: &str) -> TaskKey {
     TaskKey(name.into())
@@ -44,6 +44,23 @@ fn what_was_removed_is_forgotten_after_a_while_and_not_before() {
     hand.calls();
     assert_eq!(hand.deleted, [key("a")]);
     assert_eq!(hand.engine.next_wake(), None);
+}
+
+#[test]
+fn what_was_removed_in_one_go_is_brought_back_in_one() {
+    let removed = |name: &str, since: Option<u64>| Task {
+        removed: since,
+        ..task(name, 0)
+    };
+    let tasks = [
+        removed("before", Some(5_000)),
+        removed("a", Some(9_000)),
+        removed("b", Some(9_400)),
+        removed("kept", None),
+    ];
+    assert_eq!(removed_last(&tasks, 10_000), [key("a"), key("b")]);
+    assert_eq!(removed_last(&tasks, 19_200), [key("b")]);
+    assert!(removed_last(&tasks, 19_400).is_empty());
 }
 
 #[test]

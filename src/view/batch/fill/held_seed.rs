@@ -1,0 +1,92 @@
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Entry, Parameter, Schema};
+use atelier_engine::seed;
+use icondata_lu::LuDices;
+use leptos::prelude::*;
+
+use crate::browser::random;
+use crate::erased::{handler, when};
+use crate::view::parts::glyph::Glyph;
+
+/// The seed that all items of a sweep share, so that only what is swept differs. For models that have
+/// a seed.
+#[derive(Clone)]
+pub struct HeldSeed {
+    parameter: Arc<Parameter>,
+    text: RwSignal<String>,
+}
+
+impl HeldSeed {
+    /// That of the form for one, where a person has set any.
+    pub fn of(schema: &Schema, one: &Draft) -> Option<Self> {
+        let parameter = Arc::new(seed::parameter(schema)?.clone());
+        let text = match seed::entry(one, schema) {
+            Some(entry) => entry.to_text(),
+            None => seed::seed(&parameter, random::bits()).to_string(),
+        };
+        Some(Self {
+            parameter,
+            text: RwSignal::new(text),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.parameter.name
+    }
+
+    /// What the items have beside the axes; tracked.
+    pub fn put_into(&self, base: &mut Draft) {
+        match self.text.get() {
+            text if text.trim().is_empty() => base.reset(&self.parameter.name),
+            text => base.set(self.parameter.name.clone(), Entry::Text(text)),
+        }
+    }
+
+    /// Values for an axis of seeds.
+    pub fn several(&self) -> String {
+        const COUNT: usize = 4;
+        let drawn = (0..COUNT).map(|_| seed::seed(&self.parameter, random::bits()).to_string());
+        drawn.collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn view(self, is_swept: Signal<bool>) -> AnyView {
+        let text = self.text;
+        let parameter = self.parameter;
+        let roll = move |_| text.set(seed::seed(&parameter, random::bits()).to_string());
+        view! {
+            <div class="field held-seed" hidden=is_swept>
+                <label class="label" for="held-seed">
+                    "Seed of all items"
+                </label>
+                <div class="number">
+                    <input
+                        type="text"
+                        inputmode="numeric"
+                        id="held-seed"
+                        autocomplete="off"
+                        aria-describedby="held-seed-hint"
+                        prop:value=text
+                        on:input=handler(move |event| text.set(event_target_value(&event)))
+                    />
+                    <button
+                        class="button"
+                        type="button"
+                        aria-label="Another seed"
+                        title="Another seed"
+                        on:click=handler(roll)
+                    >
+                        <Glyph icon=LuDices />
+                    </button>
+                </div>
+                <p class="hint" id="held-seed-hint" hidden=when(move || text.read().trim().is_empty())>
+                    "The same for all, so that only the axes differ."
+                </p>
+                <p class="hint" hidden=when(move || !text.read().trim().is_empty())>
+                    "Empty: another seed for each item."
+                </p>
+            </div>
+        }
+        .into_any()
+    }
+}

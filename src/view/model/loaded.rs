@@ -1,0 +1,147 @@
+//! What comes into the form from elsewhere: the input of an earlier task, or its seed alone. It is said
+//! what that has changed, and it can be taken back.
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Entry, Schema};
+use atelier_engine::{TaskKey, rerun, seed};
+use leptos::prelude::*;
+
+use crate::app::contexts;
+use crate::erased::{dynamic, effect, handler, memo};
+
+#[derive(Clone)]
+pub enum Loaded {
+    Nothing,
+    /// The task is not in this browser.
+    Missing,
+    Input {
+        /// What stood in the form before.
+        before: Draft,
+        /// The parameters that stand otherwise now.
+        changed: Vec<String>,
+        /// What today's schema takes otherwise than the task's.
+        differences: Vec<String>,
+    },
+}
+
+/// Fills the form from the task or the seed that the address names. Used once: what is typed from
+/// then on is not overwritten by a reload.
+pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
+    let (runner, navigation) = (contexts().runner, contexts().navigation);
+    let loaded = RwSignal::new(Loaded::Nothing);
+    let put = move |now: Draft, differences: Vec<String>| {
+        let before = draft.get_untracked();
+        let changed = rerun::changed(&before, &now);
+        draft.set(now);
+        loaded.set(Loaded::Input {
+            before,
+            changed,
+            differences,
+        });
+    };
+    let known = memo(move || !runner.keys().is_empty());
+    effect(move || {
+        if let Some(value) = navigation.query("seed") {
+            if let Some(parameter) = seed::parameter(&schema) {
+                let mut now = draft.get_untracked();
+                now.set(parameter.name.clone(), Entry::Text(value));
+                put(now, Vec::new());
+            }
+            navigation.set_query("seed", None);
+        }
+        let Some(from) = navigation.query("from") else {
+            return;
+        };
+        known.track();
+        let is_open = runner.is_open();
+        match runner.task(&TaskKey(from)) {
+            Some(task) => {
+                let task = task.get_untracked();
+                let rerun = rerun::rerun(task.input.values(), &schema);
+                let differences = rerun.differences.into_iter();
+                put(
+                    rerun.draft,
+                    differences.map(|difference| difference.message).collect(),
+                );
+            }
+            // Storage may not have been read yet; then this runs once more.
+            None if !is_open => return,
+            None => loaded.set(Loaded::Missing),
+        }
+        navigation.set_query("from", None);
+    });
+    loaded
+}
+
+/// What was loaded, above the form.
+pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
+    let said = move || match loaded.get() {
+        Loaded::Nothing => ().into_any(),
+        Loaded::Missing => view! {
+            <p>"That task is not in this browser any more. The form is as you left it."</p>
+        }
+        .into_any(),
+        Loaded::Input {
+            before,
+            changed,
+            differences,
+        } => input(loaded, draft, before, &changed, differences),
+    };
+    view! {
+        <div class="note" role="status">
+            {dynamic(said)}
+        </div>
+    }
+    .into_any()
+}
+
+fn input(
+    loaded: RwSignal<Loaded>,
+    draft: RwSignal<Draft>,
+    before: Draft,
+    changed: &[String],
+    differences: Vec<String>,
+) -> AnyView {
+    let sentence = match changed {
+        [] => "Loaded. The form held the same already.".to_owned(),
+        [one] => format!("Loaded. Changed in the form: {one}."),
+        [most @ .., last] => {
+            format!(
+                "Loaded. Changed in the form: {} and {last}.",
+                most.join(", ")
+            )
+        }
+    };
+    let back = (!changed.is_empty()).then(|| {
+        let back = move |_| {
+            draft.set(before.clone());
+            loaded.set(Loaded::Nothing);
+        };
+        view! {
+            <button class="button quiet small" type="button" on:click=handler(back)>
+                "Put back what stood here"
+            </button>
+        }
+        .into_any()
+    });
+    let differences = (!differences.is_empty()).then(|| {
+        let lines = differences.into_iter();
+        let lines = lines
+            .map(|line| view! { <li>{line}</li> }.into_any())
+            .collect_view();
+        view! {
+            <p>"The model's input has changed since this task:"</p>
+            <ul>{lines}</ul>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="row">
+            <p>{sentence}</p>
+            {back}
+        </div>
+        {differences}
+    }
+    .into_any()
+}
