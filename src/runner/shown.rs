@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use atelier_contract::ModelId;
 use atelier_engine::output::OutputKind;
 use atelier_engine::press::SAME_PRESS;
 use atelier_engine::{Task, TaskKey, TaskState};
@@ -61,6 +62,16 @@ impl Runner {
                 .filter_map(|key| inner.tasks.get(key))
                 .filter(|task| task.with_untracked(Task::is_active))
                 .count()
+        })
+    }
+
+    /// How many tasks of a model are under way, those of batches aside; tracked.
+    pub fn active_of(&self, model: &ModelId) -> usize {
+        self.revision.track();
+        self.with_tasks(|tasks| {
+            let is_meant =
+                |task: &&&Task| task.model == *model && task.batch.is_none() && task.is_active();
+            tasks.iter().filter(is_meant).count()
         })
     }
 

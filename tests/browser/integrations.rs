@@ -43,6 +43,7 @@ async fn open() -> Page {
 async fn near(page: &Page) {
     wire::run(NOTES);
     page.the("form", "Input").await;
+    page.click("radio", "Integrations").await;
     page.the("region", "Integrations").await.scroll_into_view();
 }
 
@@ -80,8 +81,8 @@ async fn copied() -> String {
 async fn what_is_shown_copied_and_saved_is_what_the_service_has() {
     let page = Page::open("/models/image/tessera").await;
     page.the("form", "Input").await;
-    page.the("heading", "OpenAI function").await;
-    // The form fills the screen: nothing down there is needed yet.
+    page.the("button", "Download OpenAI function").await;
+    // It is one press away; nothing of it is needed yet.
     wire::run(
         "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
     );
@@ -248,7 +249,9 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
     page.the("region", "The form as curl").await;
     page.says("The form is not complete yet").await;
 
+    page.click("radio", "One").await;
     page.fill("textbox", "prompt", "it's \"blue\"").await;
+    page.click("radio", "Integrations").await;
     page.says("As the form would be sent now.").await;
     for (language, prompt) in [
         ("curl", r#""prompt": "it'\''s \"blue\"""#),
@@ -271,9 +274,11 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
             program
         );
     }
-    // It follows every key.
+    // It is the form as it now stands.
+    page.click("radio", "One").await;
     page.fill("spinbutton", "seed", "18446744073709551615")
         .await;
+    page.click("radio", "Integrations").await;
     let region = page.the("region", "The form as Rust").await;
     until("the seed in the code", || {
         code_in(&region)
@@ -281,7 +286,10 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
             .then_some(())
     })
     .await;
+    page.click("radio", "One").await;
     page.click("button", "Clear form").await;
+    page.click("radio", "Integrations").await;
+    let region = page.the("region", "The form as Rust").await;
     until("no prompt in the code", || {
         (!code_in(&region).contains("prompt")).then_some(())
     })

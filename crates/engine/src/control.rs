@@ -130,34 +130,19 @@ fn decimal(number: f64, decimals: usize) -> String {
     format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
 }
 
-/// The bounds and the default in words, e.g. `1 to 50 · default 4`; empty without either.
+/// The bounds in words, e.g. `1 to 50`; empty without any. The default is what the field shows.
 pub fn bounds(parameter: &Parameter) -> String {
     // `0.0` is how some services write 0.
     let plain = |number: &Number| {
         let text = number.to_string();
         text.strip_suffix(".0").unwrap_or(&text).to_owned()
     };
-    let range = match (&parameter.minimum, &parameter.maximum) {
-        (Some(min), Some(max)) => Some(format!("{} to {}", plain(min), plain(max))),
-        (Some(min), None) => Some(format!("at least {}", plain(min))),
-        (None, Some(max)) => Some(format!("at most {}", plain(max))),
-        (None, None) => None,
-    };
-    let default = parameter
-        .default
-        .as_ref()
-        .map(|default| match text(default) {
-            text if text.is_empty() => "default empty".to_owned(),
-            text if text.chars().count() > 60 => {
-                format!("default {}…", text.chars().take(60).collect::<String>())
-            }
-            text => format!("default {text}"),
-        });
-    range
-        .into_iter()
-        .chain(default)
-        .collect::<Vec<_>>()
-        .join(" · ")
+    match (&parameter.minimum, &parameter.maximum) {
+        (Some(min), Some(max)) => format!("{} to {}", plain(min), plain(max)),
+        (Some(min), None) => format!("at least {}", plain(min)),
+        (None, Some(max)) => format!("at most {}", plain(max)),
+        (None, None) => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -234,12 +219,12 @@ mod tests {
         let steps = parameter(
             json!({"name": "n", "type": "integer", "minimum": 1, "maximum": 50, "default": 4}),
         );
-        assert_eq!(bounds(&steps), "1 to 50 · default 4");
+        assert_eq!(bounds(&steps), "1 to 50");
         assert_eq!(
             bounds(&parameter(
                 json!({"name": "n", "type": "string", "default": ""})
             )),
-            "default empty"
+            ""
         );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 /// What an output is, judged before it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
@@ -138,6 +140,15 @@ fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, Outpu
         .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
 }
 
+/// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input says it: what
+/// comes can then be given its place before it is there.
+pub fn ratio(values: &Map<String, Value>) -> Option<String> {
+    let ratio = values.get("aspect_ratio").or_else(|| values.get("size"))?;
+    let (width, height) = ratio.as_str()?.split_once([':', 'x', '*', '/'])?;
+    let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
+    Some(format!("{} / {}", side(width)?, side(height)?))
+}
+
 /// An address that a page may hand to the browser as link or media. All strings of a service are
 /// hostile: whatever does not become a `SafeUrl` is shown as text.
 ///
@@ -267,6 +278,19 @@ mod tests {
         ] {
             assert_eq!(OutputKind::of(url, category), kind, "{url} {category}");
         }
+    }
+
+    #[test]
+    fn shapes_that_inputs_ask_for() {
+        let ratio = |name: &str, value: serde_json::Value| {
+            ratio(serde_json::json!({ name: value }).as_object().unwrap())
+        };
+        assert_eq!(ratio("aspect_ratio", "16:9".into()).unwrap(), "16 / 9");
+        assert_eq!(ratio("size", "1024x768".into()).unwrap(), "1024 / 768");
+        for value in ["auto", "1:0", "1:x", "-1:2", ""] {
+            assert_eq!(ratio("aspect_ratio", value.into()), None);
+        }
+        assert_eq!(ratio("size", 3.into()), None);
     }
 
     #[test]

@@ -54,12 +54,13 @@ pub fn fill(composer: Composer) -> AnyView {
     .into_any()
 }
 
-/// What new rows take over from the form for one.
-fn base_hint(composer: Composer) -> AnyView {
+/// What new rows take over from the form for one, but for what they set themselves.
+fn base_hint(composer: Composer, own: impl Fn(&str) -> bool + Send + Sync + 'static) -> AnyView {
     let sentence = text(move || {
         let one = composer.one.read();
         let parts: Vec<String> = one
             .iter()
+            .filter(|(name, _)| !own(name))
             .map(|(name, entry)| {
                 let text = entry.to_text();
                 let start: String = text.chars().take(24).collect();

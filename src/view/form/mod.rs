@@ -1,7 +1,7 @@
 //! The form of a model's input, built from its schema: one file per kind of control.
 
 mod choice;
-mod field;
+pub mod field;
 mod json;
 mod media;
 mod number;

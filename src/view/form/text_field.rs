@@ -21,7 +21,7 @@ pub fn LongText(field: Field) -> impl IntoView {
         >
             <textarea
                 id=field.id.clone()
-                rows="3"
+                rows="4"
                 required=field.required
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()

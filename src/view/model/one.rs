@@ -5,6 +5,7 @@ use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::press::Presses;
 use atelier_engine::seed;
 use icondata_lu::LuSparkles;
+use leptos::html::Form;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
@@ -12,10 +13,11 @@ use web_sys::HtmlTextAreaElement;
 use super::loaded::{self, Loaded};
 use crate::browser::{clock, random};
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, when};
-use crate::view::form::{Fields, ProblemSummary};
+use crate::erased::{dynamic, handler, memo, text, when};
+use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::viewport::rem;
 
 /// The form for one generation.
 #[component]
@@ -29,6 +31,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let loaded = loaded::follow(schema.clone(), draft);
     let answer = Answer::default();
 
+    let form = NodeRef::<Form>::new();
     let presses = StoredValue::new(Presses::default());
     let submit = {
         let (schema, model) = (schema.clone(), model.clone());
@@ -71,6 +74,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                         |model| model.display_name().to_owned(),
                     );
                     runner.submit(input, &name);
+                    bring_into_view();
                 }
             }
         }
@@ -85,18 +89,42 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let keydown = move |event: leptos::ev::KeyboardEvent| {
         let target = event.target();
         let is_text = target.is_some_and(|target| target.has_type::<HtmlTextAreaElement>());
-        if event.repeat() && event.key() == "Enter" && !is_text {
+        if event.key() != "Enter" {
+            return;
+        }
+        let is_sending = event.ctrl_key() || event.meta_key();
+        if is_sending || (event.repeat() && !is_text) {
             event.prevent_default();
         }
+        if let (true, false, Some(form)) = (is_sending, event.repeat(), form.get_untracked()) {
+            let _ = form.request_submit();
+        }
+    };
+    focus_first(&schema);
+    let why = {
+        let (schema, model) = (schema.clone(), model.clone());
+        let active = memo(move || runner.active_of(&model));
+        text(move || match schema.validate(&draft.read(), false) {
+            Err(problems) => problems
+                .first()
+                .map_or_else(String::new, |problem| problem.message.clone()),
+            Ok(_) => match active.get() {
+                0 => String::new(),
+                1 => "1 on its way".into(),
+                n => format!("{n} on their way"),
+            },
+        })
     };
     view! {
         <form
             class="panel form"
             aria-label="Input"
+            node_ref=form
             novalidate
             on:submit=handler(submit)
             on:keydown=handler(keydown)
         >
+            <div class="form-scroll">
             {loaded::note(loaded, draft)}
             <ProblemSummary schema=schema.clone() problems />
             {dynamic(move || {
@@ -118,6 +146,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     .into_any()
             })}
             <Fields schema draft attempted />
+            </div>
             <div class="form-foot">
                 <button class="button primary" type="submit">
                     <Glyph icon=LuSparkles />
@@ -131,8 +160,42 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 >
                     "Clear form"
                 </button>
+                <p class="muted why">{why}</p>
                 {answer.view()}
             </div>
         </form>
     }
+}
+
+/// A person comes to write: the first text has the focus. Not where that opens a keyboard over the page,
+/// and not where something else has the focus by now.
+fn focus_first(schema: &Schema) {
+    let first = schema
+        .parameters()
+        .position(|(parameter, _)| parameter.is_long_text());
+    let Some(id) = first.map(Field::id_of).filter(|_| !is_narrow()) else {
+        return;
+    };
+    request_animation_frame(move || {
+        let focused = document().active_element();
+        let is_free = focused.is_none_or(|element| matches!(&*element.tag_name(), "BODY" | "MAIN"));
+        if is_free {
+            field::focus(&id);
+        }
+    });
+}
+
+/// Where the result stands below the form, it comes into view.
+fn bring_into_view() {
+    let result = document().query_selector("[data-mode=one] .result");
+    if let (true, Ok(Some(result))) = (is_narrow(), result) {
+        request_animation_frame(move || result.scroll_into_view());
+    }
+}
+
+/// Form and result stand one above the other; the stylesheet says the same.
+fn is_narrow() -> bool {
+    const TWO_PANES: f64 = 64.0;
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    width.is_some_and(|width| width < TWO_PANES * rem())
 }

@@ -4,15 +4,15 @@ use atelier_engine::{Task, TaskKey, duration, history};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
-use crate::erased::{memo, text, when};
+use crate::erased::{effect, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
-use crate::view::task::TaskArticle;
+use crate::view::task::{StatePill, TaskArticle, name, thumbnail};
 
-/// How many of a model's tasks stand beside its form; the rest is under Tasks.
-const MOST: usize = 6;
+/// How many of a model's tasks are at hand beside its form; the rest is under Tasks.
+const MOST: usize = 16;
 
-/// This model's latest tasks, newest first.
+/// This model's latest task, large, and those before it in a strip.
 #[component]
 pub fn ResultRegion(model: ModelId) -> impl IntoView {
     let runner = contexts().runner;
@@ -34,21 +34,39 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                 .collect::<Vec<TaskKey>>()
         })
     };
-    let shown = move || {
-        let newest = tasks.get().into_iter().take(MOST);
-        newest
-            .map(|key| {
-                Item::new(key.0.clone(), move || {
-                    view! { <TaskArticle task_key=key.clone() on_model_page=true /> }.into_any()
-                })
+    let newest = memo(move || tasks.read().first().cloned());
+    let chosen = RwSignal::new(None::<TaskKey>);
+    // What was sent just now is what a person wants to see.
+    effect(move || {
+        newest.track();
+        chosen.set(None);
+    });
+    let shown = memo(move || {
+        let chosen = chosen.get().filter(|key| tasks.read().contains(key));
+        chosen.or(newest.get())
+    });
+    let article = move || {
+        let key = shown.get().into_iter();
+        let article = |key: TaskKey| {
+            Item::new(key.0.clone(), move || {
+                view! { <TaskArticle task_key=key.clone() on_model_page=true /> }.into_any()
             })
+        };
+        key.map(article).collect()
+    };
+    let others = move || {
+        let shown = shown.get();
+        let others = tasks.get().into_iter().take(MOST);
+        others
+            .filter(|key| Some(key) != shown.as_ref())
+            .map(|key| Item::new(key.0.clone(), move || small(key.clone(), chosen)))
             .collect()
     };
     let usual = text(move || {
         runner.track_phases();
         let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
         usual.map_or_else(String::new, |usual| {
-            format!("Yours usually take {}.", duration::about(usual))
+            format!("Yours usually take {}. ", duration::about(usual))
         })
     });
     view! {
@@ -56,12 +74,46 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
             <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
-                <p class="muted">{usual}" They go on when you leave this page."</p>
+                <p class="muted">{usual} "They go on when you leave this page."</p>
             </div>
-            {list(shown)}
-            <p hidden=when(move || tasks.read().len() <= MOST)>
-                <a href="/tasks">"All tasks"</a>
-            </p>
+            {list(article)}
+            <div class="strip" hidden=when(move || tasks.read().len() < 2)>
+                {list(others)}
+                <a class="button quiet" href="/tasks" hidden=when(move || tasks.read().len() <= MOST)>
+                    "All tasks"
+                </a>
+            </div>
         </section>
     }
+}
+
+/// A task of the strip: pressed, it is shown large.
+fn small(key: TaskKey, chosen: RwSignal<Option<TaskKey>>) -> AnyView {
+    let runner = contexts().runner;
+    let Some(task) = runner.task(&key) else {
+        return ().into_any();
+    };
+    let label = task.with_untracked(name);
+    let picture = thumbnail(&task);
+    let phase = {
+        let task = task.clone();
+        text(move || task.read().state.phase().word().to_owned())
+    };
+    view! {
+        <article class="strip-task" aria-label=label.clone() data-phase=phase title=label>
+            <span class="strip-picture" aria-hidden="true">
+                {picture}
+            </span>
+            <span class="strip-state" role="status">
+                <StatePill task />
+            </span>
+            <button
+                class="cover"
+                type="button"
+                aria-label="Show this one"
+                on:click=handler(move |_| chosen.set(Some(key.clone())))
+            ></button>
+        </article>
+    }
+    .into_any()
 }

@@ -3,10 +3,12 @@
 mod actions;
 mod fresh;
 mod inputs;
+mod large;
 mod lasting;
 mod outputs;
 pub mod rescue;
 mod state;
+mod thumbnail;
 mod words;
 
 use crate::app::contexts;
@@ -15,6 +17,7 @@ use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};
+pub use thumbnail::thumbnail;
 pub use words::name;
 
 use crate::browser::clock;

@@ -8,7 +8,7 @@ use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
 use super::lasting::{LastingMedia, Shown};
-use super::rescue;
+use super::{large, rescue};
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::kept::address_of_copy;
@@ -118,11 +118,15 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
             </button>
         }
     });
+    let large = (kind == OutputKind::Image).then(|| large::enlarge(&shown, label.clone()));
     let copied = url.clone();
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
-                <LastingMedia shown label />
+                <div class="picture">
+                    <LastingMedia shown label />
+                    {large}
+                </div>
                 <figcaption>
                     <span class="muted">
                         {text(move || match copy.read().is_empty() {

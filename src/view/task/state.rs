@@ -1,5 +1,5 @@
 use crate::app::contexts;
-use atelier_engine::{Task, TaskKey, TaskState, duration};
+use atelier_engine::{Task, TaskKey, TaskState, duration, history, output};
 use leptos::prelude::*;
 
 use super::words;
@@ -51,6 +51,11 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         return ().into_any();
     };
     let now = ticker(1_000);
+    let model = task.with_untracked(|task| task.model.clone());
+    let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
+    let usual = usual.map_or_else(String::new, |usual| {
+        format!(" Yours usually take {}.", duration::about(usual))
+    });
     let line = {
         let task = task.clone();
         text(move || {
@@ -79,13 +84,14 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             match &task.state {
                 TaskState::Submitting => "Sending the request.".into(),
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
-                _ => "Generating. You can close this page; the task is kept.".into(),
+                _ => format!("Generating.{usual} You can close this page."),
             }
         })
     };
+    let ratio = task.with_untracked(|task| output::ratio(task.input.values()));
     let unwatched = when(move || !task.read().watching);
     view! {
-        <div class="waiting">
+        <div class="waiting" style:aspect-ratio=ratio>
             <progress class="indeterminate" aria-label="Under way" hidden=unwatched></progress>
             <p class="muted">{line}</p>
         </div>

@@ -26,6 +26,7 @@ async fn the_form_as_it_stands_runs_as_code() {
             .open(&format!("{}/models/image/tessera", faults.address()))
             .await?;
         browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+        browser.press(&by("radio", "Integrations")).await?;
         let section = browser.find(&by("region", "Integrations")).await?;
         let scroll = "arguments[0].scrollIntoView()";
         browser

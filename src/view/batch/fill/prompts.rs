@@ -25,6 +25,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     });
     follow();
     composer.follow(follow.clone());
+    let own = parameter.clone();
     let write = move |event| {
         let text = event_target_value(&event);
         composer.change(|table, schema| {
@@ -50,7 +51,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
             <p class="hint" id="prompts-hint">
                 "One per line; each becomes a row of the table."
             </p>
-            {base_hint(composer)}
+            {base_hint(composer, move |name| name == own)}
         </div>
     }
     .into_any()

@@ -152,6 +152,12 @@ pub fn sweep(composer: Composer) -> AnyView {
         }
         .into_any()
     });
+    let is_own = {
+        let seed = held.as_ref().map(|held| held.name().to_owned());
+        move |name: &str| {
+            seed.as_deref() == Some(name) || axes.read().iter().any(|axis| axis.parameter == name)
+        }
+    };
     let seed = held.map(|held| held.view(is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     view! {
@@ -190,7 +196,7 @@ pub fn sweep(composer: Composer) -> AnyView {
                 {text(move || planned.get().err().unwrap_or_default())}
             </p>
             {seed}
-            {base_hint(composer)}
+            {base_hint(composer, is_own)}
             {dynamic(move || {
                 doubled.get().map(|found| ask(composer, doubled, found, once_more)).into_any()
             })}

@@ -19,6 +19,9 @@ pub struct Call {
     pub ids: Vec<String>,
     /// The prompts of what it submits, single or batch.
     pub prompts: Vec<String>,
+    /// The seeds of what it submits, each as it is written, in the order of `prompts`; empty where there is
+    /// none.
+    pub seeds: Vec<String>,
     /// The idempotency keys of what it submits, in the order of `prompts`; empty where there is none.
     pub keys: Vec<String>,
     /// How many items it carries: 1 for a single call.
@@ -55,6 +58,10 @@ impl Call {
             let texts = items.iter().filter_map(|item| item[field].as_str());
             texts.map(str::to_owned).collect()
         };
+        let seeds = items.iter().map(|item| match &item["seed"] {
+            Value::Null => String::new(),
+            seed => seed.to_string(),
+        });
         let keys = items.iter().map(|item| {
             let field = item["idempotency_key"].as_str();
             field.or(key).unwrap_or_default().to_owned()
@@ -67,6 +74,7 @@ impl Call {
             authorization: None,
             ids: texts("id"),
             prompts: texts("prompt"),
+            seeds: seeds.collect(),
             keys: keys.collect(),
             items: items.len(),
             status: None,

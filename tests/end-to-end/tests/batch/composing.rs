@@ -54,7 +54,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         assert_eq!(studio.rows().await?, ["too many panes"]);
 
         // Mended in place, it is as good as the others.
-        browser.fill(&by("textbox", "panes, row 1"), "60").await?;
+        browser.fill(&by("textbox", "panes, row 3"), "60").await?;
         browser.find(&by("button", "Generate 1")).await?;
         Ok(())
     })
@@ -83,6 +83,10 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
             studio.sent(),
             ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
         );
+        // Guards against a sweep that compares nothing: each item had a seed of its own.
+        let seeds = studio.seeds();
+        assert!(!seeds[0].is_empty());
+        assert!(seeds.iter().all(|seed| *seed == seeds[0]), "{seeds:?}");
 
         let table = studio.sweep_table().await?;
         let mut headings = Vec::new();
@@ -108,6 +112,58 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         ];
         assert_eq!(shown, expected);
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a prompt that a comma made two of, at twice the price, and against a sweep that is
+/// doubled without a word.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
+    let name = "a_text_is_one_value_a_line";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.choose("Sweep").await?;
+        let axis = browser.find(&by("combobox", "Axis")).await?;
+        axis.select_by_value("prompt").await?;
+        let values = by("textbox", "Values");
+        browser
+            .paste(&values, "alpine lake, teal\nred dune")
+            .await?;
+        let understood = browser
+            .find(&by("list", "Values as understood"))
+            .await?
+            .text()
+            .await?;
+        assert_eq!(understood, "alpine lake, teal\nred dune");
+        studio.press("Add 2 items").await?;
+        assert_eq!(studio.rows().await?, ["alpine lake, teal", "red dune"]);
+        studio.press("Add 2 items").await?;
+        browser
+            .see_text("All 2 items are in the table already.", PATIENCE)
+            .await?;
+        assert_eq!(studio.rows().await?.len(), 2);
+        browser
+            .paste(&values, "alpine lake, teal\nblue bay")
+            .await?;
+        studio.press("Add 2 items").await?;
+        studio.press("Add the other 1").await?;
+        let rows = ["alpine lake, teal", "red dune", "blue bay"];
+        assert_eq!(studio.rows().await?, rows);
+
+        // What is sent stays in the table, and is not sent again by itself.
+        studio.press("Generate 3").await?;
+        studio.see_counts("3 completed").await?;
+        browser.find(&by("button", "Generate 0")).await?;
+        assert_eq!(studio.row_count().await?, 3);
+        studio.reload().await?;
+        browser.find(&by("button", "Generate 0")).await?;
+        studio.press("Send row 2 once more").await?;
+        studio.press("Generate 1").await?;
+        studio.sees_calls(2).await?;
+        assert_eq!(studio.sent()[3], "red dune");
+        studio.press("Take out the 3 sent").await?;
+        browser.find_gone(&by("region", "Items")).await
     })
     .await;
 }

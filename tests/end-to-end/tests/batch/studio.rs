@@ -349,11 +349,18 @@ impl<'a> Studio<'a> {
             .add(Rule::next(times, path, Fault::Delay { time }));
     }
 
-    /// The prompts in the table, row by row.
+    /// The seeds of all generate calls, in order.
+    pub fn seeds(&self) -> Vec<String> {
+        let calls = self.generate_calls();
+        calls.into_iter().flat_map(|call| call.seeds).collect()
+    }
+
+    /// The prompts in the table that are yet to be sent, row by row.
     pub async fn rows(&self) -> Result<Vec<String>> {
         let table = self.browser.find(&by("region", "Items")).await?;
         let script = "
             return [...arguments[0].querySelectorAll('[aria-label^=\"prompt, row \"]')]
+                .filter(cell => !cell.closest('tr').innerText.includes('Sent'))
                 .map(cell => cell.value)";
         let argument = vec![self.browser.argument(&table)];
         let rows = self.browser.run(script, argument).await?;

@@ -86,7 +86,7 @@ async fn odd_answers_to_status_and_response_lose_nothing() {
                     studio.generate("odd").await?;
                     said(studio, |text| {
                         // Accepted, and asked about; or its last word.
-                        let states = ["Stop watching", "Failed", "Completed"];
+                        let states = ["Hide (keeps running)", "Failed", "Completed"];
                         states.iter().any(|state| text.contains(state))
                     })
                     .await?;

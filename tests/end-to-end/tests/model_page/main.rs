@@ -1,5 +1,6 @@
 //! The page of a model: nothing typed is lost, no press is swallowed, and none is paid twice.
 
+mod again;
 mod presses;
 mod studio;
 mod typed;

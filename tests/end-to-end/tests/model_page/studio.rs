@@ -116,6 +116,13 @@ impl Studio<'_> {
         calls.flat_map(|call| call.prompts).collect()
     }
 
+    /// Every seed that was sent, in order.
+    pub fn seeds(&self) -> Vec<String> {
+        let calls = self.proxy.calls();
+        let calls = calls.into_iter().filter(is_generate);
+        calls.flat_map(|call| call.seeds).collect()
+    }
+
     /// Waits until so many prompts were sent.
     pub async fn sees_sent(&self, count: usize) -> Result<()> {
         until(format!("{count} prompts sent"), PATIENCE, async || {

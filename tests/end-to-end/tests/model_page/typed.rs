@@ -14,18 +14,19 @@ async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
 
 /// Guards against `?from=` being used again at every reload: what was typed after it was gone.
 #[tokio::test(flavor = "multi_thread")]
-async fn running_again_fills_the_form_once_and_edits_made_since_survive() {
-    let name = "running_again_fills_the_form_once";
+async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() {
+    let name = "an_edit_fills_the_form_once";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.type_prompt("the first").await?;
         browser.press(&by("button", "Generate")).await?;
         let task = browser.find(&containing("article", "the first")).await?;
         studio.type_prompt("something else").await?;
-        browser
-            .press(&by("link", "Run again").within(&task))
-            .await?;
+        browser.press(&by("link", "Edit").within(&task)).await?;
         studio.sees_prompt("the first").await?;
+        browser
+            .see_text("Changed in the form: prompt", PATIENCE)
+            .await?;
         let address = browser.client.current_url().await?;
         assert_eq!(address.query(), None, "it is still in the address");
 

@@ -1,0 +1,53 @@
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Task, TaskState};
+use leptos::prelude::*;
+
+use super::rescue;
+use crate::app::contexts;
+use crate::erased::{dynamic, memo, text, when};
+use crate::view::parts::kept::address_of_copy;
+use crate::view::parts::media::MediaView;
+
+/// The first output of a task, small, and how many more there are. Where its address is dead, the copy
+/// that this browser keeps. The service is not asked for a fresh one: of a list of old tasks it would be
+/// asked much.
+pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
+    let runner = contexts().runner;
+    let (key, category) =
+        task.with_untracked(|task| (task.key.clone(), task.model.category.clone()));
+    let outputs = memo({
+        let task = task.clone();
+        move || match &task.read().state {
+            TaskState::Ready { outputs, .. } => (outputs.first().cloned(), outputs.len()),
+            _ => (None, 0),
+        }
+    });
+    let more = move || outputs.read().1.saturating_sub(1);
+    let copy = address_of_copy();
+    let output = key.output(0);
+    let picture = move || {
+        let first = outputs.read().0.clone();
+        first
+            .map(|url| {
+                let kind = OutputKind::of(&url, &category);
+                let output = output.clone();
+                let on_gone = move |()| {
+                    if copy.read_untracked().is_empty() {
+                        rescue::show_copy(runner, output.clone(), copy);
+                    }
+                };
+                let url = Some(copy.get())
+                    .filter(|copy| !copy.is_empty())
+                    .unwrap_or(url);
+                view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+            })
+            .into_any()
+    };
+    view! {
+        {dynamic(picture)}
+        <span class="more" hidden=when(move || more() == 0)>
+            {text(move || format!("+{}", more()))}
+        </span>
+    }
+    .into_any()
+}

@@ -1,0 +1,121 @@
+//! A result can be made again, varied and removed, and whatever is pressed does what it says.
+
+use crate::studio::{MODEL, PATIENCE, play};
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::{any, by};
+use atelier_end_to_end::wait::{Seen, until};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// Guards against a result that nobody can make again, because the service alone knew its seed, and
+/// against a "Run again" that ran nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
+    let name = "a_seed_is_drawn_sent_and_shown";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("lucky").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find(&by("button", "Run again")).await?;
+        let seed = studio.seeds().remove(0);
+        assert!(seed.parse::<u64>().is_ok(), "no seed was sent: {seed}");
+        browser.see_text(&seed, PATIENCE).await?;
+
+        browser.press(&by("link", "Use this seed")).await?;
+        let field = by("spinbutton", "seed");
+        until("the seed in the form", PATIENCE, async || {
+            let value = browser.find(&field).await?.prop("value").await?;
+            Ok(match value.unwrap_or_default() {
+                value if value == seed => Seen::Yes(()),
+                other => Seen::NotYet(other),
+            })
+        })
+        .await?;
+        browser
+            .press(&by("button", "Put back what stood here"))
+            .await?;
+
+        browser.press(&by("button", "Run again")).await?;
+        studio.sees_sent(2).await?;
+        assert_eq!(studio.sent(), ["lucky", "lucky"]);
+        assert_ne!(studio.seeds()[1], seed);
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variations_are_the_same_input_with_other_seeds() {
+    let name = "variations_are_the_same_input";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("varied").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let count = browser.find(&by("combobox", "How many variations")).await?;
+        count.select_by_value("3").await?;
+        studio.hand("await twice('Vary', 120);").await?;
+        studio.sees_sent(4).await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(studio.sent(), ["varied"; 4]);
+        let seeds: HashSet<String> = studio.seeds().into_iter().collect();
+        assert_eq!(seeds.len(), 4, "{seeds:?}");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a removal without a way back, and against a dead twin beside what is sent again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
+    let name = "what_is_removed_can_be_had_back";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let refusal = Fault::Status {
+            status: 400,
+            retry_after: None,
+        };
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.type_prompt("once more").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.press(&by("button", "Retry")).await?;
+        browser.find(&by("button", "Run again")).await?;
+        browser.find_gone(&by("button", "Retry")).await?;
+        browser.see_text("Sent again", PATIENCE).await?;
+
+        studio.open(MODEL).await?;
+        browser.press(&by("button", "Remove")).await?;
+        browser.find_gone(&by("button", "Run again")).await?;
+        // A reload in between changes nothing.
+        studio.open(MODEL).await?;
+        browser.press(&by("button", "Undo")).await?;
+        browser.find(&by("button", "Run again")).await?;
+
+        browser.press(&by("link", "Tasks")).await?;
+        browser.see_text("1 task", PATIENCE).await?;
+        let list = browser.find(&by("list", "Tasks")).await?;
+        let rows = browser.find_all(&any("article").within(&list)).await?;
+        assert_eq!(rows.len(), 1);
+        // What a filter hides is left alone.
+        browser
+            .fill(&by("searchbox", "Search tasks"), "nothing like it")
+            .await?;
+        browser.see_text("0 tasks", PATIENCE).await?;
+        browser.find_gone(&by("button", "Clear finished")).await?;
+        // Found by a value.
+        let seed = studio.seeds().remove(0);
+        browser
+            .fill(&by("searchbox", "Search tasks"), &seed)
+            .await?;
+        browser.see_text("1 task", PATIENCE).await?;
+        browser.press(&by("button", "Clear finished")).await?;
+        browser.press(&by("button", "Remove them")).await?;
+        until("nothing left of it", PATIENCE, async || {
+            Ok(match studio.stored_tasks().await? {
+                0 => Seen::Yes(()),
+                count => Seen::NotYet(count.to_string()),
+            })
+        })
+        .await
+    })
+    .await;
+}
