@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use atelier_contract::Schema;
 use serde_json::{Map, Value};
 
 /// What an output is, judged before it is loaded.
@@ -140,10 +141,15 @@ fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, Outpu
         .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
 }
 
-/// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input says it: what
-/// comes can then be given its place before it is there.
-pub fn ratio(values: &Map<String, Value>) -> Option<String> {
-    let ratio = values.get("aspect_ratio").or_else(|| values.get("size"))?;
+/// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input or a
+/// default says it: what comes can then be given its place before it is there.
+pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<String> {
+    let default = |name: &str| {
+        let (parameter, _) = schema?.parameter(name)?;
+        parameter.default.as_ref()
+    };
+    let value = |name: &str| values.get(name).or_else(|| default(name));
+    let ratio = value("aspect_ratio").or_else(|| value("size"))?;
     let (width, height) = ratio.as_str()?.split_once([':', 'x', '*', '/'])?;
     let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
     Some(format!("{} / {}", side(width)?, side(height)?))
@@ -283,7 +289,10 @@ mod tests {
     #[test]
     fn shapes_that_inputs_ask_for() {
         let ratio = |name: &str, value: serde_json::Value| {
-            ratio(serde_json::json!({ name: value }).as_object().unwrap())
+            ratio(
+                serde_json::json!({ name: value }).as_object().unwrap(),
+                None,
+            )
         };
         assert_eq!(ratio("aspect_ratio", "16:9".into()).unwrap(), "16 / 9");
         assert_eq!(ratio("size", "1024x768".into()).unwrap(), "1024 / 768");
@@ -291,6 +300,13 @@ mod tests {
             assert_eq!(ratio("aspect_ratio", value.into()), None);
         }
         assert_eq!(ratio("size", 3.into()), None);
+        let schema: Schema = serde_json::from_value(serde_json::json!({
+            "category": "image", "subcategory": "a", "parameters": {"optional": [
+                {"name": "aspect_ratio", "type": "enum", "allowedValues": ["1:1"], "default": "1:1"}
+            ]}
+        }))
+        .unwrap();
+        assert_eq!(super::ratio(&Map::new(), Some(&schema)).unwrap(), "1 / 1");
     }
 
     #[test]

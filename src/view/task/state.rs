@@ -3,7 +3,7 @@ use atelier_engine::{Task, TaskKey, TaskState, duration, history, output};
 use leptos::prelude::*;
 
 use super::words;
-use crate::erased::{text, when};
+use crate::erased::{derived, text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -88,7 +88,10 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             }
         })
     };
-    let ratio = task.with_untracked(|task| output::ratio(task.input.values()));
+    let values = task.with_untracked(|task| task.input.values().clone());
+    let catalog = contexts().catalog;
+    let ratio =
+        derived(move || output::ratio(&values, catalog.schema(&model).loaded().map(|s| &**s)));
     let unwatched = when(move || !task.read().watching);
     view! {
         <div class="waiting" style:aspect-ratio=ratio>
