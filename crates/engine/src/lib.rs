@@ -27,6 +27,7 @@ pub mod crash_report;
 pub mod duration;
 pub mod file_name;
 pub mod fold;
+pub mod folded;
 pub mod function_schema;
 pub mod highlight;
 pub mod history;

@@ -136,6 +136,10 @@ impl Field {
 pub fn focus(id: &str) {
     let element = document().get_element_by_id(id);
     if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+        // What is folded away can't take the focus.
+        if let Ok(Some(fold)) = element.closest("details") {
+            let _ = fold.set_attribute("open", "");
+        }
         let _ = element.focus();
     }
 }

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Problem, Schema};
 use atelier_engine::control::Control;
+use atelier_engine::folded;
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -40,9 +41,44 @@ pub fn Fields(
     if fields.is_empty() {
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
+    let folded = folded::folded(&schema);
+    let is_changed = {
+        let names: Vec<String> = (folded.iter())
+            .filter_map(|at| Some(fields.get(*at)?.0.parameter.name.clone()))
+            .collect();
+        move || {
+            names
+                .iter()
+                .filter(|name| draft.read().get(name).is_some())
+                .count()
+        }
+    };
+    let (more, first): (Vec<_>, Vec<_>) = fields
+        .into_iter()
+        .enumerate()
+        .partition(|(at, _)| folded.contains(at));
+    let first = controls(first);
+    if more.is_empty() {
+        return first;
+    }
+    let changed = text(move || match is_changed() {
+        0 => String::new(),
+        n => format!("{n} changed"),
+    });
+    view! {
+        {first}
+        <details class="more-fields">
+            <summary>"More" <span class="muted">{changed}</span></summary>
+            <div class="form-scroll">{controls(more)}</div>
+        </details>
+    }
+    .into_any()
+}
+
+fn controls(fields: Vec<(usize, (Field, Control))>) -> AnyView {
     fields
         .into_iter()
-        .map(|(field, control)| match control {
+        .map(|(_, (field, control))| match control {
             Control::LongText => view! { <text_field::LongText field /> }.into_any(),
             Control::Text => view! { <text_field::Text field /> }.into_any(),
             Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),

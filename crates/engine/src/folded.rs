@@ -1,0 +1,76 @@
+//! Which parameters of a long form are in sight, and which are folded away until they are wanted.
+
+use atelier_contract::{Parameter, Schema};
+
+/// A form of as many parameters is shown whole.
+const MOST_AT_ONCE: usize = 9;
+
+/// Fewer are not worth a fold.
+const LEAST_FOLDED: usize = 3;
+
+/// What people set often, whatever the model.
+const COMMON: [&str; 9] = [
+    "aspect_ratio",
+    "duration",
+    "height",
+    "num_outputs",
+    "quality",
+    "resolution",
+    "seed",
+    "style",
+    "width",
+];
+
+/// The positions of the parameters that are folded away, in the form's order; none of a short form.
+pub fn folded(schema: &Schema) -> Vec<usize> {
+    let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
+    if parameters.len() <= MOST_AT_ONCE {
+        return Vec::new();
+    }
+    let is_first = |(parameter, required): &(&Parameter, bool)| {
+        *required
+            || parameter.is_long_text()
+            || parameter.media().is_some()
+            || COMMON.contains(&parameter.name.as_str())
+    };
+    let folded: Vec<usize> = (parameters.iter().enumerate())
+        .filter(|(_, parameter)| !is_first(parameter))
+        .map(|(at, _)| at)
+        .collect();
+    if folded.len() < LEAST_FOLDED {
+        return Vec::new();
+    }
+    folded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn schema(optional: &[&str]) -> Schema {
+        let parameter = |name: &&str| json!({"name": name, "type": "integer"});
+        let optional: Vec<Value> = optional.iter().map(parameter).collect();
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [
+                    {"name": "prompt", "type": "string"}, {"name": "kernel", "type": "integer"}
+                ],
+                "optional": optional
+            }
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_short_form_is_whole_and_a_long_one_begins_with_what_is_wanted() {
+        let names = ["a", "b", "seed", "c", "d", "style", "e", "f"];
+        assert!(folded(&schema(&names[..7])).is_empty());
+        assert_eq!(folded(&schema(&names)), [2, 3, 5, 6, 8, 9]);
+        let common = [
+            "seed", "style", "width", "height", "quality", "duration", "a", "b",
+        ];
+        assert!(folded(&schema(&common)).is_empty());
+    }
+}
