@@ -9,8 +9,8 @@ use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
 use super::Runner;
+use crate::boxed::after;
 use crate::browser::clock;
-use crate::erased::after;
 
 impl Runner {
     /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a retry;

@@ -7,15 +7,15 @@ mod mode;
 mod one;
 mod result;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId};
 use leptos::prelude::*;
 
 use super::batch::batch;
 use super::integrations::{downloads, integrations};
 use super::parts::failure::Failure;
+use crate::boxed::{dynamic, text};
 use crate::catalog::Load;
-use crate::erased::{dynamic, text};
 use mode::Mode;
 
 /// Another model is another page: nothing of the form before is left over.

@@ -3,7 +3,7 @@
 use atelier_contract::{Parameter, Schema};
 
 /// A form of as many parameters is shown whole.
-const MOST_AT_ONCE: usize = 9;
+const MAX_AT_ONCE: usize = 9;
 
 /// Fewer are not worth a fold.
 const LEAST_FOLDED: usize = 3;
@@ -24,7 +24,7 @@ const COMMON: [&str; 9] = [
 /// The positions of the parameters that are folded away, in the form's order; none of a short form.
 pub fn folded(schema: &Schema) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
-    if parameters.len() <= MOST_AT_ONCE {
+    if parameters.len() <= MAX_AT_ONCE {
         return Vec::new();
     }
     let is_first = |(parameter, required): &(&Parameter, bool)| {

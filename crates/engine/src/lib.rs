@@ -9,11 +9,12 @@ mod state;
 mod task;
 mod time;
 
-pub use engine::{Call, CallId, CallKind, Command, Engine, Hindrance, Idempotency};
-pub use reduce::{Duty, Event, apply};
+pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency};
+pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
 pub use task::{
-    Account, Action, BatchAction, BatchKey, BatchPlace, Task, TaskKey, Trouble, UNDO, removed_last,
+    Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Task, TaskKey, UNDO,
+    removed_last,
 };
 pub use time::Millis;
 pub use wait_reason::{Sending, wait_reason};
@@ -29,19 +30,19 @@ pub mod file_name;
 pub mod fold;
 pub mod folded;
 pub mod function_schema;
+pub mod grouped_grid;
 pub mod highlight;
 pub mod history;
-pub mod kept;
 pub mod lease;
 pub mod manifest;
 pub mod output;
+pub mod output_cache;
 pub mod press;
 pub mod release;
 pub mod rerun;
 pub mod route;
 pub mod search;
 pub mod seed;
-pub mod shelves;
 pub mod snippet;
 mod sort;
 mod wait_reason;

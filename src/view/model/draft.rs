@@ -5,9 +5,9 @@ use atelier_contract::{Draft, ModelId, json};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 
-use crate::app::contexts;
+use crate::boxed::effect;
 use crate::browser::local::Place;
-use crate::erased::effect;
+use crate::contexts::contexts;
 
 thread_local! {
     /// What could not be stored, by its place: it lasts as long as the page.

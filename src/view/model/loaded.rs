@@ -7,8 +7,8 @@ use atelier_contract::{Draft, Entry, Schema};
 use atelier_engine::{TaskKey, rerun, seed};
 use leptos::prelude::*;
 
-use crate::app::contexts;
-use crate::erased::{dynamic, effect, handler, memo};
+use crate::boxed::{dynamic, effect, handler, memo};
+use crate::contexts::contexts;
 
 #[derive(Clone)]
 pub enum Loaded {

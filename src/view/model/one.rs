@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::press::Presses;
 use atelier_engine::seed;
@@ -11,9 +11,9 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
 use super::loaded::{self, Loaded};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::{clock, random};
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;

@@ -1,16 +1,16 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::{Task, TaskKey, duration, history};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
-use crate::erased::{effect, handler, memo, text, when};
+use crate::boxed::{effect, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::{StatePill, TaskArticle, name, thumbnail};
 
 /// How many of a model's tasks are at hand beside its form; the rest is under Tasks.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// This model's latest task, large, and those before it in a strip.
 #[component]
@@ -29,7 +29,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                         .task(key)
                         .is_some_and(|task| task.with_untracked(is_single))
                 })
-                .take(MOST + 1)
+                .take(MAX + 1)
                 .cloned()
                 .collect::<Vec<TaskKey>>()
         })
@@ -56,7 +56,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
     };
     let others = move || {
         let shown = shown.get();
-        let others = tasks.get().into_iter().take(MOST);
+        let others = tasks.get().into_iter().take(MAX);
         others
             .filter(|key| Some(key) != shown.as_ref())
             .map(|key| Item::new(key.0.clone(), move || small(key.clone(), chosen)))
@@ -79,7 +79,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
             {list(article)}
             <div class="strip" hidden=when(move || tasks.read().len() < 2)>
                 {list(others)}
-                <a class="button quiet" href="/tasks" hidden=when(move || tasks.read().len() <= MOST)>
+                <a class="button quiet" href="/tasks" hidden=when(move || tasks.read().len() <= MAX)>
                     "All tasks"
                 </a>
             </div>

@@ -1,19 +1,19 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Action, Phase, Task, rerun, seed};
 use leptos::prelude::*;
 
 use super::fresh;
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::local::Place;
 use crate::browser::random;
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::held::Held;
 
 /// How many variations were made last, in this browser.
 const VARIATIONS: &str = "atelier.variations";
-const MOST_VARIATIONS: usize = 8;
+const MAX_VARIATIONS: usize = 8;
 
 /// What a person may press.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -200,14 +200,14 @@ pub fn Actions(task: Task) -> impl IntoView {
 fn variations(vary: impl Fn(usize) + 'static) -> AnyView {
     let kept = Place::Browser.read(VARIATIONS);
     let kept = kept.and_then(|kept| kept.parse().ok());
-    let count = RwSignal::new(kept.unwrap_or(4_usize).clamp(1, MOST_VARIATIONS));
+    let count = RwSignal::new(kept.unwrap_or(4_usize).clamp(1, MAX_VARIATIONS));
     let choose = move |event| {
         if let Ok(chosen) = event_target_value(&event).parse() {
             count.set(chosen);
             Place::Browser.write(VARIATIONS, &chosen.to_string());
         }
     };
-    let options = (1..=MOST_VARIATIONS)
+    let options = (1..=MAX_VARIATIONS)
         .map(|n| {
             let is_chosen = when(move || count.get() == n);
             view! {

@@ -4,13 +4,13 @@ use atelier_engine::{Action, TaskKey, TaskState};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
+use crate::boxed::spawn;
 use crate::browser::clock;
-use crate::erased::spawn;
 use crate::runner::Runner;
 use crate::view::parts::answer::Answer;
 
 const LOOK_MS: u32 = 100;
-const PATIENCE_MS: u32 = 15_000;
+const TIMEOUT_MS: u32 = 15_000;
 
 /// Asks the service for the addresses once more, and says what came of it.
 pub fn ask(runner: Runner, key: TaskKey, answer: Answer) {
@@ -27,7 +27,7 @@ pub fn ask(runner: Runner, key: TaskKey, answer: Answer) {
     answer.say("Asking the service…".into());
     spawn(async move {
         let mut waited = 0;
-        while waited < PATIENCE_MS {
+        while waited < TIMEOUT_MS {
             TimeoutFuture::new(LOOK_MS).await;
             waited += LOOK_MS;
             let (now, refreshed) = outputs();

@@ -1,12 +1,12 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use super::lasting::Shown;
-use crate::erased::{dynamic, handler};
+use super::output_view::ShownOutput;
+use crate::boxed::{dynamic, handler};
 use crate::view::parts::media::MediaView;
 
 /// Lies over a picture: pressed, it shows that as large as the window is.
-pub fn enlarge(shown: &Shown, label: String) -> AnyView {
+pub fn enlarge(shown: &ShownOutput, label: String) -> AnyView {
     let dialog = NodeRef::<Dialog>::new();
     let is_open = RwSignal::new(false);
     let open = move |_| {

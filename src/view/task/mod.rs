@@ -4,14 +4,14 @@ mod actions;
 mod fresh;
 mod inputs;
 mod large;
-mod lasting;
+pub mod output_recovery;
+mod output_view;
 mod outputs;
-pub mod rescue;
 mod state;
 mod thumbnail;
 mod words;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
@@ -20,8 +20,8 @@ pub use state::{StateLine, StatePill};
 pub use thumbnail::thumbnail;
 pub use words::name;
 
+use crate::boxed::{dynamic, memo, text};
 use crate::browser::clock;
-use crate::erased::{dynamic, memo, text};
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]

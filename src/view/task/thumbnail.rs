@@ -2,10 +2,10 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::{Task, TaskState};
 use leptos::prelude::*;
 
-use super::rescue;
-use crate::app::contexts;
-use crate::erased::{dynamic, memo, text, when};
-use crate::view::parts::kept::address_of_copy;
+use super::output_recovery;
+use crate::boxed::{dynamic, memo, text, when};
+use crate::contexts::contexts;
+use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media::MediaView;
 
 /// The first output of a task, small, and how many more there are. Where its address is dead, the copy
@@ -33,7 +33,7 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
                 let output = output.clone();
                 let on_gone = move |()| {
                     if copy.read_untracked().is_empty() {
-                        rescue::show_copy(runner, output.clone(), copy);
+                        output_recovery::show_copy(runner, output.clone(), copy);
                     }
                 };
                 let url = Some(copy.get())

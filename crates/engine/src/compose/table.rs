@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
-use super::{MOST_ROWS, columns};
+use super::{MAX_ROWS, columns};
 use crate::{BatchKey, BatchPlace, seed};
 
 pub use writer::Writer;
@@ -185,7 +185,7 @@ impl Table {
             return Ok(());
         }
         let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
-        if count > MOST_ROWS {
+        if count > MAX_ROWS {
             return Err(too_many(count));
         }
         self.unless_swept(parameter);
@@ -298,7 +298,7 @@ impl Table {
     /// Puts the same row once more below itself.
     pub fn duplicate(&mut self, id: u64, schema: &Schema) {
         if let Some(at) = self.place(id)
-            && self.rows.len() < MOST_ROWS
+            && self.rows.len() < MAX_ROWS
         {
             self.grid = None;
             let row = self.new_row(self.rows[at].draft.clone(), schema);
@@ -359,10 +359,10 @@ impl Table {
     /// Refused, with a sentence, where so many more rows are too many. What was sent makes way.
     fn make_room(&mut self, more: usize) -> Result<(), String> {
         let count = self.rows.len() - self.sent() + more;
-        if count > MOST_ROWS {
+        if count > MAX_ROWS {
             return Err(too_many(count));
         }
-        if self.rows.len() + more > MOST_ROWS {
+        if self.rows.len() + more > MAX_ROWS {
             self.clear_sent();
         }
         Ok(())
@@ -383,7 +383,7 @@ impl Table {
 }
 
 fn too_many(count: usize) -> String {
-    format!("These would be {count} rows; a batch has at most {MOST_ROWS}.")
+    format!("These would be {count} rows; a batch has at most {MAX_ROWS}.")
 }
 
 /// A row that was sent, as it is stored: apart from the others, so that a version that knows nothing of

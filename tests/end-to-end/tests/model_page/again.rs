@@ -1,6 +1,6 @@
 //! A result can be made again, varied and removed, and whatever is pressed does what it says.
 
-use crate::studio::{MODEL, PATIENCE, play};
+use crate::studio::{MODEL, TIMEOUT, play};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{any, by};
 use atelier_end_to_end::wait::{Seen, until};
@@ -19,11 +19,11 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
         browser.find(&by("button", "Run again")).await?;
         let seed = studio.seeds().remove(0);
         assert!(seed.parse::<u64>().is_ok(), "no seed was sent: {seed}");
-        browser.see_text(&seed, PATIENCE).await?;
+        browser.see_text(&seed, TIMEOUT).await?;
 
         browser.press(&by("link", "Use this seed")).await?;
         let field = by("spinbutton", "seed");
-        until("the seed in the form", PATIENCE, async || {
+        until("the seed in the form", TIMEOUT, async || {
             let value = browser.find(&field).await?.prop("value").await?;
             Ok(match value.unwrap_or_default() {
                 value if value == seed => Seen::Yes(()),
@@ -80,7 +80,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.press(&by("button", "Retry")).await?;
         browser.find(&by("button", "Run again")).await?;
         browser.find_gone(&by("button", "Retry")).await?;
-        browser.see_text("Sent again", PATIENCE).await?;
+        browser.see_text("Sent again", TIMEOUT).await?;
 
         studio.open(MODEL).await?;
         browser.press(&by("button", "Remove")).await?;
@@ -91,7 +91,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.find(&by("button", "Run again")).await?;
 
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("1 task", PATIENCE).await?;
+        browser.see_text("1 task", TIMEOUT).await?;
         let list = browser.find(&by("list", "Tasks")).await?;
         let rows = browser.find_all(&any("article").within(&list)).await?;
         assert_eq!(rows.len(), 1);
@@ -99,17 +99,17 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser
             .fill(&by("searchbox", "Search tasks"), "nothing like it")
             .await?;
-        browser.see_text("0 tasks", PATIENCE).await?;
+        browser.see_text("0 tasks", TIMEOUT).await?;
         browser.find_gone(&by("button", "Clear finished")).await?;
         // Found by a value.
         let seed = studio.seeds().remove(0);
         browser
             .fill(&by("searchbox", "Search tasks"), &seed)
             .await?;
-        browser.see_text("1 task", PATIENCE).await?;
+        browser.see_text("1 task", TIMEOUT).await?;
         browser.press(&by("button", "Clear finished")).await?;
         browser.press(&by("button", "Remove them")).await?;
-        until("nothing left of it", PATIENCE, async || {
+        until("nothing left of it", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {
                 0 => Seen::Yes(()),
                 count => Seen::NotYet(count.to_string()),

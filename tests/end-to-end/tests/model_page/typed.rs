@@ -1,6 +1,6 @@
 //! What is typed survives.
 
-use crate::studio::{MODEL, PATIENCE, Studio, play};
+use crate::studio::{MODEL, Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing};
 
@@ -25,7 +25,7 @@ async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() 
         browser.press(&by("link", "Edit").within(&task)).await?;
         studio.sees_prompt("the first").await?;
         browser
-            .see_text("Changed in the form: prompt", PATIENCE)
+            .see_text("Changed in the form: prompt", TIMEOUT)
             .await?;
         let address = browser.client.current_url().await?;
         assert_eq!(address.query(), None, "it is still in the address");
@@ -46,7 +46,7 @@ async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() 
         // A task that is not in this browser leaves the form as it was, and says so.
         studio.open(&format!("{MODEL}?from=no-such-task")).await?;
         browser
-            .see_text("not in this browser any more", PATIENCE)
+            .see_text("not in this browser any more", TIMEOUT)
             .await?;
         studio.sees_prompt("edited since").await
     })
@@ -102,7 +102,7 @@ async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() 
             studio.proxy.before_each_page(browser, refusal).await?;
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
-            browser.see_text("is not being kept", PATIENCE).await?;
+            browser.see_text("is not being kept", TIMEOUT).await?;
             let said = "return document.body.innerText.split('is not being kept').length - 1";
             let said = browser.run(said, vec![]).await?;
             assert_eq!(said.as_u64(), Some(1), "how often it was said");

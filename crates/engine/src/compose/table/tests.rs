@@ -153,7 +153,7 @@ fn rows_that_the_table_has_already_are_told_apart() {
 fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
     let schema = schema();
     let mut table = Table::default();
-    table.append(vec![prompt("a"); MOST_ROWS], &schema).unwrap();
+    table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
     send(&mut table, "one");
     table.append(vec![prompt("b")], &schema).unwrap();
     assert_eq!(table.rows().len(), 1);
@@ -202,7 +202,7 @@ fn too_many_rows_are_refused_and_nothing_changes() {
     let mut table = Table::default();
     table.append(vec![prompt("a")], &schema).unwrap();
     let before = table.clone();
-    assert!(table.append(vec![prompt("b"); MOST_ROWS], &schema).is_err());
+    assert!(table.append(vec![prompt("b"); MAX_ROWS], &schema).is_err());
     assert_eq!(table, before);
 }
 

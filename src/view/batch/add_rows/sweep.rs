@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::axis::{Written, axis};
 use super::base_hint;
 use super::held_seed::HeldSeed;
-use crate::erased::{dynamic, effect, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;

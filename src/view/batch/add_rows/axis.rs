@@ -6,11 +6,11 @@ use atelier_engine::compose::sweep::Axis;
 use icondata_lu::LuX;
 use leptos::prelude::*;
 
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// Values of an axis that are listed.
-const MOST_VALUES: usize = 24;
+const MAX_VALUES: usize = 24;
 
 /// A parameter that takes several values, as a person writes it.
 #[derive(Debug, Clone, PartialEq)]
@@ -196,8 +196,8 @@ fn numbered(values: &[String], is_ticked: bool) -> AnyView {
     if values.is_empty() || is_ticked {
         return ().into_any();
     }
-    let rest = values.len().saturating_sub(MOST_VALUES);
-    let lines = values.iter().take(MOST_VALUES);
+    let rest = values.len().saturating_sub(MAX_VALUES);
+    let lines = values.iter().take(MAX_VALUES);
     let lines = lines
         .map(|value| view! { <li dir="auto">{value.clone()}</li> }.into_any())
         .collect_view();

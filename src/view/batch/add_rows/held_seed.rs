@@ -5,8 +5,8 @@ use atelier_engine::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 
+use crate::boxed::{handler, when};
 use crate::browser::random;
-use crate::erased::{handler, when};
 use crate::view::parts::glyph::Glyph;
 
 /// The seed that all items of a sweep share, so that only what is swept differs. For models that have
