@@ -7,8 +7,8 @@ use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::app::Contexts;
+use crate::browser::random;
 use crate::browser::storage::Store;
-use crate::browser::{clock, random};
 use crate::erased::spawn;
 
 thread_local! {
@@ -67,7 +67,7 @@ impl Batches {
         grid: Option<GridLabels>,
     ) -> Option<BatchKey> {
         let first = inputs.first()?;
-        let now = clock::now();
+        let now = self.0.runner.created();
         let title: String = first.title().chars().take(60).collect();
         let batch = Batch {
             key: BatchKey(random::key()),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use atelier_contract::Input;
 use atelier_engine::{
     Action, BatchAction, BatchKey, Call, CallKind, Command, Engine, Hindrance, Millis, Sending,
-    Task, TaskKey, wait_reason,
+    Task, TaskKey, history, wait_reason,
 };
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
@@ -282,6 +282,16 @@ impl Runner {
         generation.flatten()
     }
 
+    /// When a task that is made now says that it was created.
+    pub fn created(&self) -> Millis {
+        let keys = self.keys.read_untracked();
+        let newest = keys.first().and_then(|key| self.task(key));
+        history::created(
+            clock::now(),
+            newest.map(|task| task.with_untracked(|task| task.created)),
+        )
+    }
+
     /// Sends a validated input; the task it becomes.
     pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
         let task = Task::new(
@@ -289,7 +299,7 @@ impl Runner {
             self.session.account(),
             model_name.to_owned(),
             input,
-            clock::now(),
+            self.created(),
         );
         let key = task.key.clone();
         self.submit_tasks(vec![task]);
@@ -325,7 +335,7 @@ impl Runner {
             self.session.account(),
             old.model_name,
             old.input,
-            clock::now(),
+            self.created(),
         );
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
