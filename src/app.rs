@@ -1,9 +1,9 @@
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
+use crate::boxed::dynamic;
 use crate::catalog::Catalog;
 use crate::deferred::Deferred;
-use crate::erased::dynamic;
 use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;

@@ -5,10 +5,10 @@
 mod app;
 pub mod archive;
 pub mod batches;
+pub mod boxed;
 pub mod browser;
 pub mod catalog;
 pub mod deferred;
-pub mod erased;
 pub mod navigation;
 pub mod notices;
 pub mod runner;

@@ -9,36 +9,36 @@ use std::sync::Arc;
 
 use atelier_contract::Input;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Call, CallKind, Command, Engine, Hindrance, Millis, Sending,
+    Action, BatchAction, BatchKey, BlockReason, Call, CallKind, Command, Engine, Millis, Sending,
     Task, TaskKey, history, wait_reason,
 };
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
 
+use crate::boxed::{effect, spawn};
 use crate::browser::leadership::Leadership;
 use crate::browser::storage::{Storage, StorageError, Store};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, http, lifecycle, random};
-use crate::erased::{effect, spawn};
 use crate::notices::Notices;
 use crate::session::Session;
 
+mod cache_queue;
 mod connection;
 mod inner;
-pub mod kept;
-mod news;
-mod note;
+mod notifications;
+pub mod output_cache;
 mod records;
 mod shown;
 mod stopped;
-mod talk;
+mod tab_message;
+mod tab_sync;
 mod waits;
-mod wanted;
 
+use cache_queue::CacheQueue;
 use inner::InnerHandle;
-use note::Note;
 use stopped::Stopped;
-use wanted::Keeper;
+use tab_message::TabMessage;
 
 const CHANNEL: &str = "atelier";
 
@@ -58,7 +58,7 @@ pub struct Runner {
     /// Moves on whenever a copy of an output comes or goes.
     copies_changed: RwSignal<u64>,
     /// What holds back the tab that makes the calls.
-    hindrance: RwSignal<Option<Hindrance>>,
+    block_reason: RwSignal<Option<BlockReason>>,
     is_open: RwSignal<bool>,
 }
 
@@ -90,7 +90,7 @@ struct Inner {
     /// Heard before, a task submitted in that moment would not be in what was read, and be taken
     /// for one that was removed.
     unheard: Option<Vec<String>>,
-    keeper: Keeper,
+    cache_queue: CacheQueue,
     stopped: Stopped,
 }
 
@@ -107,7 +107,7 @@ impl Runner {
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
             copies_changed: RwSignal::new(0),
-            hindrance: RwSignal::new(None),
+            block_reason: RwSignal::new(None),
             is_open: RwSignal::new(false),
         }
     }
@@ -136,7 +136,7 @@ impl Runner {
             leadership: None,
             generation: 0,
             unheard: None,
-            keeper: Keeper::default(),
+            cache_queue: CacheQueue::default(),
             stopped: Stopped::default(),
         });
         let mut before = None;
@@ -174,11 +174,11 @@ impl Runner {
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
         this.inner
             .update_value(|inner| inner.channel = Some(channel));
-        this.tell(&Note::StateWanted);
+        this.tell(&TabMessage::StateWanted);
         Interval::new(1_000, move || {
             let leading = this.inner.try_with_value(|inner| inner.leading);
             if leading == Some(false) && lifecycle::is_visible() {
-                this.tell(&Note::Tick);
+                this.tell(&TabMessage::Tick);
             }
         })
         .forget();
@@ -222,7 +222,7 @@ impl Runner {
             inner.unheard = None;
             inner.engine.set_leading(false, clock::now());
         });
-        self.tell(&Note::StateWanted);
+        self.tell(&TabMessage::StateWanted);
     }
 
     /// This tab leads from now on: what the last leader left is read afresh, because it may have
@@ -347,7 +347,7 @@ impl Runner {
         let leading = self.inner.with_value(|inner| inner.leading);
         self.with_engine(|engine| engine.submit(tasks.clone(), clock::now()));
         if !leading {
-            self.tell(&Note::Submitted(tasks));
+            self.tell(&TabMessage::Submitted(tasks));
         }
     }
 
@@ -366,7 +366,7 @@ impl Runner {
             });
         } else {
             for key in keys {
-                self.tell(&Note::Act(key.clone(), action));
+                self.tell(&TabMessage::Act(key.clone(), action));
             }
         }
     }
@@ -377,7 +377,7 @@ impl Runner {
             self.is_stopped_at(batch, true);
         }
         // Also where this tab leads: the others are to know where it was stopped last.
-        self.tell(&Note::ActOnBatch(batch.clone(), action));
+        self.tell(&TabMessage::ActOnBatch(batch.clone(), action));
         if self.inner.with_value(|inner| inner.leading) {
             self.with_engine(|engine| engine.act_on_batch(batch, action, clock::now()));
         }
@@ -396,28 +396,28 @@ impl Runner {
     /// Polls at once, as far as the limits allow; whichever tab makes the calls.
     pub fn wake(&self) {
         self.with_engine(|engine| engine.wake(clock::now()));
-        self.tell(&Note::Wake);
+        self.tell(&TabMessage::Wake);
     }
 
     /// The service was seen to take the present credentials.
     pub fn credentials_accepted(&self) {
         self.session.set_refused(false);
         self.with_engine(|engine| engine.credentials_changed(clock::now()));
-        self.tell(&Note::CredentialsAccepted);
+        self.tell(&TabMessage::CredentialsAccepted);
     }
 
     /// Why no calls are made at present; tracked.
-    pub fn hindrance(&self) -> Option<Hindrance> {
-        self.hindrance.get()
+    pub fn block_reason(&self) -> Option<BlockReason> {
+        self.block_reason.get()
     }
 
     /// Why a task has not been sent; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
-        let hindrance = self.hindrance.read();
+        let block_reason = self.block_reason.read();
         let sending = Sending {
             account: &self.session.account(),
             has_credentials: self.session.credentials().is_some(),
-            hindrance: hindrance.as_ref(),
+            block_reason: block_reason.as_ref(),
         };
         wait_reason(task, sending, now)
     }
@@ -441,17 +441,17 @@ impl Runner {
             (
                 commands,
                 inner.engine.next_wake(),
-                inner.engine.hindrance(now),
+                inner.engine.block_reason(now),
                 inner.engine.is_refused(),
             )
         });
-        let Some((commands, next_wake, hindrance, is_refused)) = decided else {
+        let Some((commands, next_wake, block_reason, is_refused)) = decided else {
             return;
         };
         self.carry_out(commands);
         // A follower hears it from the leader.
-        if self.generation().is_some() && *self.hindrance.read_untracked() != hindrance {
-            self.hindrance.set(hindrance);
+        if self.generation().is_some() && *self.block_reason.read_untracked() != block_reason {
+            self.block_reason.set(block_reason);
             self.session.set_refused(is_refused);
             self.tell_state();
         }
@@ -484,7 +484,7 @@ impl Runner {
                 Command::Delete(key) => {
                     self.hide(&key);
                     self.forget(&key);
-                    self.tell(&Note::Removed(key));
+                    self.tell(&TabMessage::Removed(key));
                 }
                 Command::Wait { address, until } => waits::keep(&address, until),
                 Command::Call(call) => {
@@ -499,7 +499,7 @@ impl Runner {
         }
         if !saved.is_empty() {
             for task in &saved {
-                self.tell(&Note::Task(Box::new(task.clone())));
+                self.tell(&TabMessage::Task(Box::new(task.clone())));
             }
             let written = self.write(&saved);
             spawn(async move {
@@ -544,7 +544,7 @@ impl Runner {
         let key = call.idempotency_key.as_deref();
         let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
         self.with_engine(|engine| {
-            engine.answered(call.id, answer, clock::now(), &mut random::unit);
+            engine.responded(call.id, answer, clock::now(), &mut random::unit);
         });
     }
 }

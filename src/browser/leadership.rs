@@ -15,7 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::local::Place;
 use super::{clock, panic, random};
-use crate::erased::spawn;
+use crate::boxed::spawn;
 
 /// The lock's name, and the lease's.
 const NAME: &str = "atelier.leader";

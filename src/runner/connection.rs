@@ -6,10 +6,10 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::Runner;
-use super::note::Note;
+use super::tab_message::TabMessage;
+use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::storage::{Storage, StorageError};
-use crate::erased::spawn;
 
 /// How long storage may take to open before the page goes on without it.
 const OPEN_TIMEOUT_MS: u32 = 3_000;
@@ -63,7 +63,7 @@ impl Runner {
 
     async fn learn_stored(self) -> Result<(), StorageError> {
         for task in self.read_all().await? {
-            self.learn(task);
+            self.merge_remote(task);
         }
         self.copies_changed.update(|changes| *changes += 1);
         // A leader takes on what it has not known.
@@ -150,6 +150,6 @@ impl Runner {
     /// The person wants tasks to be sent although they can't be kept.
     pub fn send_unkept(&self) {
         self.with_engine(|engine| engine.accept_unkept(clock::now()));
-        self.tell(&Note::SendUnkept);
+        self.tell(&TabMessage::SendUnkept);
     }
 }

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 pub use list::TasksPage;
 
 use super::task::TaskArticle;
-use crate::erased::{dynamic, memo};
+use crate::boxed::{dynamic, memo};
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]

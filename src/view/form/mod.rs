@@ -18,7 +18,7 @@ use leptos::prelude::*;
 
 pub use field::Field;
 
-use crate::erased::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, text, when};
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.

@@ -8,8 +8,8 @@ use gloo_events::EventListener;
 use leptos::prelude::*;
 
 use crate::app::contexts;
+use crate::boxed::effect;
 use crate::browser::local::Place;
-use crate::erased::effect;
 use crate::runner::Runner;
 
 thread_local! {

@@ -1,6 +1,6 @@
 use std::rc::Rc;
 
-use crate::erased::effect;
+use crate::boxed::effect;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::studio::{PATIENCE, Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -28,7 +28,7 @@ async fn generate_with(name: &str, script: &str) {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
-        browser.see_text("Completed", PATIENCE).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
         says_so_on_every_page(browser).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("article", "in memory")).await?;
@@ -38,7 +38,7 @@ async fn generate_with(name: &str, script: &str) {
 }
 
 async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
-    browser.see_text(NOT_KEPT, PATIENCE).await?;
+    browser.see_text(NOT_KEPT, TIMEOUT).await?;
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
@@ -138,7 +138,7 @@ async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
         studio.accepted(1).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
         studio.generate(&form, "not kept").await?;
         let question = browser.find(&by("dialog", "Send without keeping")).await?;
         assert_eq!(studio.sent("not kept"), 0, "it was sent unasked");
@@ -170,7 +170,7 @@ async fn full_storage_holds_sending_until_there_is_room() {
         browser
             .press(&by("button", "Not yet").within(&question))
             .await?;
-        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
         assert_eq!(studio.sent("waits for room"), 0, "it was sent unasked");
         browser.run("window.full = false", vec![]).await?;
         until_kept(browser).await?;
@@ -182,7 +182,7 @@ async fn full_storage_holds_sending_until_there_is_room() {
 
 async fn until_kept(browser: &Browser) -> Result<()> {
     use atelier_end_to_end::wait::{Seen, until};
-    until("tasks to be kept again", PATIENCE, async || {
+    until("tasks to be kept again", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])
             .await?;

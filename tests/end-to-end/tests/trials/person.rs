@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Enough for what the page does at once, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 const QUESTION: &str = "Send without keeping";
 
@@ -66,7 +66,7 @@ impl Tabs<'_> {
         let before = self.submitted().await?;
         // A question may come in between and cover the button, or a line above the form that moves
         // it away from under the pointer.
-        until(format!("{prompt} to be submitted"), PATIENCE, async || {
+        until(format!("{prompt} to be submitted"), TIMEOUT, async || {
             if self.submitted().await? > before {
                 return Ok(Seen::Yes(()));
             }
@@ -78,7 +78,7 @@ impl Tabs<'_> {
             Ok(Seen::NotYet("the press missed the button".into()))
         })
         .await?;
-        until(format!("{prompt} to be taken"), PATIENCE, async || {
+        until(format!("{prompt} to be taken"), TIMEOUT, async || {
             let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await?;
             Ok(if is_shown == json!(true) {
                 Seen::Yes(())
@@ -123,7 +123,7 @@ impl Tabs<'_> {
     pub async fn dismiss(&self, prompt: &str) -> Result<()> {
         self.press_at(prompt, "Dismiss").await?;
         self.browser.find(&by("heading", "Tasks")).await?;
-        until(format!("{prompt} to go"), PATIENCE, async || {
+        until(format!("{prompt} to go"), TIMEOUT, async || {
             Ok(if self.states().await?.contains_key(prompt) {
                 Seen::NotYet("it is there".into())
             } else {

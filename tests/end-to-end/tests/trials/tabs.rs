@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Enough for a page to be loaded and a browser to answer, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
 const MODEL_NAME: &str = "Tessera";
@@ -91,9 +91,9 @@ impl<'a> Tabs<'a> {
     async fn load(&self, known: u64) -> Result<()> {
         self.browser.open(&self.address(MODEL)).await?;
         let heading = by("heading", MODEL_NAME);
-        self.browser.find_for(&heading, PATIENCE).await?;
+        self.browser.find_for(&heading, TIMEOUT).await?;
         self.browser.find(&starting("textbox", "prompt")).await?;
-        until("what is stored to be shown", PATIENCE, async || {
+        until("what is stored to be shown", TIMEOUT, async || {
             let count = "return document.querySelectorAll('article').length";
             let shown = self.browser.run(count, vec![]).await?;
             let is_shown = shown.as_u64() >= Some(known.min(SHOWN_BESIDE_FORM));
@@ -110,7 +110,7 @@ impl<'a> Tabs<'a> {
     pub async fn open_list(&self) -> Result<()> {
         self.browser.open(&self.address("/tasks")).await?;
         let heading = by("heading", "Tasks");
-        self.browser.find_for(&heading, PATIENCE).await?;
+        self.browser.find_for(&heading, TIMEOUT).await?;
         Ok(())
     }
 
@@ -176,7 +176,7 @@ impl<'a> Tabs<'a> {
         self.browser
             .devtools("Storage.clearDataForOrigin", what)
             .await?;
-        until("what was cleared to be noticed", PATIENCE, async || {
+        until("what was cleared to be noticed", TIMEOUT, async || {
             let now = self.stored().await?.len();
             Ok(if now >= before || self.says_unkept().await? {
                 Seen::Yes(())

@@ -15,10 +15,10 @@ use leptos::prelude::*;
 /// The same as a closure in `view!`; but all of them share one type, so that the code that renders
 /// them is there once and not once for each.
 pub fn dynamic(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
-    erased(ViewFn::from(view))
+    boxed(ViewFn::from(view))
 }
 
-fn erased(view: ViewFn) -> AnyView {
+fn boxed(view: ViewFn) -> AnyView {
     (move || view.run()).into_any()
 }
 

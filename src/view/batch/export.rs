@@ -8,12 +8,12 @@ use leptos::prelude::*;
 
 use crate::app::contexts;
 use crate::archive;
+use crate::boxed::{handler, spawn, text, when};
 use crate::browser::download;
-use crate::erased::{handler, spawn, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.
-pub fn take_away(batch: Arc<Batch>) -> AnyView {
+pub fn export(batch: Arc<Batch>) -> AnyView {
     let all = contexts();
     let progress = RwSignal::new(None::<archive::Progress>);
     let abort = StoredValue::new_local(None::<AbortHandle>);
