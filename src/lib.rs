@@ -8,6 +8,7 @@ pub mod batches;
 pub mod boxed;
 pub mod browser;
 pub mod catalog;
+mod contexts;
 pub mod deferred;
 pub mod navigation;
 pub mod notices;
@@ -17,4 +18,5 @@ pub mod tables;
 pub mod theme;
 pub mod view;
 
-pub use app::{App, Contexts};
+pub use app::App;
+pub use contexts::Contexts;

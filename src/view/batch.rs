@@ -18,10 +18,10 @@ use atelier_contract::{Draft, ModelId, Schema};
 use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
-use crate::app::contexts;
 use crate::batches::Batches;
 use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
+use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
 use composer::Composer;

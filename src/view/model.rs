@@ -6,7 +6,7 @@ mod mode;
 mod one;
 mod result;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 

@@ -1,7 +1,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Model, ModelList};
 use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
 use atelier_engine::output::{OutputKind, SafeUrl};

@@ -1,6 +1,6 @@
 mod output_cache;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{ApiError, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
 

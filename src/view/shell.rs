@@ -1,4 +1,4 @@
-use crate::app::{Contexts, contexts};
+use crate::contexts::{Contexts, contexts};
 use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
 use leptos::prelude::*;
 

@@ -5,9 +5,9 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::parts::ticker::ticker;
-use crate::app::contexts;
 use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::storage::StorageError;
+use crate::contexts::contexts;
 
 /// How long storage may be away before a person is asked what to do, in milliseconds.
 const UNKEPT_PATIENCE_MS: u32 = 1_000;

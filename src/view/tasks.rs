@@ -4,7 +4,7 @@ mod filters;
 mod list;
 mod row;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
 

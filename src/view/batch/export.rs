@@ -6,10 +6,10 @@ use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
-use crate::app::contexts;
 use crate::archive;
 use crate::boxed::{handler, spawn, text, when};
 use crate::browser::download;
+use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.

@@ -5,10 +5,10 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::app::contexts;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::catalog::Load;
+use crate::contexts::contexts;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
 

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Integration, ModelId, path, python_file};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::snippet::{self, Language};
 use leptos::prelude::*;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ApiError;
 use leptos::prelude::*;
 

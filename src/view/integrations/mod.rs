@@ -9,7 +9,7 @@ mod near;
 mod preview;
 mod schema;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, path, python_file};
 use leptos::html::Div;
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::highlight::Grammar;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;

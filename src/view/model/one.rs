@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
 use atelier_engine::press::Presses;

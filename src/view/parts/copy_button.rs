@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;

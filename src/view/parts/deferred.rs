@@ -2,9 +2,9 @@ use atelier_engine::release::Lack;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::app::contexts;
 use crate::boxed::{dynamic, handler};
 use crate::browser::location;
+use crate::contexts::contexts;
 use crate::deferred::{Program, State};
 use crate::view::parts::glyph::Glyph;
 

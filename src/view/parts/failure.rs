@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ApiError;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;

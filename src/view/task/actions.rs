@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;

@@ -7,7 +7,7 @@ mod outputs;
 mod state;
 mod words;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;

@@ -7,9 +7,9 @@ use leptos::prelude::*;
 use web_sys::Url;
 
 use super::output_view::ShownOutput;
-use crate::app::Contexts;
 use crate::boxed::spawn;
 use crate::browser::{download, http, lifecycle};
+use crate::contexts::Contexts;
 use crate::runner::{Runner, output_cache};
 
 /// How long the service's word on an address is waited for.

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::app::{Contexts, contexts};
+use crate::contexts::{Contexts, contexts};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;

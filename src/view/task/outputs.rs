@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
 use crate::boxed::{handler, text, when};
+use crate::contexts::contexts;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::{Millis, Task};
 use icondata_lu::{LuDownload, LuExternalLink};

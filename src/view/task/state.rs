@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::{Task, TaskKey, TaskState, duration};
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::Phase;
 use atelier_engine::calendar::Day;

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::history::HistoryEntry;
 use atelier_engine::window::Grid;
 use atelier_engine::{Action, TaskKey};

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, TaskState};
