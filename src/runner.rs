@@ -74,6 +74,9 @@ struct Inner {
     had_storage: bool,
     /// Somebody sees to it that storage works again.
     is_recovering: bool,
+    /// Storage was taken away, and maybe cleared: what this tab knows beside it was not removed, and
+    /// is written again once this tab leads.
+    is_unwritten: bool,
     /// Records that were to be deleted, until they are.
     undeleted: Vec<(Store, String)>,
     /// The records of batches that this tab knows, by their keys, as they are stored.
@@ -127,6 +130,7 @@ impl Runner {
             is_opening: false,
             had_storage: false,
             is_recovering: false,
+            is_unwritten: false,
             undeleted: Vec::new(),
             batches: BTreeMap::new(),
             channel: None,
@@ -243,8 +247,11 @@ impl Runner {
         let Some(unheard) = unheard.flatten() else {
             return;
         };
-        // Nothing can be read, or the last leader could not write what it told.
-        let is_incomplete = stored.is_err() || self.leader_storage_error.get_untracked().is_some();
+        // Nothing can be read, the last leader could not write what it told, or it has gone before
+        // it wrote again what was cleared.
+        let is_unwritten = self.inner.with_value(|inner| inner.is_unwritten);
+        let is_incomplete =
+            stored.is_err() || self.leader_storage_error.get_untracked().is_some() || is_unwritten;
         self.with_engine(|engine| {
             let now = clock::now();
             let mut tasks = stored.unwrap_or_default();
@@ -271,6 +278,9 @@ impl Runner {
         }
         self.leader_storage_error.set(None);
         self.tell_state();
+        if is_unwritten {
+            self.start_recovery();
+        }
         self.make_copies();
     }
 
