@@ -7,8 +7,8 @@ use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::boxed::spawn;
+use crate::browser::random;
 use crate::browser::storage::Store;
-use crate::browser::{clock, random};
 use crate::contexts::Contexts;
 
 thread_local! {
@@ -70,7 +70,7 @@ impl Batches {
         let Some(first) = inputs.first() else {
             return false;
         };
-        let now = clock::now();
+        let now = self.0.runner.created();
         let title: String = first.title().chars().take(60).collect();
         let batch = Batch {
             key,

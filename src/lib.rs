@@ -8,6 +8,7 @@ pub mod batches;
 pub mod boxed;
 pub mod browser;
 pub mod catalog;
+mod contexts;
 pub mod deferred;
 pub mod navigation;
 pub mod notices;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use atelier_contract::Input;
 use atelier_engine::{
     Action, BatchAction, BatchKey, BlockReason, Call, CallKind, Command, Engine, Millis, Sending,
-    Task, TaskKey, wait_reason,
+    Task, TaskKey, history, wait_reason,
 };
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
@@ -74,6 +74,9 @@ struct Inner {
     had_storage: bool,
     /// Somebody sees to it that storage works again.
     is_recovering: bool,
+    /// Storage was taken away, and maybe cleared: what this tab knows beside it was not removed, and
+    /// is written again once this tab leads.
+    is_unwritten: bool,
     /// Records that were to be deleted, until they are.
     undeleted: Vec<(Store, String)>,
     /// The records of batches that this tab knows, by their keys, as they are stored.
@@ -129,6 +132,7 @@ impl Runner {
             is_opening: false,
             had_storage: false,
             is_recovering: false,
+            is_unwritten: false,
             undeleted: Vec::new(),
             batches: BTreeMap::new(),
             channel: None,
@@ -246,8 +250,11 @@ impl Runner {
         let Some(unheard) = unheard.flatten() else {
             return;
         };
-        // Nothing can be read, or the last leader could not write what it told.
-        let is_incomplete = stored.is_err() || self.leader_storage_error.get_untracked().is_some();
+        // Nothing can be read, the last leader could not write what it told, or it has gone before
+        // it wrote again what was cleared.
+        let is_unwritten = self.inner.with_value(|inner| inner.is_unwritten);
+        let is_incomplete =
+            stored.is_err() || self.leader_storage_error.get_untracked().is_some() || is_unwritten;
         self.with_engine(|engine| {
             let now = clock::now();
             let mut tasks = stored.unwrap_or_default();
@@ -274,6 +281,9 @@ impl Runner {
         }
         self.leader_storage_error.set(None);
         self.tell_state();
+        if is_unwritten {
+            self.start_recovery();
+        }
         self.make_copies();
     }
 
@@ -285,6 +295,16 @@ impl Runner {
         generation.flatten()
     }
 
+    /// When a task that is made now says that it was created.
+    pub fn created(&self) -> Millis {
+        let keys = self.keys.read_untracked();
+        let newest = keys.first().and_then(|key| self.task(key));
+        history::created(
+            clock::now(),
+            newest.map(|task| task.with_untracked(|task| task.created)),
+        )
+    }
+
     /// Sends a validated input; the task it becomes.
     pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
         let task = Task::new(
@@ -292,7 +312,7 @@ impl Runner {
             self.session.account(),
             model_name.to_owned(),
             input,
-            clock::now(),
+            self.created(),
         );
         let key = task.key.clone();
         self.submit_tasks(vec![task]);
@@ -345,7 +365,7 @@ impl Runner {
             self.session.account(),
             old.model_name,
             old.input,
-            clock::now(),
+            self.created(),
         );
         task.retry_of = Some(key.clone());
         task.batch = old.batch;

@@ -120,6 +120,9 @@ impl Runner {
         let written = async move {
             written.await?;
             this.is_deleted(&going);
+            if is_leading {
+                this.inner.update_value(|inner| inner.is_unwritten = false);
+            }
             Ok(())
         };
         written.boxed_local()

@@ -303,12 +303,6 @@ impl Engine {
         self.tasks.values().map(|tracked| &tracked.task)
     }
 
-    /// The task belongs to another service address or User ID than is set now: it is left alone
-    /// until it fits again.
-    pub fn is_foreign(&self, task: &Task) -> bool {
-        task.account != self.account
-    }
-
     /// Notices that time has passed. A clock that was set back takes the waits with it.
     fn advance(&mut self, now: Millis) {
         if now < self.last_now {

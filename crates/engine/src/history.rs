@@ -7,6 +7,13 @@ use atelier_contract::ModelId;
 use crate::search::{Query, Searchable};
 use crate::{Millis, Phase, Task, TaskKey, TaskState, control, duration, sort};
 
+/// When something new says that it was created, in ms since 1970: now, but later than the newest that
+/// is there. Lists show the newest first, and what was just asked for must not stand below what is
+/// older because the clock was set back.
+pub fn created(now: Millis, newest: Option<Millis>) -> Millis {
+    newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
+}
+
 /// What the list knows of a task: made once per change of the task, read on every key press.
 #[derive(Debug, Clone)]
 pub struct HistoryEntry {
@@ -143,6 +150,16 @@ pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_new_comes_first_whatever_the_clock_says() {
+        assert_eq!(created(70, None), 70);
+        assert_eq!(created(70, Some(40)), 70);
+        // Set back, or the same millisecond.
+        assert_eq!(created(70, Some(70)), 71);
+        assert_eq!(created(70, Some(900)), 901);
+        assert_eq!(created(70, Some(u64::MAX)), u64::MAX);
+    }
     use proptest::prelude::*;
 
     use atelier_contract::TaskId;

@@ -8,7 +8,7 @@ use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
 use super::output_view::{OutputView, ShownOutput};
-use super::{large, rescue};
+use super::{large, output_recovery};
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;

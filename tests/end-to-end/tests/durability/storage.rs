@@ -11,6 +11,7 @@ use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -112,6 +113,64 @@ async fn what_is_cleared_from_storage_is_written_again_by_the_tab_that_leads() {
     .await;
 }
 
+/// Guards against all tasks being lost where the tab that leads goes before it has written again what
+/// was cleared: the next one knew them, and believed storage that they had been removed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
+    let name = "what_is_cleared_is_written_again_although_the_leader_has_gone";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        let leader = browser.client.window().await?;
+        studio.generate(&form, "one").await?;
+        studio.generate(&form, "two").await?;
+        studio.accepted(2).await?;
+        let follower = studio.open_model_tab().await?;
+        browser.find(&containing("article", "one")).await?;
+
+        browser.switch_to(&leader).await?;
+        browser.run("window.broken = true", vec![]).await?;
+        clear_storage(studio).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        // The follower is connected again, and has had nothing to write.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        browser.close_tab().await?;
+        browser.switch_to(&follower).await?;
+        until("both tasks to be stored", TIMEOUT, async || {
+            let stored = browser.run(COUNT_STORED, vec![]).await?;
+            Ok(if stored == 2 {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("{stored} are"))
+            })
+        })
+        .await?;
+        studio.open_tasks().await?;
+        studio
+            .see(&[("one", "Completed"), ("two", "Completed")])
+            .await
+    })
+    .await;
+}
+
+/// How many tasks are stored.
+const COUNT_STORED: &str = "
+    return (async () => {
+        const answer = request => new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+        });
+        const names = (await indexedDB.databases()).map(database => database.name);
+        if (!names.includes('atelier')) return 0;
+        const database = await answer(indexedDB.open('atelier'));
+        try {
+            return await answer(database.transaction('tasks').objectStore('tasks').count());
+        } finally {
+            database.close();
+        }
+    })();";
+
 const BREAKABLE: &str = "
     window.broken = false;
     const open = IDBFactory.prototype.open;
@@ -181,7 +240,6 @@ async fn full_storage_holds_sending_until_there_is_room() {
 }
 
 async fn until_kept(browser: &Browser) -> Result<()> {
-    use atelier_end_to_end::wait::{Seen, until};
     until("tasks to be kept again", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])

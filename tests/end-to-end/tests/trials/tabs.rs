@@ -14,7 +14,6 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
-const MODEL_NAME: &str = "Tessera";
 
 /// How many tasks a model's page shows beside its form.
 const SHOWN_BESIDE_FORM: u64 = 6;
@@ -90,9 +89,20 @@ impl<'a> Tabs<'a> {
 
     async fn load(&self, known: u64) -> Result<()> {
         self.browser.open(&self.address(MODEL)).await?;
-        let heading = by("heading", MODEL_NAME);
-        self.browser.find_for(&heading, TIMEOUT).await?;
-        self.browser.find(&starting("textbox", "prompt")).await?;
+        until("the form to be there", TIMEOUT, async || {
+            // A question may come before it.
+            self.answer().await?;
+            let form = self
+                .browser
+                .find_all(&starting("textbox", "prompt"))
+                .await?;
+            Ok(if form.is_empty() {
+                Seen::NotYet("there is none".into())
+            } else {
+                Seen::Yes(())
+            })
+        })
+        .await?;
         until("what is stored to be shown", TIMEOUT, async || {
             let count = "return document.querySelectorAll('article').length";
             let shown = self.browser.run(count, vec![]).await?;
