@@ -95,13 +95,14 @@ impl Field {
 
     /// The person has left the control: from now on its problem shows.
     pub fn leave(&self) {
+        // A control that goes with its page while it has the focus loses that, too.
+        let Some(draft) = self.draft.try_read_untracked() else {
+            return;
+        };
         // An untouched field that someone tabs through is not wrong yet.
-        if self
-            .draft
-            .read_untracked()
-            .get(&self.parameter.name)
-            .is_some()
-        {
+        let is_touched = draft.get(&self.parameter.name).is_some();
+        drop(draft);
+        if is_touched {
             self.visited.set(true);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, PATIENCE, Studio, play};
 use atelier_end_to_end::Result;
-use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::find::{by, containing, starting};
 
 async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
@@ -48,6 +48,26 @@ async fn running_again_fills_the_form_once_and_edits_made_since_survive() {
             .see_text("not in this browser any more", PATIENCE)
             .await?;
         studio.sees_prompt("edited since").await
+    })
+    .await;
+}
+
+/// Guards against a form that stops Atelier as it goes, because its field hears that it has lost the
+/// focus.
+#[tokio::test(flavor = "multi_thread")]
+async fn going_back_from_a_field_that_has_the_focus_leads_back() {
+    let name = "going_back_from_a_field";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.open(&studio.address("/")).await?;
+        browser.press(&starting("link", "Tessera")).await?;
+        studio.is_open().await?;
+        studio.type_prompt("unfinished").await?;
+        browser.client.back().await?;
+        // As a person would find it: what has stopped takes no click.
+        browser.press(&starting("link", "Tessera")).await?;
+        studio.is_open().await?;
+        studio.sees_prompt("unfinished").await
     })
     .await;
 }
