@@ -22,6 +22,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;
     let one = draft::kept_draft(&model);
     let is_batch = mode::is_batch();
+    let is_whole = RwSignal::new(true);
     let (form_model, retried) = (model.clone(), model.clone());
     let result_model = model.clone();
     view! {
@@ -62,7 +63,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                         batch(model, schema, one)
                     }
                     Load::Loaded(schema) => {
-                        view! { <one::OneForm model=form_model.clone() schema draft=one /> }.into_any()
+                        view! { <one::OneForm model=form_model.clone() schema draft=one is_whole /> }.into_any()
                     }
                 })}
                 {dynamic(move || {
@@ -70,7 +71,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                     (!is_batch.get()).then(|| view! { <result::ResultRegion model /> }.into_any()).into_any()
                 })}
             </div>
-            {integrations(model, one)}
+            {integrations(model, one, is_whole)}
         </div>
     }
 }

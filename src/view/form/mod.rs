@@ -18,47 +18,89 @@ use leptos::prelude::*;
 
 pub use field::Field;
 
+use crate::browser::frame::after_frame;
+use crate::browser::lifecycle::is_visible;
 use crate::erased::{dynamic, effect, handler, text, when};
+use crate::view::parts::list::{Item, list};
+
+/// Fields that are built at once, which is more than a screen shows, and in each frame after that: a form
+/// of many is there as soon as one of few.
+const FIRST: usize = 12;
+const MORE: usize = 40;
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
-/// problem shows; before, only those of fields already left.
+/// problem shows; before, only those of fields already left. `is_whole` says whether all are built.
 #[component]
 pub fn Fields(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
     attempted: RwSignal<bool>,
+    is_whole: RwSignal<bool>,
 ) -> impl IntoView {
-    let fields: Vec<(Field, Control)> = schema
-        .parameters()
-        .enumerate()
-        .map(|(at, (parameter, required))| {
-            let control = Control::of(parameter);
-            let field = Field::new(at, parameter.clone(), required, draft, attempted);
-            (field, control)
-        })
-        .collect();
-    if fields.is_empty() {
+    let total = schema.parameters().count();
+    if total == 0 {
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
-    fields
-        .into_iter()
-        .map(|(field, control)| match control {
-            Control::LongText => view! { <text_field::LongText field /> }.into_any(),
-            Control::Text => view! { <text_field::Text field /> }.into_any(),
-            Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
-            Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
-            Control::Select => view! { <choice::Choice field /> }.into_any(),
-            Control::Number { slider } => {
-                view! { <number::NumberField field slider dice=false /> }.into_any()
-            }
-            Control::Seed => {
-                view! { <number::NumberField field slider=false dice=true /> }.into_any()
-            }
-            Control::Switch => view! { <switch::Switch field /> }.into_any(),
-            Control::Json => view! { <json::Json field /> }.into_any(),
-        })
-        .collect_view()
-        .into_any()
+    // There are no frames while nobody looks.
+    let first = if is_visible() { FIRST } else { total };
+    let built = RwSignal::new(first);
+    is_whole.set(false);
+    build_more(built, total, is_whole);
+    let fields = StoredValue::new(Vec::<Field>::new());
+    // What changes the draft elsewhere shows here.
+    effect(move || {
+        let draft = draft.read();
+        fields.with_value(|fields| fields.iter().for_each(|field| field.follow(&draft)));
+    });
+    let part = move |from: usize, to: usize| {
+        let parameters = schema.parameters().enumerate().skip(from).take(to - from);
+        let controls = parameters.map(|(at, (parameter, required))| {
+            let field = Field::new(at, parameter.clone(), required, draft, attempted);
+            fields.update_value(|fields| fields.push(field.clone()));
+            control(field)
+        });
+        controls.collect_view().into_any()
+    };
+    list(move || {
+        let ends = (first..built.get())
+            .step_by(MORE)
+            .map(move |end| (end, (end + MORE).min(total)));
+        let parts = std::iter::once((0, first.min(total))).chain(ends);
+        parts
+            .map(|(from, to)| {
+                let part = part.clone();
+                Item::new(from.to_string(), move || part(from, to))
+            })
+            .collect()
+    })
+}
+
+/// Builds some more in the next frame, until all are there or the form has gone.
+fn build_more(built: RwSignal<usize>, total: usize, is_whole: RwSignal<bool>) {
+    if built.try_get_untracked().is_none_or(|built| built >= total) {
+        is_whole.try_set(true);
+        return;
+    }
+    after_frame(move || {
+        built.try_update(|built| *built += MORE);
+        build_more(built, total, is_whole);
+    });
+}
+
+fn control(field: Field) -> AnyView {
+    match Control::of(&field.parameter) {
+        Control::LongText => view! { <text_field::LongText field /> }.into_any(),
+        Control::Text => view! { <text_field::Text field /> }.into_any(),
+        Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
+        Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
+        Control::Select => view! { <choice::Choice field /> }.into_any(),
+        Control::Number { slider } => {
+            view! { <number::NumberField field slider dice=false /> }.into_any()
+        }
+        Control::Seed => view! { <number::NumberField field slider=false dice=true /> }.into_any(),
+        Control::Switch => view! { <switch::Switch field /> }.into_any(),
+        Control::Json => view! { <json::Json field /> }.into_any(),
+    }
 }
 
 /// Every problem of the input in one place; takes the focus when it appears.

@@ -26,12 +26,13 @@ use schema::FunctionSchema;
 /// The section of a model's page. Nothing of it is fetched before it comes near the screen.
 ///
 /// The code follows what stands in the form for one generation: `draft`.
-pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
+pub fn integrations(model: ModelId, draft: RwSignal<Draft>, is_whole: RwSignal<bool>) -> AnyView {
     let catalog = contexts().catalog;
     let place = NodeRef::<Div>::new();
     let asked = model.clone();
-    // While the form is not there yet, the section is higher up than it will be.
-    let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
+    // While the form is not there yet, or not whole, the section is higher up than it will be.
+    let is_settled =
+        when(move || !matches!(catalog.schema(&asked), Load::Loading) && is_whole.get());
     let is_near = near(place, is_settled);
     let function = ServiceFile::new(
         "The OpenAI function file",

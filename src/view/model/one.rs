@@ -19,7 +19,12 @@ use crate::view::parts::glyph::Glyph;
 
 /// The form for one generation.
 #[component]
-pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> impl IntoView {
+pub fn OneForm(
+    model: ModelId,
+    schema: Arc<Schema>,
+    draft: RwSignal<Draft>,
+    is_whole: RwSignal<bool>,
+) -> impl IntoView {
     let session = contexts().session;
     let runner = contexts().runner;
     let catalog = contexts().catalog;
@@ -146,7 +151,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     })
                     .into_any()
             })}
-            <Fields schema draft attempted />
+            <Fields schema draft attempted is_whole />
             <div class="form-foot">
                 <button class="button primary" type="submit">
                     <Glyph icon=LuSparkles />
