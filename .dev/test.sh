@@ -64,11 +64,17 @@ check() {
 # suite NAME COMMAND…: counts the tests that it says it has run, and those that say they were left
 # out (the runner believes that these have passed).
 suite() {
-  local name=$1 log status=0 good bad out
+  local name=$1 log status=0
   shift
   log=$tools/logs/${name// /-}.log
   heading "$name"
   run logged "$log" "$@" || status=$?
+  count_suite "$name" "$log" "$status"
+}
+
+# count_suite NAME LOG STATUS
+count_suite() {
+  local name=$1 log=$2 status=$3 good bad out
   out=$(grep -c '^left out: ' "$log" || true)
   good=$(($(sum_of passed "$log") - out))
   left_out=$((left_out + out))
@@ -103,6 +109,7 @@ test_format() {
 }
 
 test_lint() {
+  check "every file compiled, every test run" node .dev/unreached.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
   check "clippy, wasm32, split" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split -- -D warnings
@@ -198,16 +205,37 @@ test_comfyui() {
   suite "ComfyUI" cargo test --locked -p atelier-service --test python -- --ignored --nocapture comfyui
 }
 
+# One browser's tests mostly wait; so the browsers run beside each other, and are told of one by one.
 test_end_to_end() {
   build_service || return 0
-  local engine suites frame
+  check "build of the end-to-end tests" cargo test --locked --no-run -p atelier-end-to-end
+  local engine suites frame status name at_once log shown logs=() pids=()
   for engine in $engines; do
-    suites=() frame=()
-    [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}")
+    suites=() frame=() at_once=2
+    [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}") at_once=1
     [ "$engine" != webkit ] || frame=("${virtual_display[@]}")
-    suite "end-to-end tests, $engine" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+    log=$tools/logs/end-to-end-$engine.log
+    : >"$log"
+    start "$log" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
       ATELIER_ENGINE="$engine" ${frame[@]+"${frame[@]}"} \
-      cargo test --locked --no-fail-fast -p atelier-end-to-end ${suites[@]+"${suites[@]}"} -- --test-threads=2
+      cargo test --locked --no-fail-fast -p atelier-end-to-end ${suites[@]+"${suites[@]}"} -- \
+      --test-threads="$at_once"
+    logs+=("$log") pids+=("$started")
+  done
+  local at=0
+  for engine in $engines; do
+    name="end-to-end tests, $engine" status=0
+    heading "$name"
+    log=${logs[at]}
+    start /dev/stdout tail -n +1 -f "$log"
+    shown=$started
+    wait "${pids[at]}" || status=$?
+    stop "${pids[at]}"
+    # It has the last lines to show.
+    sleep 1
+    stop "$shown"
+    count_suite "$name" "$log" "$status"
+    at=$((at + 1))
   done
 }
 

@@ -1,56 +1,14 @@
+//! The root: what every view may ask for, and the page that the address names.
+
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
-use crate::catalog::Catalog;
-use crate::deferred::Deferred;
-use crate::erased::dynamic;
-use crate::navigation::Navigation;
-use crate::notices::Notices;
-use crate::runner::Runner;
-use crate::session::Session;
+use crate::boxed::dynamic;
+use crate::contexts::Contexts;
 use crate::view::missing::MissingPage;
 use crate::view::models::ModelsPage;
 use crate::view::parts::deferred::deferred;
 use crate::view::shell::Shell;
-
-/// What every view may ask for. Made once, at the root, so that nothing a view drops takes a task
-/// with it.
-#[derive(Clone, Copy)]
-pub struct Contexts {
-    pub session: Session,
-    pub catalog: Catalog,
-    pub navigation: Navigation,
-    pub runner: Runner,
-    pub notices: Notices,
-    pub deferred: Deferred,
-}
-
-impl Contexts {
-    pub fn provide() -> Self {
-        let session = Session::start();
-        let notices = Notices::new();
-        let navigation = Navigation::start();
-        let catalog = Catalog::new(session);
-        let runner = Runner::new(session, notices);
-        let deferred = Deferred::new();
-        let this = Self {
-            session,
-            catalog,
-            navigation,
-            runner,
-            notices,
-            deferred,
-        };
-        provide_context(this);
-        deferred.start();
-        this
-    }
-}
-
-/// What [`Contexts::provide`] made.
-pub fn contexts() -> Contexts {
-    expect_context::<Contexts>()
-}
 
 #[component]
 pub fn App() -> impl IntoView {

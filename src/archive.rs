@@ -6,7 +6,7 @@
 
 use atelier_engine::archive::{Archive, Sum};
 use atelier_engine::batch::Batch;
-use atelier_engine::manifest::{Manifest, Output};
+use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
 use futures::stream::{self, StreamExt};
@@ -15,10 +15,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
 use crate::browser::http;
-use crate::runner::{Runner, kept};
+use crate::runner::{Runner, output_cache};
 
 /// Outputs that are fetched at one time.
-const AT_ONCE: usize = 4;
+const CONCURRENCY: usize = 4;
 
 /// Bytes that are summed and copied in one go: some milliseconds.
 const PIECE: f64 = 1_000_000.0;
@@ -47,9 +47,9 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
         let urls = task.map_or(&[] as &[String], outputs_of);
         item.outputs = urls
             .iter()
-            .map(|url| Output {
+            .map(|url| ManifestOutput {
                 url: url.clone(),
-                ..Output::default()
+                ..ManifestOutput::default()
             })
             .collect();
     }
@@ -93,12 +93,12 @@ pub async fn make(
     let mut fetched = stream::iter(wanted)
         .map(|wanted| async move {
             let fetched = match fetch(&wanted.url, address).await {
-                Err(error) => kept::copy(runner, &wanted.copy).await.ok_or(error),
+                Err(error) => output_cache::copy(runner, &wanted.copy).await.ok_or(error),
                 fetched => fetched,
             };
             (wanted, fetched)
         })
-        .buffered(AT_ONCE);
+        .buffered(CONCURRENCY);
     let (mut done, mut missing) = (0, 0);
     while let Some((wanted, blob)) = fetched.next().await {
         let entry = match blob {
@@ -112,11 +112,11 @@ pub async fn make(
                     extension,
                 );
                 packed.add(&name, &blob).await?;
-                Output::kept(&wanted.url, name)
+                ManifestOutput::kept(&wanted.url, name)
             }
             Err(sentence) => {
                 missing += 1;
-                Output::missing(&wanted.url, sentence)
+                ManifestOutput::missing(&wanted.url, sentence)
             }
         };
         if let Some(item) = manifest.items.get_mut(wanted.index) {
@@ -135,7 +135,7 @@ async fn fetch(url: &str, address: &str) -> Result<Blob, String> {
     };
     http::get_blob(safe.as_str(), u64::MAX)
         .await
-        .map_err(|error| error.sentence())
+        .map_err(|error| error.user_message())
 }
 
 fn outputs_of(task: &Task) -> &[String] {

@@ -6,10 +6,10 @@ use atelier_engine::compose::sweep::GridLabels;
 use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
-use crate::app::Contexts;
+use crate::boxed::spawn;
+use crate::browser::random;
 use crate::browser::storage::Store;
-use crate::browser::{clock, random};
-use crate::erased::spawn;
+use crate::contexts::Contexts;
 
 thread_local! {
     /// What is known so far, newest first, for as long as the page lives: also where nothing can be
@@ -67,7 +67,7 @@ impl Batches {
         grid: Option<GridLabels>,
     ) -> Option<BatchKey> {
         let first = inputs.first()?;
-        let now = clock::now();
+        let now = self.0.runner.created();
         let title: String = first.title().chars().take(60).collect();
         let batch = Batch {
             key: BatchKey(random::key()),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::erased::{effect, spawn};
+use crate::boxed::{effect, spawn};
 use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
 use atelier_engine::Idempotency;
 use gloo_timers::future::TimeoutFuture;

@@ -8,7 +8,7 @@ use atelier_engine::release::Lack;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
-use crate::app::{Contexts, contexts};
+use crate::contexts::{Contexts, contexts};
 
 #[cfg(feature = "split")]
 mod fetch;

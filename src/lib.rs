@@ -5,10 +5,11 @@
 mod app;
 pub mod archive;
 pub mod batches;
+pub mod boxed;
 pub mod browser;
 pub mod catalog;
+mod contexts;
 pub mod deferred;
-pub mod erased;
 pub mod navigation;
 pub mod notices;
 pub mod runner;
@@ -17,4 +18,5 @@ pub mod tables;
 pub mod theme;
 pub mod view;
 
-pub use app::{App, Contexts};
+pub use app::App;
+pub use contexts::Contexts;

@@ -3,8 +3,8 @@
 use atelier_engine::route::{self, Route};
 use leptos::prelude::*;
 
+use crate::boxed::memo;
 use crate::browser::location;
-use crate::erased::memo;
 
 #[derive(Clone, Copy)]
 pub struct Navigation {

@@ -9,36 +9,36 @@ use std::sync::Arc;
 
 use atelier_contract::Input;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Call, CallKind, Command, Engine, Hindrance, Millis, Sending,
-    Task, TaskKey, wait_reason,
+    Action, BatchAction, BatchKey, BlockReason, Call, CallKind, Command, Engine, Millis, Sending,
+    Task, TaskKey, history, wait_reason,
 };
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::*;
 
+use crate::boxed::{effect, spawn};
 use crate::browser::leadership::Leadership;
 use crate::browser::storage::{Storage, StorageError, Store};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, http, lifecycle, random};
-use crate::erased::{effect, spawn};
 use crate::notices::Notices;
 use crate::session::Session;
 
+mod cache_queue;
 mod connection;
 mod inner;
-pub mod kept;
-mod news;
-mod note;
+mod notifications;
+pub mod output_cache;
 mod records;
 mod shown;
 mod stopped;
-mod talk;
+mod tab_message;
+mod tab_sync;
 mod waits;
-mod wanted;
 
+use cache_queue::CacheQueue;
 use inner::InnerHandle;
-use note::Note;
 use stopped::Stopped;
-use wanted::Keeper;
+use tab_message::TabMessage;
 
 const CHANNEL: &str = "atelier";
 
@@ -58,7 +58,7 @@ pub struct Runner {
     /// Moves on whenever a copy of an output comes or goes.
     copies_changed: RwSignal<u64>,
     /// What holds back the tab that makes the calls.
-    hindrance: RwSignal<Option<Hindrance>>,
+    block_reason: RwSignal<Option<BlockReason>>,
     is_open: RwSignal<bool>,
 }
 
@@ -74,6 +74,9 @@ struct Inner {
     had_storage: bool,
     /// Somebody sees to it that storage works again.
     is_recovering: bool,
+    /// Storage was taken away, and maybe cleared: what this tab knows beside it was not removed, and
+    /// is written again once this tab leads.
+    is_unwritten: bool,
     /// Records that were to be deleted, until they are.
     undeleted: Vec<(Store, String)>,
     /// The records of batches that this tab knows, by their keys, as they are stored.
@@ -90,7 +93,7 @@ struct Inner {
     /// Heard before, a task submitted in that moment would not be in what was read, and be taken
     /// for one that was removed.
     unheard: Option<Vec<String>>,
-    keeper: Keeper,
+    cache_queue: CacheQueue,
     stopped: Stopped,
 }
 
@@ -107,7 +110,7 @@ impl Runner {
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
             copies_changed: RwSignal::new(0),
-            hindrance: RwSignal::new(None),
+            block_reason: RwSignal::new(None),
             is_open: RwSignal::new(false),
         }
     }
@@ -127,6 +130,7 @@ impl Runner {
             is_opening: false,
             had_storage: false,
             is_recovering: false,
+            is_unwritten: false,
             undeleted: Vec::new(),
             batches: BTreeMap::new(),
             channel: None,
@@ -136,7 +140,7 @@ impl Runner {
             leadership: None,
             generation: 0,
             unheard: None,
-            keeper: Keeper::default(),
+            cache_queue: CacheQueue::default(),
             stopped: Stopped::default(),
         });
         let mut before = None;
@@ -174,11 +178,11 @@ impl Runner {
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
         this.inner
             .update_value(|inner| inner.channel = Some(channel));
-        this.tell(&Note::StateWanted);
+        this.tell(&TabMessage::StateWanted);
         Interval::new(1_000, move || {
             let leading = this.inner.try_with_value(|inner| inner.leading);
             if leading == Some(false) && lifecycle::is_visible() {
-                this.tell(&Note::Tick);
+                this.tell(&TabMessage::Tick);
             }
         })
         .forget();
@@ -222,7 +226,7 @@ impl Runner {
             inner.unheard = None;
             inner.engine.set_leading(false, clock::now());
         });
-        self.tell(&Note::StateWanted);
+        self.tell(&TabMessage::StateWanted);
     }
 
     /// This tab leads from now on: what the last leader left is read afresh, because it may have
@@ -243,8 +247,11 @@ impl Runner {
         let Some(unheard) = unheard.flatten() else {
             return;
         };
-        // Nothing can be read, or the last leader could not write what it told.
-        let is_incomplete = stored.is_err() || self.leader_storage_error.get_untracked().is_some();
+        // Nothing can be read, the last leader could not write what it told, or it has gone before
+        // it wrote again what was cleared.
+        let is_unwritten = self.inner.with_value(|inner| inner.is_unwritten);
+        let is_incomplete =
+            stored.is_err() || self.leader_storage_error.get_untracked().is_some() || is_unwritten;
         self.with_engine(|engine| {
             let now = clock::now();
             let mut tasks = stored.unwrap_or_default();
@@ -271,6 +278,9 @@ impl Runner {
         }
         self.leader_storage_error.set(None);
         self.tell_state();
+        if is_unwritten {
+            self.start_recovery();
+        }
         self.make_copies();
     }
 
@@ -282,6 +292,16 @@ impl Runner {
         generation.flatten()
     }
 
+    /// When a task that is made now says that it was created.
+    pub fn created(&self) -> Millis {
+        let keys = self.keys.read_untracked();
+        let newest = keys.first().and_then(|key| self.task(key));
+        history::created(
+            clock::now(),
+            newest.map(|task| task.with_untracked(|task| task.created)),
+        )
+    }
+
     /// Sends a validated input; the task it becomes.
     pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
         let task = Task::new(
@@ -289,7 +309,7 @@ impl Runner {
             self.session.account(),
             model_name.to_owned(),
             input,
-            clock::now(),
+            self.created(),
         );
         let key = task.key.clone();
         self.submit_tasks(vec![task]);
@@ -325,7 +345,7 @@ impl Runner {
             self.session.account(),
             old.model_name,
             old.input,
-            clock::now(),
+            self.created(),
         );
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
@@ -337,7 +357,7 @@ impl Runner {
         let leading = self.inner.with_value(|inner| inner.leading);
         self.with_engine(|engine| engine.submit(tasks.clone(), clock::now()));
         if !leading {
-            self.tell(&Note::Submitted(tasks));
+            self.tell(&TabMessage::Submitted(tasks));
         }
     }
 
@@ -356,7 +376,7 @@ impl Runner {
             });
         } else {
             for key in keys {
-                self.tell(&Note::Act(key.clone(), action));
+                self.tell(&TabMessage::Act(key.clone(), action));
             }
         }
     }
@@ -367,7 +387,7 @@ impl Runner {
             self.is_stopped_at(batch, true);
         }
         // Also where this tab leads: the others are to know where it was stopped last.
-        self.tell(&Note::ActOnBatch(batch.clone(), action));
+        self.tell(&TabMessage::ActOnBatch(batch.clone(), action));
         if self.inner.with_value(|inner| inner.leading) {
             self.with_engine(|engine| engine.act_on_batch(batch, action, clock::now()));
         }
@@ -386,28 +406,28 @@ impl Runner {
     /// Polls at once, as far as the limits allow; whichever tab makes the calls.
     pub fn wake(&self) {
         self.with_engine(|engine| engine.wake(clock::now()));
-        self.tell(&Note::Wake);
+        self.tell(&TabMessage::Wake);
     }
 
     /// The service was seen to take the present credentials.
     pub fn credentials_accepted(&self) {
         self.session.set_refused(false);
         self.with_engine(|engine| engine.credentials_changed(clock::now()));
-        self.tell(&Note::CredentialsAccepted);
+        self.tell(&TabMessage::CredentialsAccepted);
     }
 
     /// Why no calls are made at present; tracked.
-    pub fn hindrance(&self) -> Option<Hindrance> {
-        self.hindrance.get()
+    pub fn block_reason(&self) -> Option<BlockReason> {
+        self.block_reason.get()
     }
 
     /// Why a task has not been sent; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
-        let hindrance = self.hindrance.read();
+        let block_reason = self.block_reason.read();
         let sending = Sending {
             account: &self.session.account(),
             has_credentials: self.session.credentials().is_some(),
-            hindrance: hindrance.as_ref(),
+            block_reason: block_reason.as_ref(),
         };
         wait_reason(task, sending, now)
     }
@@ -431,17 +451,17 @@ impl Runner {
             (
                 commands,
                 inner.engine.next_wake(),
-                inner.engine.hindrance(now),
+                inner.engine.block_reason(now),
                 inner.engine.is_refused(),
             )
         });
-        let Some((commands, next_wake, hindrance, is_refused)) = decided else {
+        let Some((commands, next_wake, block_reason, is_refused)) = decided else {
             return;
         };
         self.carry_out(commands);
         // A follower hears it from the leader.
-        if self.generation().is_some() && *self.hindrance.read_untracked() != hindrance {
-            self.hindrance.set(hindrance);
+        if self.generation().is_some() && *self.block_reason.read_untracked() != block_reason {
+            self.block_reason.set(block_reason);
             self.session.set_refused(is_refused);
             self.tell_state();
         }
@@ -474,7 +494,7 @@ impl Runner {
                 Command::Delete(key) => {
                     self.hide(&key);
                     self.forget(&key);
-                    self.tell(&Note::Removed(key));
+                    self.tell(&TabMessage::Removed(key));
                 }
                 Command::Wait { address, until } => waits::keep(&address, until),
                 Command::Call(call) => {
@@ -489,7 +509,7 @@ impl Runner {
         }
         if !saved.is_empty() {
             for task in &saved {
-                self.tell(&Note::Task(Box::new(task.clone())));
+                self.tell(&TabMessage::Task(Box::new(task.clone())));
             }
             let written = self.write(&saved);
             spawn(async move {
@@ -534,7 +554,7 @@ impl Runner {
         let key = call.idempotency_key.as_deref();
         let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
         self.with_engine(|engine| {
-            engine.answered(call.id, answer, clock::now(), &mut random::unit);
+            engine.responded(call.id, answer, clock::now(), &mut random::unit);
         });
     }
 }

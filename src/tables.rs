@@ -15,18 +15,18 @@ use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
+use crate::boxed::{after, spawn};
 use crate::browser::clock;
 use crate::browser::local::Place;
 use crate::browser::storage::StorageError;
-use crate::browser::tables::{self, Exchanged, Record};
-use crate::erased::{after, spawn};
+use crate::browser::tables::{self, Exchanged, TableRecord};
 use aside::{Aside, Why};
 use sharing::{known, me};
 
 /// A change is written once nothing was changed for this long …
 const REST_MS: u32 = 250;
 /// … but does not wait longer than this.
-const MOST_WAIT_MS: Millis = 1_000;
+const MAX_WAIT_MS: Millis = 1_000;
 
 /// What could not be written or read is tried again after this.
 const AGAIN_MS: u32 = 3_000;
@@ -127,7 +127,7 @@ impl KeptTable {
         self.edited.set(now);
         let since = self.waits_since.get().unwrap_or(now);
         self.waits_since.set(Some(since));
-        if now.saturating_sub(since) < MOST_WAIT_MS || self.waiting.borrow().is_none() {
+        if now.saturating_sub(since) < MAX_WAIT_MS || self.waiting.borrow().is_none() {
             let wait = after(REST_MS, move || self.write_soon());
             self.waiting.replace(Some(wait));
         }
@@ -264,7 +264,7 @@ impl KeptTable {
     }
 
     /// Shows what is stored.
-    fn show(&self, record: &Record) {
+    fn show(&self, record: &TableRecord) {
         self.base.set(record.stored.revision);
         self.edited.set(record.stored.edited);
         self.is_own.set(record.stored.writer == me());
@@ -345,7 +345,8 @@ impl KeptTable {
     }
 
     fn set_aside(&self, aside: Option<Aside>) {
-        self.said_of_aside.set(aside.as_ref().map(Aside::sentence));
+        self.said_of_aside
+            .set(aside.as_ref().map(Aside::user_message));
         self.aside.replace(aside);
     }
 

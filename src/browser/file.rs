@@ -4,11 +4,11 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::Blob;
 
 /// Larger files are no tables of inputs.
-const MOST_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
+const MAX_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
 
 /// The text of a file; the error is a sentence.
 pub async fn text(file: &Blob) -> Result<String, String> {
-    if file.size() > MOST_BYTES {
+    if file.size() > MAX_BYTES {
         return Err("The file is larger than 32 MB.".into());
     }
     let text = JsFuture::from(file.text()).await.ok();

@@ -20,13 +20,13 @@ use super::early::Early;
 use super::{clock, early};
 
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The list of models grows with the service: a hundred thousand entries are 25 MB.
 const MAX_LIST_BYTES: u64 = 128 * 1024 * 1024;
 
 /// How long a call may take before it counts as unanswered.
-const PATIENCE_MS: u32 = 30_000;
+const TIMEOUT_MS: u32 = 30_000;
 
 /// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
 const GENERATE_PATIENCE_MS: u32 = 90_000;
@@ -36,7 +36,7 @@ const FILE_PATIENCE_MS: u32 = 900_000;
 
 /// `GET` of a discovery endpoint, without credentials.
 pub async fn get_json(url: &str) -> Result<Value, ApiError> {
-    let reply = exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?;
+    let reply = exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?;
     reply.into_json()
 }
 
@@ -49,7 +49,7 @@ pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
     };
     let reply = match early {
         Some(reply) => reply?,
-        None => exchange(Request::get(url), None, PATIENCE_MS, MAX_LIST_BYTES).await?,
+        None => exchange(Request::get(url), None, TIMEOUT_MS, MAX_LIST_BYTES).await?,
     };
     ModelList::from_body(&reply.ok()?.bytes())
 }
@@ -62,7 +62,7 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
         Ok(Response::from(response))
     };
     let guard = AbortGuard(early.controller);
-    match answered(guard, response.boxed_local(), PATIENCE_MS, MAX_LIST_BYTES).await {
+    match answered(guard, response.boxed_local(), TIMEOUT_MS, MAX_LIST_BYTES).await {
         Err(ApiError::Network { .. }) => None,
         reply => Some(reply),
     }
@@ -70,13 +70,13 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
 
 /// `GET` of a text file of the service, without credentials.
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
-    text(exchange(Request::get(url), None, PATIENCE_MS, MOST_BYTES).await?)
+    text(exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?)
 }
 
 /// A text as the page's own host gives it out now, whatever the browser has kept.
 pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
     let request = Request::get(url).cache(RequestCache::NoStore);
-    text(exchange(request, None, PATIENCE_MS, MOST_BYTES).await?)
+    text(exchange(request, None, TIMEOUT_MS, MAX_BYTES).await?)
 }
 
 fn text(reply: Reply) -> Result<String, ApiError> {
@@ -106,7 +106,7 @@ pub async fn post_json(
     let patience = if url.contains("/v2/generate") {
         GENERATE_PATIENCE_MS
     } else {
-        PATIENCE_MS
+        TIMEOUT_MS
     };
     let builder = Request::post(url)
         .header("Content-Type", "application/json")
@@ -117,7 +117,7 @@ pub async fn post_json(
         Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
         None => builder,
     };
-    exchange(builder, Some(body.to_string()), patience, MOST_BYTES)
+    exchange(builder, Some(body.to_string()), patience, MAX_BYTES)
         .await?
         .into_json()
 }
@@ -219,11 +219,7 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         // What is said instead of a file is read as any reply.
         parts: read_bounded(
             &response,
-            if response.ok() {
-                most_bytes
-            } else {
-                MOST_BYTES
-            },
+            if response.ok() { most_bytes } else { MAX_BYTES },
         )
         .await?,
     })

@@ -15,7 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use super::local::Place;
 use super::{clock, panic, random};
-use crate::erased::spawn;
+use crate::boxed::spawn;
 
 /// The lock's name, and the lease's.
 const NAME: &str = "atelier.leader";
@@ -100,10 +100,10 @@ impl Leadership {
     }
 
     fn renew(&self) {
-        self.renew_after(false);
+        self.decide(false);
     }
 
-    fn renew_after(&self, has_looked: bool) {
+    fn decide(&self, has_looked: bool) {
         if panic::has_panicked() {
             // It would go on leading and do nothing. Another tab is to take over.
             self.has_resigned.set(true);
@@ -117,7 +117,7 @@ impl Leadership {
         if renewal == Renewal::Look
             && let Some(this) = self.itself.upgrade()
         {
-            Timeout::new(lease::LOOK_MS, move || this.renew_after(true)).forget();
+            Timeout::new(lease::LOOK_MS, move || this.decide(true)).forget();
         }
         if matches!(renewal, Renewal::Lead | Renewal::Bid) {
             let lease = Lease {

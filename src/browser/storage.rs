@@ -114,7 +114,7 @@ impl StorageError {
     }
 
     /// For a person: what it means for tasks.
-    pub fn sentence(self) -> String {
+    pub fn user_message(self) -> String {
         match self {
             Self::Newer => {
                 "A newer Atelier is open in another tab. Reload this page to go on with \

@@ -17,19 +17,19 @@ use idb::{
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
+use crate::boxed::spawn;
 use crate::browser::storage::StorageError;
-use crate::erased::spawn;
 
 const NAME: &str = "atelier-drafts";
 const VERSION: u32 = 1;
 const STORE: &str = "tables";
 
 /// Storage that says nothing for this long is taken for one that never will.
-const PATIENCE_MS: u32 = 3_000;
+const TIMEOUT_MS: u32 = 3_000;
 
 /// A table as it is stored.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct TableRecord {
     pub stored: Stored,
     /// JSON of an engine table.
     pub text: String,
@@ -40,7 +40,7 @@ pub struct Record {
 pub struct Exchanged {
     /// What was read; after writing, what gave way to it without having been seen, or, if nothing
     /// was written, what is later.
-    pub there: Option<Record>,
+    pub there: Option<TableRecord>,
     /// As which revision the table was written, if it was.
     pub revision: Option<u64>,
 }
@@ -77,7 +77,7 @@ pub async fn exchange(
 ) -> Result<Exchanged, StorageError> {
     let transaction = begin(coming.is_some()).await?;
     let work = transact(transaction, model.to_owned(), coming).boxed_local();
-    match select(work, TimeoutFuture::new(PATIENCE_MS)).await {
+    match select(work, TimeoutFuture::new(TIMEOUT_MS)).await {
         Either::Left((result, _)) => result,
         Either::Right((_, work)) => {
             // It goes on, and may yet be done.
@@ -164,7 +164,7 @@ async fn connection() -> Result<Rc<Connection>, StorageError> {
         };
         opening.get_or_insert_with(begin).clone()
     });
-    match select(opening, TimeoutFuture::new(PATIENCE_MS)).await {
+    match select(opening, TimeoutFuture::new(TIMEOUT_MS)).await {
         Either::Left((result, _)) => result,
         Either::Right(_) => Err(StorageError::Silent),
     }
@@ -191,12 +191,15 @@ fn give_up() {
     spawn(async { ON_GONE.get()() });
 }
 
-async fn record(transaction: &Transaction, model: &str) -> Result<Option<Record>, StorageError> {
+async fn record(
+    transaction: &Transaction,
+    model: &str,
+) -> Result<Option<TableRecord>, StorageError> {
     let key = Query::from(JsValue::from_str(model));
     let value = transaction.object_store(STORE)?.get(key)?.await?;
     Ok(value.and_then(|value| {
         let parts: Array = value.dyn_into().ok()?;
-        Some(Record {
+        Some(TableRecord {
             stored: Stored {
                 revision: parts.get(0).as_f64()? as u64,
                 edited: parts.get(1).as_f64()? as Millis,

@@ -8,10 +8,10 @@ use leptos::prelude::*;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::{Deferred, Program, State};
+use crate::boxed::spawn;
 use crate::browser::frame::after_frame;
 use crate::browser::local::Place;
 use crate::browser::{http, lifecycle, location, style};
-use crate::erased::spawn;
 
 /// Where a release build names the style sheet of the deferred part.
 const STYLE: &str = "deferred-style";

@@ -6,10 +6,10 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::Runner;
-use super::note::Note;
+use super::tab_message::TabMessage;
+use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::storage::{Storage, StorageError};
-use crate::erased::spawn;
 
 /// How long storage may take to open before the page goes on without it.
 const OPEN_TIMEOUT_MS: u32 = 3_000;
@@ -63,7 +63,7 @@ impl Runner {
 
     async fn learn_stored(self) -> Result<(), StorageError> {
         for task in self.read_all().await? {
-            self.learn(task);
+            self.merge_remote(task);
         }
         self.copies_changed.update(|changes| *changes += 1);
         // A leader takes on what it has not known.
@@ -80,15 +80,22 @@ impl Runner {
             if error != StorageError::Full {
                 inner.storage = None;
             }
-            let is_recovering = std::mem::replace(&mut inner.is_recovering, true);
-            Some((inner.had_storage, is_recovering))
+            inner.is_unwritten |= error == StorageError::Closed && inner.had_storage;
+            Some(inner.had_storage)
         });
-        let Some((had_worked, is_recovering)) = before.flatten() else {
+        let Some(had_worked) = before.flatten() else {
             return;
         };
         self.set_storage_error(Some(error));
         self.with_engine(|engine| engine.set_storage_works(false, had_worked, clock::now()));
-        if !is_recovering {
+        self.start_recovery();
+    }
+
+    pub(super) fn start_recovery(self) {
+        let is_recovering = self
+            .inner
+            .try_update_value(|inner| std::mem::replace(&mut inner.is_recovering, true));
+        if is_recovering == Some(false) {
             spawn(self.recover());
         }
     }
@@ -98,8 +105,8 @@ impl Runner {
         let mut wait = 0;
         loop {
             match self.write_again(wait).await {
-                Ok(()) if self.storage().is_some() => break,
-                // It has gone again meanwhile.
+                Ok(()) if self.storage().is_some() && !self.has_to_write() => break,
+                // It has gone again meanwhile, or this tab leads now and did not when it wrote.
                 Ok(()) => {}
                 Err(error) => {
                     if error != StorageError::Full {
@@ -116,6 +123,11 @@ impl Runner {
         });
         self.set_storage_error(None);
         self.with_engine(|engine| engine.set_storage_works(true, true, clock::now()));
+    }
+
+    fn has_to_write(&self) -> bool {
+        self.inner
+            .with_value(|inner| inner.leading && inner.is_unwritten)
     }
 
     async fn write_again(self, wait_ms: u32) -> Result<(), StorageError> {
@@ -150,6 +162,6 @@ impl Runner {
     /// The person wants tasks to be sent although they can't be kept.
     pub fn send_unkept(&self) {
         self.with_engine(|engine| engine.accept_unkept(clock::now()));
-        self.tell(&Note::SendUnkept);
+        self.tell(&TabMessage::SendUnkept);
     }
 }

@@ -6,9 +6,9 @@ use futures::future::FutureExt;
 use wasm_bindgen::JsValue;
 
 use super::Runner;
+use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::storage::{StorageError, Store, Written};
-use crate::erased::spawn;
 
 impl Runner {
     /// Every stored task that can be read.
@@ -50,10 +50,10 @@ impl Runner {
 
     /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
     /// and may have written something newer meanwhile, such as a task's id.
-    pub(super) fn learn(&self, task: Task) {
+    pub(super) fn merge_remote(&self, task: Task) {
         let key = task.key.clone();
         let known = self.inner.try_update_value(|inner| {
-            inner.engine.learn(task, clock::now());
+            inner.engine.merge_remote(task, clock::now());
             inner.engine.task(&key).cloned()
         });
         if let Some(task) = known.flatten() {
@@ -120,6 +120,9 @@ impl Runner {
         let written = async move {
             written.await?;
             this.is_deleted(&going);
+            if is_leading {
+                this.inner.update_value(|inner| inner.is_unwritten = false);
+            }
             Ok(())
         };
         written.boxed_local()

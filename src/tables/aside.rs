@@ -20,7 +20,7 @@ pub(super) enum Why {
 }
 
 impl Aside {
-    pub(super) fn sentence(&self) -> String {
+    pub(super) fn user_message(&self) -> String {
         let rows = match self.table.rows().len() {
             1 => "1 row".to_owned(),
             n => format!("{n} rows"),

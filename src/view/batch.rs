@@ -1,16 +1,16 @@
 //! Batch mode of the model page: composing many inputs, and watching what becomes of them.
 
+mod add_rows;
 mod cell;
 mod composer;
-mod fill;
+mod export;
 mod grid;
 mod keeping;
-mod look;
+mod manifest_viewer;
 mod run;
 mod scroller;
 mod send;
-mod sheet;
-mod take_away;
+mod table_editor;
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use atelier_contract::{Draft, ModelId, Schema};
 use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
-use crate::app::contexts;
 use crate::batches::Batches;
+use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
-use crate::erased::{derived, dynamic, effect, handler, memo, text, when};
+use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
 use composer::Composer;
@@ -53,8 +53,8 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
             >
-                {fill::fill(composer)}
-                {sheet::sheet(composer)}
+                {add_rows::fill(composer)}
+                {table_editor::sheet(composer)}
                 {send::send(composer, model.clone())}
             </form>
             {result(composer, model)}
@@ -114,7 +114,7 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
                     "It goes on when you leave this page, and is still here after a reload."
                 </p>
             </div>
-            {dynamic(move || composer.looked_at.get().map(|manifest| look::look(composer, manifest)).into_any())}
+            {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::look(composer, manifest)).into_any())}
             {earlier(of_model, derived(move || chosen.read().as_ref().map(|batch| batch.key.0.clone())))}
             {dynamic(move || chosen.get().map(|batch| run::run(composer, batch)).into_any())}
         </section>

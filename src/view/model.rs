@@ -6,15 +6,15 @@ mod mode;
 mod one;
 mod result;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 
 use super::batch::batch;
 use super::integrations::integrations;
 use super::parts::failure::Failure;
+use crate::boxed::dynamic;
 use crate::catalog::Load;
-use crate::erased::dynamic;
 
 /// Another model is another page: nothing of the form before is left over.
 #[component]

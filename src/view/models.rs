@@ -1,13 +1,13 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Model, ModelList};
 use atelier_engine::categories::{Categories, Group};
+use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
-use atelier_engine::shelves::{Piece, Shelves};
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -17,8 +17,8 @@ use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::catalog::Load;
-use crate::erased::{dynamic, effect, handler, memo, text, when};
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -212,10 +212,10 @@ fn ModelShelves(
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    let shelves = move || {
+    let grouped_grid = move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
-        Shelves {
+        GroupedGrid {
             groups: found
                 .read()
                 .iter()
@@ -228,10 +228,10 @@ fn ModelShelves(
     };
     let pieces = move || {
         let seen = seen.get();
-        let shelves = shelves();
-        let columns = shelves.columns.max(1);
+        let grouped_grid = grouped_grid();
+        let columns = grouped_grid.columns.max(1);
         found.with(|groups| {
-            shelves
+            grouped_grid
                 .visible(seen.from, seen.to)
                 .into_iter()
                 .map(|piece| {
@@ -243,9 +243,9 @@ fn ModelShelves(
     };
     view! {
         <div
-            class="shelves"
+            class="grouped_grid"
             node_ref=element
-            style:height=text(move || px(shelves().height()))
+            style:height=text(move || px(grouped_grid().height()))
         >
             {list(pieces)}
         </div>
@@ -269,16 +269,16 @@ impl Shown {
         categories: &Categories,
         groups: &[Group],
         columns: usize,
-        piece: Piece,
+        piece: GridItem,
     ) -> Self {
         match piece {
-            Piece::Heading { group, top } => {
+            GridItem::Heading { group, top } => {
                 let Group { category, models } = &groups[group];
                 let category = categories.names()[*category].clone();
                 let what = What::Heading(category, models.len());
                 Self { top, what }
             }
-            Piece::Row { group, cards, top } => {
+            GridItem::Row { group, cards, top } => {
                 let cards = groups[group].models[cards].iter();
                 let models = cards.map(|place| models[*place].clone()).collect();
                 let what = What::Cards(columns, models);

@@ -1,11 +1,11 @@
-mod kept;
+mod output_cache;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{ApiError, ServiceAddress, TaskId, TaskRequest, path};
 use leptos::prelude::*;
 
+use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::{http, notify};
-use crate::erased::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::session::{Session, Settings};
 
 /// `/settings`: where the service is and who asks.
@@ -213,7 +213,7 @@ pub fn SettingsPage() -> impl IntoView {
                     <label for="notify">"Notify me when a task ends while this page is hidden"</label>
                 </div>
                 <hr />
-                <kept::KeptOutputs keep keep_limit on_change=unsave />
+                <output_cache::OutputCacheSettings keep keep_limit on_change=unsave />
                 <p class="note" hidden=when(move || !session.is_guest())>
                     "This service takes anyone as its guest: tasks run without User ID and token of your own."
                 </p>
@@ -293,7 +293,7 @@ async fn test_connection(
     let address = &settings.address;
     let list = http::get_models(&address.url(path::MODELS))
         .await
-        .map_err(|error| error.sentence())?;
+        .map_err(|error| error.user_message())?;
     let found = format!("The service answers and lists {} models", list.models.len());
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
@@ -322,7 +322,7 @@ async fn test_connection(
     .await
     {
         Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
-            Err(format!("{found}, but: {}", error.sentence()))
+            Err(format!("{found}, but: {}", error.user_message()))
         }
         Ok(_)
         | Err(ApiError::NotFound { .. } | ApiError::Invalid { .. } | ApiError::Refused { .. }) => {
@@ -330,7 +330,7 @@ async fn test_connection(
         }
         Err(error) => Ok(format!(
             "{found}. The credentials could not be checked: {}",
-            error.sentence()
+            error.user_message()
         )),
     }
 }

@@ -1,4 +1,4 @@
-use crate::app::{Contexts, contexts};
+use crate::contexts::{Contexts, contexts};
 use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
 use leptos::prelude::*;
 
@@ -6,8 +6,8 @@ use atelier_engine::route::Route;
 
 use super::parts::glyph::{Glyph, changing_glyph};
 use super::parts::list::{Item, list};
+use crate::boxed::{derived, dynamic, effect, handler, text};
 use crate::deferred::{Deferred, State};
-use crate::erased::{derived, dynamic, effect, handler, text};
 use crate::notices::{Notice, Notices};
 use crate::theme::Theme;
 

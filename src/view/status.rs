@@ -1,13 +1,13 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
-use atelier_engine::Hindrance;
+use atelier_engine::BlockReason;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::parts::ticker::ticker;
-use crate::app::contexts;
+use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::storage::StorageError;
-use crate::erased::{effect, handler, memo, text, when};
+use crate::contexts::contexts;
 
 /// How long storage may be away before a person is asked what to do, in milliseconds.
 const UNKEPT_PATIENCE_MS: u32 = 1_000;
@@ -28,7 +28,7 @@ pub fn task_count() -> AnyView {
 pub fn status() -> AnyView {
     view! {
         <LimitNotice />
-        <UnkeptDialog />
+        <SendUnstoredDialog />
     }
     .into_any()
 }
@@ -39,13 +39,13 @@ fn LimitNotice() -> impl IntoView {
     let runner = contexts().runner;
     let now = ticker(1_000);
     let sentence = memo(move || {
-        let hindrance = runner.hindrance()?;
-        Some(hindrance.sentence(now.get()))
+        let block_reason = runner.block_reason()?;
+        Some(block_reason.user_message(now.get()))
     });
-    let is_unkept = when(move || runner.hindrance() == Some(Hindrance::NotKept));
+    let is_unkept = when(move || runner.block_reason() == Some(BlockReason::NotKept));
     let kept = text(move || {
         let error = runner.storage_error();
-        error.map(StorageError::sentence).unwrap_or_default()
+        error.map(StorageError::user_message).unwrap_or_default()
     });
     view! {
         <div class="limit" role="status">
@@ -77,10 +77,10 @@ fn LimitNotice() -> impl IntoView {
 
 /// Asks before anything is sent that can't be kept: it costs money, and would be lost with the tab.
 #[component]
-fn UnkeptDialog() -> impl IntoView {
+fn SendUnstoredDialog() -> impl IntoView {
     let runner = contexts().runner;
     let dialog = NodeRef::<leptos::html::Dialog>::new();
-    let is_asking = memo(move || runner.hindrance() == Some(Hindrance::NotKept));
+    let is_asking = memo(move || runner.block_reason() == Some(BlockReason::NotKept));
     let close = move || {
         if let Some(dialog) = dialog.get_untracked() {
             dialog.close();

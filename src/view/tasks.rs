@@ -4,14 +4,14 @@ mod filters;
 mod list;
 mod row;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
 
 pub use list::TasksPage;
 
 use super::task::TaskArticle;
-use crate::erased::{dynamic, memo};
+use crate::boxed::{dynamic, memo};
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
 
 /// Longer than anything may take here; a generation takes some seconds.
-const PATIENCE_MS: f64 = 15_000.0;
+const TIMEOUT_MS: f64 = 15_000.0;
 
 /// Waits until something is so, looking at it after every few milliseconds.
 pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
@@ -16,7 +16,7 @@ pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(
-            js_sys::Date::now() - begun < PATIENCE_MS,
+            js_sys::Date::now() - begun < TIMEOUT_MS,
             "waited in vain for {what}; the page says: {}",
             seen_text()
         );

@@ -13,8 +13,8 @@ mod errors;
 mod form;
 mod generate;
 mod integrations;
-mod kept;
 mod models;
+mod output_cache;
 mod settings;
 mod storage;
 

@@ -6,7 +6,7 @@ use crate::task::message_in;
 
 mod stored;
 
-/// Why a call gave no answer that can be used. [`ApiError::sentence`] says it to a person.
+/// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
 ///
 /// Codes, names and shapes of failing replies are "not shown" in INTERFACE ("Errors" 4, 5): the
 /// HTTP status decides the kind, and any message found in the body is kept.
@@ -175,7 +175,7 @@ impl ApiError {
     }
 
     /// What happened and what to do, for a person.
-    pub fn sentence(&self) -> String {
+    pub fn user_message(&self) -> String {
         match self {
             Self::Network { .. } => {
                 "No answer from the service. Either the network or the service is down, \
@@ -244,14 +244,14 @@ fn with(sentence: &str, message: &str) -> String {
 /// The most telling message of a body: `message`, `error`, `detail`, of any shape, at the top or
 /// in `data`.
 fn body_message(body: &Value) -> String {
-    const MOST: usize = 2000;
+    const MAX: usize = 2000;
     let found = ["message", "error", "detail", "msg", "title"]
         .iter()
         .find_map(|key| message_in(body.get(*key)?))
         .or_else(|| message_in(body.pointer("/data/error")?))
         .or_else(|| message_in(body.pointer("/data/message")?))
         .unwrap_or_default();
-    found.chars().take(MOST).collect()
+    found.chars().take(MAX).collect()
 }
 
 /// Problems by parameter, in the shapes seen in the field: `fields: [{parameter, message}]`,
@@ -367,7 +367,7 @@ mod tests {
         #[test]
         fn every_reply_gives_a_sentence(status: u16, text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
             let body = serde_json::from_str::<Value>(&text).ok();
-            let sentence = ApiError::from_status(status, body.as_ref(), None).sentence();
+            let sentence = ApiError::from_status(status, body.as_ref(), None).user_message();
             prop_assert!(sentence.ends_with(['.', '!', '?']), "{sentence}");
         }
     }

@@ -4,7 +4,7 @@
 use crate::ModelId;
 
 /// Longest module name; with `_node.py` well below any file system's limit.
-const MOST_OF_MODULE: usize = 100;
+const MAX_MODULE: usize = 100;
 
 /// The name of the OpenAI function file.
 pub fn function(model: &ModelId) -> String {
@@ -48,7 +48,7 @@ pub fn module(model: &ModelId) -> String {
         name.insert_str(0, "model_");
     }
     let whole = format!("{}/{}", model.category, model.subcategory);
-    bounded(&name, &whole, MOST_OF_MODULE)
+    bounded(&name, &whole, MAX_MODULE)
 }
 
 /// A letter without an ASCII form gives its code, so that two models don't get one name.

@@ -28,10 +28,6 @@ impl Credentials {
         }
     }
 
-    pub fn has_token(&self) -> bool {
-        !self.token.is_empty()
-    }
-
     /// The value of the `Authorization` header.
     pub fn authorization(&self) -> String {
         format!("Bearer {}", self.token)

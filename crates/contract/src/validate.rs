@@ -274,11 +274,11 @@ fn one_of(allowed: &[Value], given: &str) -> String {
 
 /// Long values would drown the message.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 40;
-    if text.chars().count() <= MOST {
+    const MAX: usize = 40;
+    if text.chars().count() <= MAX {
         return text.to_owned();
     }
-    text.chars().take(MOST).chain(['…']).collect()
+    text.chars().take(MAX).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@
 //! behind it: every program can read this. See APPNOTE.TXT 4.3.
 
 /// Of the format: what it has no field for needs an extension that many programs do not know.
-const MOST_FILES: usize = 65_535;
-const MOST_BYTES: u64 = 0xffff_ffff;
+const MAX_FILES: usize = 65_535;
+const MAX_BYTES: u64 = 0xffff_ffff;
 
 /// Names are UTF-8.
 const FLAGS: u16 = 1 << 11;
@@ -70,7 +70,7 @@ impl Archive {
         self.length += header.len() as u64 + size;
         self.files += 1;
         let end = self.length + (self.directory.len() + name.len() + 128) as u64;
-        if self.files > MOST_FILES || end > MOST_BYTES || name.len() > usize::from(u16::MAX) {
+        if self.files > MAX_FILES || end > MAX_BYTES || name.len() > usize::from(u16::MAX) {
             return Err("The archive would be larger than the 4 GB that ZIP can hold.".into());
         }
         put(&mut self.directory, &[0x0201_4b50], &[VERSION]);
@@ -152,8 +152,8 @@ mod tests {
         assert!(archive.add("a", 3 << 30, 0).is_ok());
         assert!(archive.add("b", 2 << 30, 0).is_err());
         let mut archive = Archive::default();
-        let fits = (0..=MOST_FILES).take_while(|n| archive.add(&n.to_string(), 0, 0).is_ok());
-        assert_eq!(fits.count(), MOST_FILES);
+        let fits = (0..=MAX_FILES).take_while(|n| archive.add(&n.to_string(), 0, 0).is_ok());
+        assert_eq!(fits.count(), MAX_FILES);
     }
 
     proptest! {

@@ -126,7 +126,7 @@ impl Counts {
     }
 
     /// `22 completed, 3 failed`
-    pub fn sentence(&self) -> String {
+    pub fn user_message(&self) -> String {
         let parts = self
             .0
             .iter()
@@ -283,7 +283,7 @@ mod tests {
         let tasks = [taken_back, task("one", 1, 1, ready())];
         let batch = batch(2);
         let items = batch.items(&tasks);
-        assert_eq!(items.counts().sentence(), "1 completed, 1 removed");
+        assert_eq!(items.counts().user_message(), "1 completed, 1 removed");
         assert!(items.unsent().is_empty() && items.counts().is_settled());
         assert_eq!(items.taken_back()[0].key.0, "zero");
         assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
@@ -306,7 +306,7 @@ mod tests {
         let items = batch(4).items(&tasks);
         assert_eq!(items.get(1).unwrap().key.0, "again");
         assert_eq!(
-            items.counts().sentence(),
+            items.counts().user_message(),
             "1 completed, 1 failed, 1 queued, 1 removed"
         );
         assert_eq!(

@@ -13,7 +13,7 @@ pub mod sweep;
 pub mod table;
 
 /// Rows that one batch may have. More is a mistake in a range more often than a wish.
-pub const MOST_ROWS: usize = 10_000;
+pub const MAX_ROWS: usize = 10_000;
 
 /// The parameter that `Prompts` fills: the prompt, else the first long text, else the first text
 /// that is no address; `None` for a model without texts.

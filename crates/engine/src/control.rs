@@ -43,10 +43,10 @@ impl Control {
 }
 
 fn is_short(values: &[Value]) -> bool {
-    const MOST: usize = 6;
-    const MOST_CHARACTERS: usize = 30;
+    const MAX: usize = 6;
+    const MAX_CHARACTERS: usize = 30;
     let characters: usize = values.iter().map(|value| text(value).chars().count()).sum();
-    values.len() <= MOST && characters <= MOST_CHARACTERS
+    values.len() <= MAX && characters <= MAX_CHARACTERS
 }
 
 /// A value as people read it: texts bare, everything else as JSON.
@@ -60,11 +60,11 @@ pub fn text(value: &Value) -> String {
 /// Lower end, upper end and step of a slider, where both bounds are known and a person can aim at
 /// single values.
 pub fn slider(parameter: &Parameter) -> Option<(f64, f64, f64)> {
-    const MOST_STEPS: f64 = 512.0;
+    const MAX_STEPS: f64 = 512.0;
     let min = parameter.minimum.as_ref()?.as_f64()?;
     let max = parameter.maximum.as_ref()?.as_f64()?;
     let step = step(parameter);
-    (max > min && (parameter.kind() == Kind::Number || (max - min) / step <= MOST_STEPS))
+    (max > min && (parameter.kind() == Kind::Number || (max - min) / step <= MAX_STEPS))
         .then_some((min, max, step))
 }
 

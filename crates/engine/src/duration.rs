@@ -1,4 +1,4 @@
-//! Times and sizes as people say them. All times are in milliseconds; points in time since
+//! Times as people say them. All times are in milliseconds; points in time since
 //! 1970-01-01 UTC.
 
 use crate::calendar::Day;
@@ -24,12 +24,6 @@ pub fn text(ms: u64) -> String {
     }
 }
 
-/// How long something still takes, rounded up to whole seconds, so that it never says 0 before
-/// the end: `12 s`.
-pub fn remaining(ms: u64) -> String {
-    text(ms.max(1).div_ceil(SECOND).saturating_mul(SECOND))
-}
-
 /// A rough time for estimates, without false precision: `about 40 s`, `about 3 min`, `about 2 h`.
 pub fn about(ms: u64) -> String {
     let rounded = |unit: u64| (ms + unit / 2) / unit;
@@ -38,39 +32,6 @@ pub fn about(ms: u64) -> String {
         5_000..57_500 => format!("about {} s", rounded(5 * SECOND) * 5),
         57_500..3_570_000 => format!("about {} min", rounded(MINUTE).max(1)),
         _ => format!("about {} h", rounded(HOUR).max(1)),
-    }
-}
-
-/// A size: `812 B`, `3.4 MB`, `120 MB`; 1 kB is 1000 bytes.
-pub fn bytes(count: u64) -> String {
-    let (unit, name) = match count {
-        0..1_000 => return format!("{count} B"),
-        // Just below a unit's end, rounding would give 1000.
-        1_000..999_500 => (1_000, "kB"),
-        999_500..999_500_000 => (1_000_000, "MB"),
-        999_500_000..999_500_000_000 => (1_000_000_000, "GB"),
-        _ => (1_000_000_000_000, "TB"),
-    };
-    let unit: u64 = unit;
-    let tenths = count / (unit / 10) + u64::from(count % (unit / 10) >= unit / 20);
-    if tenths < 100 {
-        format!("{}.{} {name}", tenths / 10, tenths % 10)
-    } else {
-        format!(
-            "{} {name}",
-            count / unit + u64::from(count % unit >= unit / 2)
-        )
-    }
-}
-
-/// How long ago `then` was: `just now`, `5 min ago`, `3 h ago`, `2 d ago`. A point ahead of `now`
-/// (clocks differ) is just now.
-pub fn ago(then: u64, now: u64) -> String {
-    match now.saturating_sub(then) {
-        0..MINUTE => "just now".into(),
-        ms @ MINUTE..HOUR => format!("{} min ago", ms / MINUTE),
-        ms @ HOUR..DAY => format!("{} h ago", ms / HOUR),
-        ms => format!("{} d ago", ms / DAY),
     }
 }
 
@@ -118,9 +79,6 @@ mod tests {
         ] {
             assert_eq!(text(ms), expected);
         }
-        assert_eq!(remaining(0), "1 s");
-        assert_eq!(remaining(11_001), "12 s");
-        assert_eq!(remaining(59_500), "1 min 00 s");
         assert_eq!(about(42_000), "about 40 s");
         assert_eq!(about(58_000), "about 1 min");
         assert_eq!(about(170_000), "about 3 min");
@@ -128,28 +86,8 @@ mod tests {
     }
 
     #[test]
-    fn sizes() {
-        for (count, expected) in [
-            (0, "0 B"),
-            (999, "999 B"),
-            (1_000, "1.0 kB"),
-            (3_449_000, "3.4 MB"),
-            (9_960_000, "10 MB"),
-            (120_400_000, "120 MB"),
-            (999_499, "999 kB"),
-            (999_500, "1.0 MB"),
-            (2_500_000_000_000, "2.5 TB"),
-        ] {
-            assert_eq!(bytes(count), expected);
-        }
-    }
-
-    #[test]
-    fn times_of_files_and_of_a_while_ago() {
-        let now = 1_773_275_407_250;
-        assert_eq!(iso(now), "2026-03-12T00:30:07.250Z");
-        assert_eq!(ago(now + 5, now), "just now");
-        assert_eq!(ago(now - 5 * HOUR, now), "5 h ago");
+    fn times_of_files() {
+        assert_eq!(iso(1_773_275_407_250), "2026-03-12T00:30:07.250Z");
     }
 
     #[test]
@@ -163,8 +101,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_can_be_said(ms: u64, now: u64) {
-            let said = [text(ms), remaining(ms), about(ms), bytes(ms), ago(ms, now), iso(ms)];
+        fn everything_can_be_said(ms: u64) {
+            let said = [text(ms), about(ms), iso(ms)];
             prop_assert!(said.iter().all(|text| !text.is_empty()));
         }
     }

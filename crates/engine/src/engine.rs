@@ -1,36 +1,36 @@
 //! All tasks together: what to send, what to ask and when. Decides, and leaves the doing to its
 //! owner: it is given the time, chance and answers, and gives commands.
 
+mod actions;
 mod again;
-mod answers;
+mod block_reason;
 mod call;
-mod hindrance;
-mod hold;
-mod lines;
 mod polls;
 mod records;
 mod refusal;
+mod responses;
+mod send_queue;
 mod sends;
 mod storage;
+mod submission_pause;
 #[cfg(test)]
 mod tests;
-mod wishes;
 
 use std::collections::{BTreeSet, HashMap};
 
 use atelier_contract::ApiError;
 
 pub use again::Idempotency;
+pub use block_reason::BlockReason;
 use call::InFlight;
 pub use call::{Call, CallId, CallKind};
-pub use hindrance::Hindrance;
-use hold::{Hold, Reason};
-use lines::Lines;
 use refusal::Refusal;
+use send_queue::SendQueue;
+use submission_pause::{Reason, SubmissionPause};
 
 use crate::limiter::Limiter;
-use crate::reduce::{Duty, Event, apply};
-use crate::{Account, Millis, Phase, Task, TaskKey, Trouble, schedule};
+use crate::reduce::{Effect, Event, apply};
+use crate::{Account, Millis, Phase, PollError, Task, TaskKey, schedule};
 
 /// What the owner is to do, in this order.
 // A command is handed over once and at once: its size does not matter.
@@ -103,7 +103,7 @@ pub struct Engine {
     /// The tasks to be asked about, soonest first. Finished ones are not in it: a step costs what
     /// is due, not what there is.
     due: BTreeSet<(Millis, TaskKey)>,
-    lines: Lines,
+    send_queue: SendQueue,
     /// The submissions to be sent again, soonest first.
     again: BTreeSet<(Millis, TaskKey)>,
     /// What services say of idempotency keys, and since when, by their addresses.
@@ -115,7 +115,7 @@ pub struct Engine {
     next_order: u64,
     /// Addresses whose service had no batch endpoints, and when that was seen.
     without_batch: HashMap<String, Millis>,
-    hold: Option<Hold>,
+    pause: Option<SubmissionPause>,
     /// After a hold one submission alone goes ahead, until the service has answered one.
     probing: bool,
     /// Submissions in a row whose answer did not say whether they were taken.
@@ -142,7 +142,7 @@ impl Engine {
             leading: true,
             tasks: HashMap::new(),
             due: BTreeSet::new(),
-            lines: Lines::default(),
+            send_queue: SendQueue::default(),
             again: BTreeSet::new(),
             idempotency: HashMap::new(),
             limiters: HashMap::new(),
@@ -150,7 +150,7 @@ impl Engine {
             next_call: 0,
             next_order: 0,
             without_batch: HashMap::new(),
-            hold: None,
+            pause: None,
             probing: false,
             unclear: 0,
             not_sent: 0,
@@ -169,8 +169,8 @@ impl Engine {
         let _ = random;
         self.advance(now);
         if self.leading && self.online {
-            if self.hold.is_some_and(|hold| hold.is_over(now)) {
-                self.lift_hold();
+            if self.pause.is_some_and(|pause| pause.is_over(now)) {
+                self.lift_pause();
             }
             self.give_up_hopeless(now);
             // In turn, so that sending cannot starve asking, nor the other way round, when the
@@ -210,14 +210,14 @@ impl Engine {
             .then(|| self.due.first().map(|(due, _)| *due))
             .flatten();
         let send = self.next_send(now).filter(|_| self.refusal.is_none());
-        let send = send.map(|at| self.hold.map_or(at, |hold| at.max(hold.until)));
+        let send = send.map(|at| self.pause.map_or(at, |pause| at.max(pause.until)));
         let wanted = poll.into_iter().chain(send).min()?.max(now);
         let limiter = self.limiters.get(&self.account.address);
         Some(limiter.map_or(wanted, |limiter| wanted.max(limiter.next(now))))
     }
 
     /// The answer to a call: the whole JSON body of a 2xx, or why there is none.
-    pub fn answered(
+    pub fn responded(
         &mut self,
         call: CallId,
         answer: Result<serde_json::Value, ApiError>,
@@ -227,7 +227,7 @@ impl Engine {
         self.advance(now);
         if let Some(call) = self.in_flight.remove(&call) {
             self.not_sent = 0;
-            self.take_answer(call, answer, now, random);
+            self.take_response(call, answer, now, random);
         }
     }
 
@@ -245,8 +245,8 @@ impl Engine {
                 CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
-        if call.kind == CallKind::Generate && self.hold.is_none() {
-            self.hold = Some(Hold {
+        if call.kind == CallKind::Generate && self.pause.is_none() {
+            self.pause = Some(SubmissionPause {
                 reason: Reason::NotSent,
                 until: again,
             });
@@ -287,12 +287,6 @@ impl Engine {
         self.tasks.values().map(|tracked| &tracked.task)
     }
 
-    /// The task belongs to another service address or User ID than is set now: it is left alone
-    /// until it fits again.
-    pub fn is_foreign(&self, task: &Task) -> bool {
-        task.account != self.account
-    }
-
     /// Notices that time has passed. A clock that was set back takes the waits with it.
     fn advance(&mut self, now: Millis) {
         if now < self.last_now {
@@ -300,8 +294,8 @@ impl Engine {
             for limiter in self.limiters.values_mut() {
                 limiter.shift_back(back);
             }
-            if let Some(hold) = &mut self.hold {
-                hold.until = hold.until.saturating_sub(back);
+            if let Some(pause) = &mut self.pause {
+                pause.until = pause.until.saturating_sub(back);
             }
             for (at, key) in std::mem::take(&mut self.due) {
                 self.set_due(&key, at.saturating_sub(back));
@@ -314,11 +308,11 @@ impl Engine {
     }
 
     /// Changes a task by an event, and sees to what follows.
-    fn happen(&mut self, key: &TaskKey, event: Event, now: Millis) {
+    fn apply_event(&mut self, key: &TaskKey, event: Event, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
-        let (state, duties) = apply(&tracked.task.state, event);
+        let (state, effects) = apply(&tracked.task.state, event);
         if state != tracked.task.state {
             let task = &mut tracked.task;
             let had_id = task.state.id().is_some();
@@ -331,22 +325,22 @@ impl Engine {
                 task.finished = Some(now);
             }
             if !matches!(task.state.phase(), Phase::Running | Phase::Fetching) {
-                task.trouble = None;
+                task.poll_error = None;
             }
             tracked.doubt = None;
             self.leave_again(key);
             self.save(key);
         }
-        for duty in duties {
-            match duty {
-                Duty::Enqueue if self.is_stopped(key) => self.take_back(key),
-                Duty::Enqueue => self.enqueue(key),
-                Duty::Fetch => self.set_due(key, now),
-                Duty::Announce => self.pending.push(Pending::Finished(key.clone())),
-                Duty::Remove => self.remove(key),
+        for effect in effects {
+            match effect {
+                Effect::Enqueue if self.is_stopped(key) => self.take_back(key),
+                Effect::Enqueue => self.enqueue(key),
+                Effect::Fetch => self.set_due(key, now),
+                Effect::Announce => self.pending.push(Pending::Finished(key.clone())),
+                Effect::Remove => self.remove(key),
                 // Sending is under way where this comes from; polls are set by who got the answer,
                 // who knows the interval.
-                Duty::Send | Duty::Poll => {}
+                Effect::Send | Effect::Poll => {}
             }
         }
     }
@@ -384,17 +378,21 @@ impl Engine {
         }
     }
 
-    fn set_trouble(&mut self, key: &TaskKey, error: &ApiError, now: Millis) {
+    fn set_poll_error(&mut self, key: &TaskKey, error: &ApiError, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
-        let since = tracked.task.trouble.as_ref().map_or(now, |old| old.since);
-        let trouble = Some(Trouble {
+        let since = tracked
+            .task
+            .poll_error
+            .as_ref()
+            .map_or(now, |old| old.since);
+        let poll_error = Some(PollError {
             since,
             error: error.clone(),
         });
-        if tracked.task.trouble != trouble {
-            tracked.task.trouble = trouble;
+        if tracked.task.poll_error != poll_error {
+            tracked.task.poll_error = poll_error;
             self.save(key);
         }
     }
@@ -407,9 +405,9 @@ impl Engine {
     }
 
     /// Submissions go on, carefully at first: the next may meet what the last has met.
-    fn lift_hold(&mut self) {
-        if let Some(hold) = self.hold.take() {
-            self.probing |= hold.reason != Reason::NotSent;
+    fn lift_pause(&mut self) {
+        if let Some(pause) = self.pause.take() {
+            self.probing |= pause.reason != Reason::NotSent;
         }
     }
 }

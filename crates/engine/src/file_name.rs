@@ -6,14 +6,14 @@ use atelier_contract::ModelId;
 use crate::fold;
 
 /// Characters of a prompt in a name; with the rest a name stays well below 255 bytes.
-const MOST_OF_TITLE: usize = 40;
-const MOST_OF_MODEL: usize = 40;
+const MAX_TITLE: usize = 40;
+const MAX_MODEL: usize = 40;
 
 /// `{subcategory}-{slug of title}-{n}.{ext}` for output `n` (from 1) of a task.
 pub fn output(model: &ModelId, title: &str, n: usize, extension: &str) -> String {
     let parts = [
-        slug(&model.subcategory, MOST_OF_MODEL),
-        slug(title, MOST_OF_TITLE),
+        slug(&model.subcategory, MAX_MODEL),
+        slug(title, MAX_TITLE),
         n.to_string(),
     ];
     joined(&parts, extension)
@@ -25,7 +25,7 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
     let width = total.to_string().len().max(2);
     let parts = [
         format!("{index:0width$}"),
-        slug(title, MOST_OF_TITLE),
+        slug(title, MAX_TITLE),
         n.to_string(),
     ];
     joined(&parts, extension)
@@ -33,7 +33,7 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
 
 /// The name of a batch's own files (archive, manifest): `{name}.{ext}`.
 pub fn archive(name: &str, extension: &str) -> String {
-    joined(&[slug(name, MOST_OF_TITLE + MOST_OF_MODEL)], extension)
+    joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension)
 }
 
 /// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the

@@ -7,9 +7,16 @@ use atelier_contract::ModelId;
 use crate::search::{Query, Searchable};
 use crate::{Millis, Phase, Task, TaskKey, TaskState, duration, sort};
 
+/// When something new says that it was created, in ms since 1970: now, but later than the newest that
+/// is there. Lists show the newest first, and what was just asked for must not stand below what is
+/// older because the clock was set back.
+pub fn created(now: Millis, newest: Option<Millis>) -> Millis {
+    newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
+}
+
 /// What the list knows of a task: made once per change of the task, read on every key press.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct HistoryEntry {
     pub key: TaskKey,
     pub model: ModelId,
     pub created: Millis,
@@ -17,7 +24,7 @@ pub struct Record {
     text: Searchable,
 }
 
-impl Record {
+impl HistoryEntry {
     /// A task is found by its title, its model, its other texts, its id and its error.
     pub fn new(task: &Task) -> Self {
         let title = task.input.title();
@@ -79,7 +86,7 @@ pub struct Found {
 impl Filter {
     /// Finds, in one pass. A choice's counts leave out that choice's own condition: they say what
     /// choosing otherwise would give.
-    pub fn find(&self, records: &[Record]) -> Found {
+    pub fn find(&self, records: &[HistoryEntry]) -> Found {
         let mut found: Vec<(u64, u64)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
@@ -143,6 +150,16 @@ pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_new_comes_first_whatever_the_clock_says() {
+        assert_eq!(created(70, None), 70);
+        assert_eq!(created(70, Some(40)), 70);
+        // Set back, or the same millisecond.
+        assert_eq!(created(70, Some(70)), 71);
+        assert_eq!(created(70, Some(900)), 901);
+        assert_eq!(created(70, Some(u64::MAX)), u64::MAX);
+    }
     use proptest::prelude::*;
 
     use atelier_contract::TaskId;
@@ -170,8 +187,8 @@ mod tests {
         .unwrap()
     }
 
-    fn records<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<Record> {
-        tasks.into_iter().map(Record::new).collect()
+    fn records<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<HistoryEntry> {
+        tasks.into_iter().map(HistoryEntry::new).collect()
     }
 
     #[test]
@@ -241,12 +258,12 @@ mod tests {
     proptest! {
         #[test]
         fn newest_first_and_counts_add_up(tasks in prop::collection::vec((0..4u8, 0..50u64, prop::bool::ANY), 0..60)) {
-            let tasks: Vec<Record> = tasks
+            let tasks: Vec<HistoryEntry> = tasks
                 .iter()
                 .enumerate()
                 .map(|(key, (model, created, failed))| {
                     let phase = if *failed { Phase::Failed } else { Phase::Ready };
-                    Record::new(&task(key, &model.to_string(), *created, phase, "x"))
+                    HistoryEntry::new(&task(key, &model.to_string(), *created, phase, "x"))
                 })
                 .collect();
             let found = Filter::default().find(&tasks);
@@ -259,14 +276,14 @@ mod tests {
 
     #[test]
     fn ten_thousand_tasks_are_filtered_within_a_frame() {
-        let tasks: Vec<Record> = (0..10_000usize)
+        let tasks: Vec<HistoryEntry> = (0..10_000usize)
             .map(|n| {
                 let prompt = format!(
                     "A lighthouse keeper number {n} with his seven cats on a rocky coast at dusk, \
                      oil on canvas, warm light, long shadows, detailed brush work, variation {}",
                     n % 97
                 );
-                Record::new(&task(
+                HistoryEntry::new(&task(
                     n,
                     &(n % 12).to_string(),
                     n as u64,

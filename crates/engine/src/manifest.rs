@@ -41,12 +41,12 @@ pub struct Item {
     pub submitted: Option<String>,
     pub finished: Option<String>,
     pub input: Map<String, Value>,
-    pub outputs: Vec<Output>,
+    pub outputs: Vec<ManifestOutput>,
 }
 
 /// One output of an item: a file beside the manifest, or why there is none.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Output {
+pub struct ManifestOutput {
     /// Of a `data:` address whose file is there, the beginning: the file has the rest.
     pub url: String,
     pub file: Option<String>,
@@ -54,7 +54,7 @@ pub struct Output {
     pub missing: Option<String>,
 }
 
-impl Output {
+impl ManifestOutput {
     /// An output whose bytes are in `file`.
     pub fn kept(url: &str, file: String) -> Self {
         let is_data = url
@@ -95,7 +95,7 @@ impl Item {
             id: task.state.id().map(ToString::to_string),
             error: match &task.state {
                 TaskState::Failed { message, .. } => Some(message.clone()),
-                TaskState::Unconfirmed { error } => Some(error.sentence()),
+                TaskState::Unconfirmed { error } => Some(error.user_message()),
                 _ => None,
             },
             submitted: task.submitted.map(duration::iso),
@@ -122,12 +122,15 @@ impl Item {
                 .and_then(Value::as_object)
                 .cloned()
                 .unwrap_or_default(),
-            outputs: list_at(value, "outputs").iter().map(Output::read).collect(),
+            outputs: list_at(value, "outputs")
+                .iter()
+                .map(ManifestOutput::read)
+                .collect(),
         }
     }
 
     fn to_value(&self) -> Value {
-        let outputs: Vec<Value> = self.outputs.iter().map(Output::to_value).collect();
+        let outputs: Vec<Value> = self.outputs.iter().map(ManifestOutput::to_value).collect();
         let mut record = Record::new();
         record.put("index", self.index.into());
         record.put("state", self.state.clone().into());
@@ -141,7 +144,7 @@ impl Item {
     }
 }
 
-impl Output {
+impl ManifestOutput {
     fn read(value: &Value) -> Self {
         Self {
             url: text_at(value, "url").unwrap_or_default(),
@@ -172,7 +175,7 @@ fn list_at<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 
 impl Manifest {
     /// The manifest of a batch as it now stands. Outputs are filled in as their files are fetched,
-    /// or are not: [`Output::kept`], [`Output::missing`].
+    /// or are not: [`ManifestOutput::kept`], [`ManifestOutput::missing`].
     pub fn of(batch: &Batch, items: &Items) -> Self {
         let service = items.latest().flatten().next();
         let mut manifest = Self::new(
@@ -269,7 +272,7 @@ impl Manifest {
             own.into_iter().chain(inputs.iter().map(String::as_str)),
         );
         for item in &self.items {
-            let each = |field: fn(&Output) -> Option<&str>| {
+            let each = |field: fn(&ManifestOutput) -> Option<&str>| {
                 let found: Vec<&str> = item.outputs.iter().filter_map(field).collect();
                 inert(&found.join("\n"))
             };
@@ -328,8 +331,8 @@ mod tests {
             id: Some("t-1".into()),
             input: input.clone(),
             outputs: vec![
-                Output::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
-                Output::missing("https://a/2.png", "The address answers 404.".into()),
+                ManifestOutput::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
+                ManifestOutput::missing("https://a/2.png", "The address answers 404.".into()),
             ],
             ..Item::default()
         });

@@ -40,7 +40,7 @@ pub enum Event {
 
 /// What follows from an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Duty {
+pub enum Effect {
     /// Let the request leave, once the task is in storage.
     Send,
     /// Wait for a turn to be sent.
@@ -58,41 +58,43 @@ pub enum Duty {
 /// The state after an event, and what follows. Total: an event that means nothing in a state
 /// changes nothing.
 ///
-/// `generate` costs money: [`Duty::Send`] follows from [`Event::Send`] in `Queued` alone, and a
+/// `generate` costs money: [`Effect::Send`] follows from [`Event::Send`] in `Queued` alone, and a
 /// task gets back to `Queued` only when the service has said that it took nothing, when nothing
 /// left the browser, or when a person asks. What may have been taken stays `Submitting` while it is
 /// sent again with the key that the service takes only once.
-pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
+pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
     use TaskState::{Failed, Fetching, Gone, Queued, Ready, Running, Submitting, Unconfirmed};
     match (state, event) {
-        (Queued, Event::Send) => (Submitting, vec![Duty::Send]),
-        (Queued, Event::Cancel) => (Queued, vec![Duty::Remove]),
+        (Queued, Event::Send) => (Submitting, vec![Effect::Send]),
+        (Queued, Event::Cancel) => (Queued, vec![Effect::Remove]),
 
         // A late answer is good news for an Unconfirmed: there is an id after all.
         (Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
             known(id, word, error)
         }
         (Submitting, Event::Rejected { message }) => {
-            (Failed { id: None, message }, vec![Duty::Announce])
+            (Failed { id: None, message }, vec![Effect::Announce])
         }
-        (Submitting, Event::LostAnswer { error }) => (Unconfirmed { error }, vec![Duty::Announce]),
-        (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Duty::Enqueue]),
+        (Submitting, Event::LostAnswer { error }) => {
+            (Unconfirmed { error }, vec![Effect::Announce])
+        }
+        (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Effect::Enqueue]),
 
-        (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Duty::Enqueue]),
-        (Submitting | Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Duty::Remove]),
+        (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
+        (Submitting | Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Effect::Remove]),
 
         (Running { id, .. } | Fetching { id }, Event::Progress { word, error }) => {
             known(id.clone(), word, error)
         }
         (Running { id, .. } | Fetching { id }, Event::Gone) => {
-            (Gone { id: id.clone() }, vec![Duty::Announce])
+            (Gone { id: id.clone() }, vec![Effect::Announce])
         }
         (Fetching { id }, Event::Ready { outputs }) => (
             Ready {
                 id: id.clone(),
                 outputs,
             },
-            vec![Duty::Announce],
+            vec![Effect::Announce],
         ),
 
         // Asked for once more by a person; no outputs are worse than old ones.
@@ -109,17 +111,17 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Duty>) {
 }
 
 /// The state of a task whose id is known, by the service's word.
-fn known(id: TaskId, word: StatusWord, error: Option<String>) -> (TaskState, Vec<Duty>) {
+fn known(id: TaskId, word: StatusWord, error: Option<String>) -> (TaskState, Vec<Effect>) {
     match word {
-        StatusWord::Completed => (TaskState::Fetching { id }, vec![Duty::Fetch]),
+        StatusWord::Completed => (TaskState::Fetching { id }, vec![Effect::Fetch]),
         StatusWord::Failed => (
             TaskState::Failed {
                 id: Some(id),
                 message: error.unwrap_or_default(),
             },
-            vec![Duty::Announce],
+            vec![Effect::Announce],
         ),
-        word => (TaskState::Running { id, word }, vec![Duty::Poll]),
+        word => (TaskState::Running { id, word }, vec![Effect::Poll]),
     }
 }
 
@@ -174,19 +176,19 @@ mod tests {
                 let asked = event == Event::Resubmit && state.phase() == Phase::Unconfirmed;
                 let free = event == Event::PutBack
                     && matches!(state.phase(), Phase::Submitting | Phase::Unconfirmed);
-                let (next, duties) = apply(&state, event);
+                let (next, effects) = apply(&state, event);
                 if asked || free {
                     may_send += 1;
                 }
-                for duty in &duties {
-                    if *duty == Duty::Send {
+                for effect in &effects {
+                    if *effect == Effect::Send {
                         may_send -= 1;
                     }
                 }
                 prop_assert!(may_send >= 0, "sent without being allowed to");
                 if state.is_terminal() {
                     prop_assert_eq!(next.phase(), state.phase());
-                    prop_assert!(duties.is_empty());
+                    prop_assert!(effects.is_empty());
                 }
                 // An id, once known, is never lost nor exchanged.
                 if let Some(id) = state.id() {
@@ -194,7 +196,7 @@ mod tests {
                 }
                 // Whoever waits for the service is asked about.
                 if next.phase() == Phase::Running && next != state {
-                    prop_assert!(duties.contains(&Duty::Poll));
+                    prop_assert!(effects.contains(&Effect::Poll));
                 }
                 state = next;
             }

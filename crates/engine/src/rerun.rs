@@ -91,9 +91,9 @@ impl Rerun {
 }
 
 fn shortened(value: &Value) -> String {
-    const MOST: usize = 60;
+    const MAX: usize = 60;
     let text = value.to_string();
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -5,9 +5,9 @@
 use crate::{fold, sort};
 
 /// Characters of one field that are searched. Prompts can be books.
-const MOST_CHARS: usize = 1000;
+const MAX_CHARS: usize = 1000;
 /// Letters of one word that are compared; longer "words" are data, not language.
-const MOST_LETTERS: usize = 48;
+const MAX_LETTERS: usize = 48;
 /// Added for each field after the first, so that a name weighs more than a description.
 const FIELD: u32 = 4;
 /// Letters from which on a typo is forgiven in the mere beginning of a word. Shorter ones begin too
@@ -60,9 +60,9 @@ impl Searchable {
     }
 
     fn add(&mut self, field: u8, text: &str) {
-        let mut folded = String::with_capacity(text.len().min(MOST_CHARS));
+        let mut folded = String::with_capacity(text.len().min(MAX_CHARS));
         text.chars()
-            .take(MOST_CHARS)
+            .take(MAX_CHARS)
             .for_each(|c| fold::push(&mut folded, c));
         for compound in folded.split_whitespace() {
             let words = || compound.split(is_no_letter).filter(|word| !word.is_empty());
@@ -75,7 +75,7 @@ impl Searchable {
     }
 
     fn add_word(&mut self, field: u8, word: &str) {
-        let word = match word.char_indices().nth(MOST_LETTERS) {
+        let word = match word.char_indices().nth(MAX_LETTERS) {
             Some((end, _)) => &word[..end],
             None => word,
         };
@@ -97,7 +97,7 @@ impl Query {
             .split(is_no_letter)
             .filter(|word| !word.is_empty())
             .map(|word| {
-                let letters: Vec<char> = word.chars().take(MOST_LETTERS).collect();
+                let letters: Vec<char> = word.chars().take(MAX_LETTERS).collect();
                 Wanted {
                     text: letters.iter().collect(),
                     mask: mask(word),
@@ -199,8 +199,8 @@ fn more_than(count: u32, mut bits: u32) -> bool {
 /// letters put in, left out, replaced, or two neighbours swapped. Right up to `most`; more than
 /// that is more than that.
 fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
-    const WIDTH: usize = MOST_LETTERS + 1;
-    let width = wanted.len().min(MOST_LETTERS);
+    const WIDTH: usize = MAX_LETTERS + 1;
+    let width = wanted.len().min(MAX_LETTERS);
     // Three rows of the table take turns; copying them would cost more than filling them.
     let mut rows = [[0u32; WIDTH]; 3];
     for (column, cell) in rows[0].iter_mut().enumerate() {
@@ -235,7 +235,7 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
 
 fn mask(word: &str) -> u32 {
     word.chars()
-        .take(MOST_LETTERS)
+        .take(MAX_LETTERS)
         .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
 }
 

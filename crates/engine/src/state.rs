@@ -5,7 +5,7 @@ use atelier_contract::{ApiError, StatusWord, TaskId};
 mod stored;
 
 /// What we know of a task. What we are doing about it (e.g. that the last poll failed) is another
-/// matter: see [`crate::Trouble`].
+/// matter: see [`crate::PollError`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum TaskState {
     /// Waiting for a free slot or the rate limit; nothing has been sent.

@@ -47,7 +47,7 @@ pub struct BatchPlace {
 /// The last poll gave no answer, or the last submission where it may be sent again; it goes on
 /// being tried. The task's state stays what it was.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trouble {
+pub struct PollError {
     pub since: Millis,
     pub error: ApiError,
 }
@@ -62,7 +62,7 @@ pub struct Task {
     pub input: Input,
     pub created: Millis,
     pub state: TaskState,
-    pub trouble: Option<Trouble>,
+    pub poll_error: Option<PollError>,
     /// False once a person has stopped watching.
     pub watching: bool,
     /// Its batch was paused before it was sent.
@@ -110,7 +110,7 @@ impl Task {
             input,
             created,
             state: TaskState::Queued,
-            trouble: None,
+            poll_error: None,
             watching: true,
             paused: false,
             taken_back: false,
@@ -201,7 +201,7 @@ impl Action {
             Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
             // No answer came, and it is sent again by itself; a person may have enough of that.
-            Phase::Submitting if task.trouble.is_some() => vec![Action::Dismiss],
+            Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
             Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],

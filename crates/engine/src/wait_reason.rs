@@ -1,6 +1,6 @@
 //! Why a Queued task has not been sent, as the person can see it in any tab.
 
-use crate::{Account, Hindrance, Millis, Phase, Task};
+use crate::{Account, BlockReason, Millis, Phase, Task};
 
 /// What is known in a tab of why nothing is sent.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +10,7 @@ pub struct Sending<'a> {
     /// User ID and token are set, or the service takes guests.
     pub has_credentials: bool,
     /// What holds the tab back that makes the calls.
-    pub hindrance: Option<&'a Hindrance>,
+    pub block_reason: Option<&'a BlockReason>,
 }
 
 /// Why this task waits; `None` where it is not Queued.
@@ -47,8 +47,8 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     if task.paused {
         return Some(format!("Its batch is paused. {unsent}"));
     }
-    if let Some(hindrance) = sending.hindrance {
-        return Some(format!("{} {unsent}", hindrance.sentence(now)));
+    if let Some(block_reason) = sending.block_reason {
+        return Some(format!("{} {unsent}", block_reason.user_message(now)));
     }
     Some(format!("Waiting to be sent. {unsent}"))
 }
@@ -86,12 +86,12 @@ mod tests {
             address: "http://x".into(),
             uid: "u".into(),
         };
-        let limited = Hindrance::RateLimited { until: 9_000 };
-        let reason = |task: &Task, has_credentials, hindrance| {
+        let limited = BlockReason::RateLimited { until: 9_000 };
+        let reason = |task: &Task, has_credentials, block_reason| {
             let sending = Sending {
                 account: &account,
                 has_credentials,
-                hindrance,
+                block_reason,
             };
             wait_reason(task, sending, 1_000).unwrap_or_default()
         };

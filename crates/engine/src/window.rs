@@ -70,14 +70,6 @@ impl Grid {
             rows: first..end,
         }
     }
-
-    /// The scroll offset, in px, nearest to `scroll` that shows item `index` whole.
-    pub fn scroll_to(&self, index: usize, scroll: f64, viewport: f64) -> f64 {
-        let height = self.row_height();
-        let row = index.min(self.items.saturating_sub(1)) / self.columns.max(1);
-        let top = row as f64 * height;
-        scroll.max((top + height - viewport).min(top)).min(top)
-    }
 }
 
 #[cfg(test)]
@@ -132,14 +124,6 @@ mod tests {
                     prop_assert!(window.rows.contains(&row));
                 }
             }
-        }
-
-        #[test]
-        fn scrolling_to_an_item_shows_it(items in 1..5000usize, columns in 1..6usize, index in 0..5000usize, scroll in 0.0..1e6f64) {
-            let grid = Grid { items, columns, row_height: 80.0 };
-            let index = index % items;
-            let window = grid.window(grid.scroll_to(index, scroll, 600.0), 600.0, 0);
-            prop_assert!(window.items.contains(&index));
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::routes;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::{Store, StoreError};
-use crate::worker::{Pool, Workshop};
+use crate::worker::{Pool, WorkerContext};
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -64,7 +64,7 @@ impl App {
         let store_error = |error| StartError::Store(database.clone(), error);
         let store = Arc::new(Store::open(&database).map_err(store_error)?);
         let models = Arc::new(Models::all());
-        let workshop = Workshop {
+        let context = WorkerContext {
             store: store.clone(),
             models: models.clone(),
             outputs: outputs.clone(),
@@ -78,7 +78,7 @@ impl App {
             None => None,
         };
         Ok(Self {
-            pool: Pool::start(workshop, config.worker_count()).map_err(store_error)?,
+            pool: Pool::start(context, config.worker_count()).map_err(store_error)?,
             samples: Samples::new(models.clone(), outputs.clone()),
             store,
             models,

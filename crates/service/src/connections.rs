@@ -30,7 +30,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
 /// More connections than this are of no use to a local service.
-const MOST: usize = 1024;
+const MAX: usize = 1024;
 
 /// A request's line and headers, in bytes.
 const HEADER_BYTES: usize = 32 * 1024;
@@ -58,8 +58,8 @@ impl Bounds {
     pub fn new(idle: Duration, workers: usize) -> Self {
         let others = 64 + 4 * workers;
         let connections = match raise_file_limit() {
-            Some(files) => (files.saturating_sub(others) / 2).clamp(8, MOST),
-            None => MOST,
+            Some(files) => (files.saturating_sub(others) / 2).clamp(8, MAX),
+            None => MAX,
         };
         Self { connections, idle }
     }

@@ -18,7 +18,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]
-pub struct Workshop {
+pub struct WorkerContext {
     pub store: Arc<Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
@@ -54,8 +54,8 @@ struct Turns {
 
 impl Pool {
     /// Starts `size` threads on the tasks that an earlier process left unfinished.
-    pub fn start(workshop: Workshop, size: usize) -> Result<Self, StoreError> {
-        let unfinished = workshop.store.unfinished()?;
+    pub fn start(context: WorkerContext, size: usize) -> Result<Self, StoreError> {
+        let unfinished = context.store.unfinished()?;
         if !unfinished.is_empty() {
             tracing::info!("taking up {} unfinished tasks", unfinished.len());
         }
@@ -63,10 +63,10 @@ impl Pool {
         queue.lock().ready = unfinished.into_iter().map(Turn::first).collect();
         let threads = (0..size)
             .map(|_| {
-                let (queue, workshop) = (queue.clone(), workshop.clone());
+                let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
                     while let Some(turn) = queue.next() {
-                        if let Err(obstacle) = work(&workshop, &queue.stop, &turn) {
+                        if let Err(obstacle) = work(&context, &queue.stop, &turn) {
                             queue.again(turn, &obstacle);
                         }
                     }
@@ -177,13 +177,13 @@ enum Obstacle {
 }
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
-fn work(workshop: &Workshop, stop: &Stop, turn: &Turn) -> Result<(), Obstacle> {
-    let Workshop {
+fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacle> {
+    let WorkerContext {
         store,
         models,
         outputs,
         speed,
-    } = workshop;
+    } = context;
     let id = &turn.id;
     let Some(Order { model, input }) = store.order(id)? else {
         return Ok(());

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::composer::Composer;
-use crate::erased::{derived, handler, text, when};
+use crate::boxed::{derived, handler, text, when};
 
 /// One parameter of one row, edited in place. An empty cell leaves it untouched.
 pub fn cell(composer: Composer, id: u64, number: usize, name: String) -> AnyView {

@@ -7,7 +7,7 @@ use atelier_engine::manifest::Manifest;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::erased::effect;
+use crate::boxed::effect;
 use crate::tables::KeptTable;
 
 /// With more rows than this, what follows the table as a whole does so between key presses.

@@ -9,7 +9,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::scroller::scrolled;
-use crate::erased::{dynamic, memo, text};
+use crate::boxed::{dynamic, memo, text};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -67,7 +67,7 @@ impl Cell {
             title: task.input.title().into(),
             note: match &task.state {
                 TaskState::Failed { message, .. } => message.clone(),
-                TaskState::Unconfirmed { error } => error.sentence(),
+                TaskState::Unconfirmed { error } => error.user_message(),
                 _ => String::new(),
             },
             picture: outputs.first().map(|url| (url.clone(), kind(url))),

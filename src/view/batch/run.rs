@@ -9,11 +9,11 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::grid::{Cell, grid};
-use super::{items, take_away};
-use crate::app::contexts;
+use super::{export, items};
 use crate::batches::Batches;
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
-use crate::erased::{dynamic, effect, handler, memo, text, when};
+use crate::contexts::contexts;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -22,7 +22,7 @@ use crate::view::parts::ticker::ticker;
 
 /// How a batch stands, as far as the page shows it.
 #[derive(Debug, Clone, PartialEq)]
-struct Standing {
+struct BatchSummary {
     counts: Counts,
     failed: Vec<TaskKey>,
     unconfirmed: Vec<TaskKey>,
@@ -32,7 +32,7 @@ struct Standing {
     finished: Option<u64>,
 }
 
-impl Standing {
+impl BatchSummary {
     fn of(items: &Items) -> Self {
         let keys = |phase: Phase| {
             let latest = items.latest().flatten();
@@ -73,11 +73,11 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
             })
         }
     });
-    let standing = memo({
+    let summary = memo({
         let batch = batch.clone();
         move || {
             runner.track_phases();
-            runner.with_tasks(|tasks| Standing::of(&batch.items(tasks.iter().copied())))
+            runner.with_tasks(|tasks| BatchSummary::of(&batch.items(tasks.iter().copied())))
         }
     });
     let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
@@ -87,21 +87,21 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
                 <h2>{batch.name.clone()}</h2>
                 <p class="muted">{items(batch.size)} " · " {when_sent}</p>
             </div>
-            {bar(standing)}
-            {times(batch.clone(), standing)}
-            {controls(composer, batch.clone(), standing)}
+            {bar(summary)}
+            {times(batch.clone(), summary)}
+            {controls(composer, batch.clone(), summary)}
             {grid(cells, batch.size, batch.grid.clone())}
-            {take_away::take_away(batch.clone())}
+            {export::export(batch.clone())}
         </article>
     }
     .into_any()
 }
 
 /// One bar, a stretch for each state.
-fn bar(standing: Memo<Standing>) -> AnyView {
+fn bar(summary: Memo<BatchSummary>) -> AnyView {
     let stretches = move || {
-        let standing = standing.read();
-        standing
+        let summary = summary.read();
+        summary
             .counts
             .shares()
             .map(|(part, share)| {
@@ -124,7 +124,7 @@ fn bar(standing: Memo<Standing>) -> AnyView {
             .collect_view()
             .into_any()
     };
-    let sentence = text(move || standing.read().counts.sentence());
+    let sentence = text(move || summary.read().counts.user_message());
     view! {
         <div class="stretches" role="img" aria-label=sentence>
             {dynamic(stretches)}
@@ -137,15 +137,15 @@ fn bar(standing: Memo<Standing>) -> AnyView {
 }
 
 /// How long it has taken, how long it still takes, and what holds it up.
-fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
+fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
     let now = ticker(1_000);
     let line = text(move || {
         let now = now.get();
-        let standing = standing.read();
+        let summary = summary.read();
         let elapsed = |until: u64| duration::text(until.saturating_sub(batch.created));
-        if standing.counts.is_settled() {
-            return match standing.finished {
+        if summary.counts.is_settled() {
+            return match summary.finished {
                 Some(finished) => format!("Took {}.", elapsed(finished)),
                 None => String::new(),
             };
@@ -154,19 +154,19 @@ fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
             let typical = history::estimate(tasks.iter().copied(), &batch.model);
             batch.items(tasks.iter().copied()).remaining(now, typical)
         });
-        let waits = standing.is_paused && standing.unsent > 0;
+        let waits = summary.is_paused && summary.unsent > 0;
         let left = match left {
             _ if waits => format!(
                 "Paused: {} not sent yet. What was sent goes on.",
-                items(standing.unsent)
+                items(summary.unsent)
             ),
             Some(left) => format!("{} left.", duration::about(left)),
             None => "No estimate yet: this model has no history here.".into(),
         };
         let mut line = format!("{} so far. {left}", elapsed(now));
-        if let Some(hindrance) = runner.hindrance() {
+        if let Some(block_reason) = runner.block_reason() {
             line.push(' ');
-            line.push_str(&hindrance.sentence(now));
+            line.push_str(&block_reason.user_message(now));
         }
         line
     });
@@ -174,13 +174,13 @@ fn times(batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
 }
 
 /// What a person can do about it.
-fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> AnyView {
+fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let runner = all.runner;
     let key = batch.key.clone();
     let pause_key = key.clone();
     let pause = move |_| {
-        let action = if standing.read_untracked().is_paused {
+        let action = if summary.read_untracked().is_paused {
             BatchAction::Resume
         } else {
             BatchAction::Pause
@@ -217,7 +217,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         let batch = batch.clone();
         move || {
             handed_over.track();
-            match standing.read().taken_back {
+            match summary.read().taken_back {
                 0 => 0,
                 _ => runner.taken_back(&batch).len(),
             }
@@ -230,7 +230,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
     let held = Held::default();
     let retry = move |_| {
         if held.counts("Retry") {
-            let failed = standing.get_untracked().failed;
+            let failed = summary.get_untracked().failed;
             retried.set_value(runner.retry_all(&failed));
         }
         if retried.get_value() > 0 {
@@ -238,7 +238,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         }
     };
     let to_retry = move || {
-        let failed = standing.read().failed.len();
+        let failed = summary.read().failed.len();
         if held.is_pressed() {
             retried.get_value()
         } else {
@@ -246,7 +246,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         }
     };
     let settle = move |action: Action| {
-        let unconfirmed = standing.get_untracked().unconfirmed;
+        let unconfirmed = summary.get_untracked().unconfirmed;
         runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {
             sent_again(unconfirmed.len());
@@ -273,9 +273,9 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
         runner.act_on_all(&keys, Action::Remove);
         Batches::new(all).forget(&key);
     };
-    let has_unsent = when(move || standing.read().unsent > 0);
-    let is_paused = when(move || standing.read().is_paused);
-    let unconfirmed = move || standing.read().unconfirmed.len();
+    let has_unsent = when(move || summary.read().unsent > 0);
+    let is_paused = when(move || summary.read().is_paused);
+    let unconfirmed = move || summary.read().unconfirmed.len();
     view! {
         <div class="row run-controls">
             <div class="row" hidden=when(move || !has_unsent.get())>
@@ -300,7 +300,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
                     label="Stop sending"
                     question=text(move || format!(
                         "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
-                        items(standing.read().unsent),
+                        items(summary.read().unsent),
                     ))
                     confirm="Take them back"
                     on_confirm=stop
@@ -346,7 +346,7 @@ fn controls(composer: Composer, batch: Arc<Batch>, standing: Memo<Standing>) -> 
             <button class="button quiet" type="button" on:click=handler(again)>
                 "Put into the table"
             </button>
-            <div hidden=when(move || !standing.read().counts.is_settled())>
+            <div hidden=when(move || !summary.read().counts.is_settled())>
                 <ConfirmButton
                     label="Remove batch"
                     question=text(move || format!(

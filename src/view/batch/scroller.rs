@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
-use crate::erased::effect;
+use crate::boxed::effect;
 use crate::view::parts::viewport::{Viewport, rem};
 
 /// The stretch of a scrolling element's content that is in sight, and half as much again on both

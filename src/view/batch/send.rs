@@ -5,15 +5,15 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::app::contexts;
 use crate::batches::Batches;
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::contexts::contexts;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
 
 /// Problems that are listed; the others are in the table.
-const MOST_PROBLEMS: usize = 5;
+const MAX_PROBLEMS: usize = 5;
 
 /// What will be sent, and the button that sends it.
 pub fn send(composer: Composer, model: ModelId) -> AnyView {
@@ -45,7 +45,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         composer.keep_now();
         composer.looked_at.set(None);
         if key.is_some() {
-            answer.say(format!("Sent: {}.", sent.sentence()));
+            answer.say(format!("Sent: {}.", sent.user_message()));
             // The newest is shown.
             all.navigation.set_query("batch", None);
         }
@@ -105,14 +105,14 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                 {label}
             </button>
             <p class="muted" role="status">
-                {text(move || plan().sentence())}
+                {text(move || plan().user_message())}
             </p>
             {answer.view()}
         </div>
         <dialog node_ref=dialog aria-label="Generate many">
             <p>
                 {text(move || {
-                    format!("Send {}? Each of them may cost money.", plan().sentence())
+                    format!("Send {}? Each of them may cost money.", plan().user_message())
                 })}
             </p>
             <div class="row dialog-foot">
@@ -144,7 +144,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
         let table = composer.table.read();
         let lines: Vec<String> = table
             .bad()
-            .take(MOST_PROBLEMS)
+            .take(MAX_PROBLEMS)
             .map(|(at, row)| {
                 let messages = row.problems.iter().map(|problem| problem.message.as_str());
                 format!(
@@ -156,7 +156,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
             .collect();
         lines.join("\n")
     });
-    let rest = count.saturating_sub(MOST_PROBLEMS);
+    let rest = count.saturating_sub(MAX_PROBLEMS);
     view! {
         <div class="summary" role="status">
             <p>

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
-use crate::erased::{handler, memo, text};
+use crate::boxed::{handler, memo, text};
 
 /// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
 /// text.

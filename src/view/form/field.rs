@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::erased::{derived, dynamic, handler, memo, text};
+use crate::boxed::{derived, dynamic, handler, memo, text};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.

@@ -1,4 +1,4 @@
-use crate::erased::handler;
+use crate::boxed::handler;
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};

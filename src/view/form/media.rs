@@ -1,10 +1,10 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 

@@ -18,9 +18,9 @@ use leptos::prelude::*;
 
 pub use field::Field;
 
+use crate::boxed::{dynamic, effect, handler, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
-use crate::erased::{dynamic, effect, handler, text, when};
 use crate::view::parts::list::{Item, list};
 
 /// Fields that are built at once, which is more than a screen shows, and in each frame after that: a form

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
+use crate::boxed::{handler, text};
 use crate::browser::random;
-use crate::erased::{handler, text};
 use crate::view::parts::glyph::Glyph;
 
 /// A number. It is a text field to the browser, because a browser's own number field hides what it

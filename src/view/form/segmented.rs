@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::choice::chosen;
 use super::field::{Field, FieldFrame};
-use crate::erased::{handler, memo, when};
+use crate::boxed::{handler, memo, when};
 
 /// A few short values side by side; each keeps its JSON type.
 #[component]

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
-use crate::erased::{handler, when};
+use crate::boxed::{handler, when};
 
 /// On or off. Untouched without a default it is off and left out of the request.
 #[component]

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::erased::{handler, text};
+use crate::boxed::{handler, text};
 
 /// Several lines, growing with what is typed.
 #[component]

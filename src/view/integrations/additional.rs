@@ -1,16 +1,16 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Integration, ModelId, path, python_file};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use super::file::ServiceFile;
 use super::preview::DownloadFile;
+use crate::boxed::{dynamic, handler, spawn};
 use crate::browser::{download, http};
-use crate::erased::{dynamic, handler, spawn};
 use crate::view::parts::glyph::Glyph;
 
 /// No archive of Python files is larger.
-const MOST_BYTES: u64 = 50_000_000;
+const MAX_BYTES: u64 = 50_000_000;
 
 /// What a service may have beside INTERFACE, where this one says in its list of models that it has it.
 #[component]
@@ -105,12 +105,13 @@ fn DownloadNodes() -> AnyView {
         busy.set(true);
         spawn(async move {
             let name = python_file::NODES;
-            match http::get_blob(&url, MOST_BYTES).await {
+            match http::get_blob(&url, MAX_BYTES).await {
                 Ok(file) if download::blob(name, &file) => notices.say(format!("{name} saved.")),
                 Ok(_) => notices.problem(format!("{name} could not be saved.")),
-                Err(error) => {
-                    notices.problem(format!("{name} could not be fetched. {}", error.sentence()))
-                }
+                Err(error) => notices.problem(format!(
+                    "{name} could not be fetched. {}",
+                    error.user_message()
+                )),
             }
             busy.try_set(false);
         });

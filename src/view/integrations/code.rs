@@ -4,16 +4,16 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, Node, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use crate::erased::{self, effect, handler, memo, when};
+use crate::boxed::{self, effect, handler, memo, when};
 
 /// Longer code is first shown in part.
-const MOST_LINES: usize = 18;
+const MAX_LINES: usize = 18;
 
 /// Lines of a block: some dozen spans, a small part of a frame.
 const BLOCK_LINES: usize = 40;
 
 /// Longer texts (bytes) are shown without colours: an element for each word would take its time.
-const MOST_COLOURED: usize = 200_000;
+const MAX_COLOURED: usize = 200_000;
 
 /// Code in a box of its own, with colours and numbered lines; pointer and keyboard scroll it.
 #[component]
@@ -55,18 +55,18 @@ pub fn Code(
         <div class="code" class:whole=when(move || is_whole.get())>
             <div class="code-box" role="region" tabindex="0" aria-label=label>
                 <div class="code-sheet">
-                    <pre class="code-lines" aria-hidden="true">{erased::text(numbers)}</pre>
+                    <pre class="code-lines" aria-hidden="true">{boxed::text(numbers)}</pre>
                     <pre><code node_ref=element></code></pre>
                 </div>
             </div>
             <button
                 class="button quiet small"
                 type="button"
-                aria-expanded=erased::text(move || is_whole.get().to_string())
-                hidden=when(move || lines.get() <= MOST_LINES)
+                aria-expanded=boxed::text(move || is_whole.get().to_string())
+                hidden=when(move || lines.get() <= MAX_LINES)
                 on:click=handler(toggle)
             >
-                {erased::text(words)}
+                {boxed::text(words)}
             </button>
         </div>
     }
@@ -80,7 +80,7 @@ type Block = (HtmlElement, Vec<(Kind, String)>);
 /// frame: an element for each word of some hundred lines would hold the page up.
 fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
     element.set_text_content(None);
-    let spans = match code.len() > MOST_COLOURED {
+    let spans = match code.len() > MAX_COLOURED {
         true => Vec::from_iter([Span {
             kind: Kind::Plain,
             text: code,

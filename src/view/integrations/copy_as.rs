@@ -1,14 +1,14 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::snippet::{self, Language};
 use leptos::prelude::*;
 use std::sync::Arc;
 
 use super::code::Code;
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::local::Place;
 use crate::browser::location;
 use crate::catalog::Load;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::view::parts::copy_button::CopyButton;
 
 /// The language chosen last, in this browser.

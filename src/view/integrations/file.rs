@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ApiError;
 use leptos::prelude::*;
 
+use crate::boxed::spawn;
 use crate::browser::http;
 use crate::catalog::Load;
-use crate::erased::spawn;
 
 /// A text file of the service's, fetched once: what is shown, copied and downloaded is the same.
 #[derive(Clone)]

@@ -9,13 +9,13 @@ mod near;
 mod preview;
 mod schema;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, path, python_file};
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use crate::boxed::when;
 use crate::catalog::Load;
-use crate::erased::when;
 use additional::Additional;
 use copy_as::CopyAs;
 use file::ServiceFile;

@@ -1,13 +1,13 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::highlight::Grammar;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use super::code::Code;
 use super::file::ServiceFile;
+use crate::boxed::{dynamic, effect, handler, spawn, text};
 use crate::browser::download;
 use crate::catalog::Load;
-use crate::erased::{dynamic, effect, handler, spawn, text};
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::failure::Failure;
 use crate::view::parts::glyph::Glyph;
@@ -82,9 +82,10 @@ pub fn DownloadFile(label: &'static str, file: ServiceFile) -> impl IntoView {
                     download::text(name, "text/x-python", &text);
                     notices.say(format!("{name} saved."));
                 }
-                Err(error) => {
-                    notices.problem(format!("{name} could not be fetched. {}", error.sentence()))
-                }
+                Err(error) => notices.problem(format!(
+                    "{name} could not be fetched. {}",
+                    error.user_message()
+                )),
             }
             busy.try_set(false);
         });

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use super::code::Code;
 use super::file::ServiceFile;
+use crate::boxed::{dynamic, text};
 use crate::catalog::Load;
-use crate::erased::{dynamic, text};
 use crate::view::parts::copy_button::CopyButton;
 
 /// The JSON schema of the function in an OpenAI function file, on its own.

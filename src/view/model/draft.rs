@@ -7,9 +7,9 @@ use atelier_engine::rerun;
 use gloo_events::EventListener;
 use leptos::prelude::*;
 
-use crate::app::contexts;
+use crate::boxed::effect;
 use crate::browser::local::Place;
-use crate::erased::effect;
+use crate::contexts::contexts;
 use crate::runner::Runner;
 
 thread_local! {

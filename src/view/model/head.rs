@@ -1,10 +1,10 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::erased::{dynamic, text};
+use crate::boxed::{dynamic, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.

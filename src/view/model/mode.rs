@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
-use crate::app::contexts;
-use crate::erased::{handler, memo, when};
+use crate::boxed::{handler, memo, when};
+use crate::contexts::contexts;
 
 const QUERY: &str = "mode";
 const BATCH: &str = "batch";

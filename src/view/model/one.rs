@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::TaskKey;
 use atelier_engine::press::Presses;
@@ -10,9 +10,9 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
 use super::draft::rerun_of;
+use crate::boxed::{dynamic, effect, handler, memo, when};
 use crate::browser::clock;
 use crate::catalog::Load;
-use crate::erased::{dynamic, effect, handler, memo, when};
 use crate::view::form::{Fields, ProblemSummary};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;

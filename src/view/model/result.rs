@@ -1,16 +1,16 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::{Task, TaskKey};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
-use crate::erased::{memo, when};
+use crate::boxed::{memo, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::TaskArticle;
 
 /// How many of a model's tasks stand beside its form; the rest is under Tasks.
-const MOST: usize = 6;
+const MAX: usize = 6;
 
 /// This model's latest tasks, newest first.
 #[component]
@@ -29,13 +29,13 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                         .task(key)
                         .is_some_and(|task| task.with_untracked(is_single))
                 })
-                .take(MOST + 1)
+                .take(MAX + 1)
                 .cloned()
                 .collect::<Vec<TaskKey>>()
         })
     };
     let shown = move || {
-        let newest = tasks.get().into_iter().take(MOST);
+        let newest = tasks.get().into_iter().take(MAX);
         newest
             .map(|key| {
                 Item::new(key.0.clone(), move || {
@@ -54,7 +54,7 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
                 </p>
             </div>
             {list(shown)}
-            <p hidden=when(move || tasks.read().len() <= MOST)>
+            <p hidden=when(move || tasks.read().len() <= MAX)>
                 <a href="/tasks">"All tasks"</a>
             </p>
         </section>

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::erased::{after, dynamic};
+use crate::boxed::{after, dynamic};
 
 const STAYS_MS: u32 = 8_000;
 

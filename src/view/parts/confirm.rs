@@ -1,7 +1,7 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use crate::erased::handler;
+use crate::boxed::handler;
 
 /// A button that asks once more before it does what cannot be undone.
 #[component]

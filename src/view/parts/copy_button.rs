@@ -1,11 +1,11 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
 
 use super::glyph::changing_glyph;
+use crate::boxed::{self, handler, spawn};
 use crate::browser::clipboard;
-use crate::erased::{self, handler, spawn};
 
 /// Copies a text and says so.
 #[component]
@@ -33,7 +33,7 @@ pub fn CopyButton(
     view! {
         <button class="button quiet" type="button" on:click=handler(copy)>
             {changing_glyph(move || if copied.get() { LuCheck } else { LuCopy })}
-            <span aria-live="polite">{erased::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
+            <span aria-live="polite">{boxed::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
         </button>
     }
 }

@@ -2,10 +2,10 @@ use atelier_engine::release::Lack;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::app::contexts;
+use crate::boxed::{dynamic, handler};
 use crate::browser::location;
+use crate::contexts::contexts;
 use crate::deferred::{Program, State};
-use crate::erased::{dynamic, handler};
 use crate::view::parts::glyph::Glyph;
 
 /// Shows a page that lives in the deferred part of the program, once that is here.

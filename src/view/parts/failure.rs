@@ -1,9 +1,9 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ApiError;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::erased::handler;
+use crate::boxed::handler;
 
 use super::glyph::Glyph;
 
@@ -37,7 +37,7 @@ pub fn Failure(
             <Glyph icon=LuCloudOff />
             <div>
                 <p class="failure-what">{what} " could not be loaded from " {place} "."</p>
-                <p>{error.sentence()}</p>
+                <p>{error.user_message()}</p>
                 {advice.map(|advice| view! { <p class="muted">{advice}</p> }.into_any())}
                 <div class="row">
                     <button class="button" on:click=handler(move |_| retry())>

@@ -2,7 +2,7 @@ use icondata_core::Icon;
 use leptos::prelude::*;
 use leptos::svg;
 
-use crate::erased::dynamic;
+use crate::boxed::dynamic;
 
 /// A picture beside words that say the same; assistive technology skips it.
 ///

@@ -22,10 +22,10 @@ impl Item {
 ///
 /// `For` with one type of item for all lists, so that the code that compares them is there once.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
-    erased(Arc::new(items))
+    boxed(Arc::new(items))
 }
 
-fn erased(items: Arc<dyn Fn() -> Vec<Item> + Send + Sync>) -> AnyView {
+fn boxed(items: Arc<dyn Fn() -> Vec<Item> + Send + Sync>) -> AnyView {
     view! { <For each=move || items() key=|item| item.key.clone() children=|item| item.view.run() /> }
         .into_any()
 }

@@ -1,10 +1,10 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
-use crate::erased::{dynamic, handler};
+use crate::boxed::{dynamic, handler};
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
 /// What cannot be shown is said; what is no safe address is text.

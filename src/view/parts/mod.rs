@@ -1,13 +1,13 @@
 //! Pieces that several views are made of.
 
 pub mod answer;
+pub mod cached_output;
 pub mod confirm;
 pub mod copy_button;
 pub mod deferred;
 pub mod failure;
 pub mod glyph;
 pub mod held;
-pub mod kept;
 pub mod list;
 pub mod media;
 pub mod ticker;

@@ -1,8 +1,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::boxed::effect;
 use crate::browser::frame::after_frame;
-use crate::erased::effect;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;

@@ -1,9 +1,9 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Action, Task};
 use leptos::prelude::*;
 
-use crate::erased::{dynamic, handler, memo, when};
+use crate::boxed::{dynamic, handler, memo, when};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::held::Held;
 

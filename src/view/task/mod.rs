@@ -1,13 +1,13 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
-mod lasting;
+pub mod output_recovery;
+mod output_view;
 mod outputs;
-pub mod rescue;
 mod state;
 mod words;
 
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
@@ -15,8 +15,8 @@ use leptos::prelude::*;
 pub use state::{StateLine, StatePill};
 pub use words::name;
 
+use crate::boxed::{dynamic, memo, text};
 use crate::browser::clock;
-use crate::erased::{dynamic, memo, text};
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]

@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
-use crate::app::contexts;
-use crate::erased::{handler, text, when};
+use crate::boxed::{handler, text, when};
+use crate::contexts::contexts;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::{Millis, Task};
 use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
-use super::lasting::{LastingMedia, Shown};
-use super::rescue;
+use super::output_recovery;
+use super::output_view::{OutputView, ShownOutput};
+use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::kept::address_of_copy;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
 const OUTPUTS_AT_ONCE: usize = 48;
@@ -21,7 +21,7 @@ const OUTPUTS_AT_ONCE: usize = 48;
 pub fn Outputs(
     task: Task,
     outputs: Vec<String>,
-    /// See [`Shown`].
+    /// See [`ShownOutput`].
     since: Millis,
 ) -> impl IntoView {
     if outputs.is_empty() {
@@ -93,7 +93,7 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         }
         .into_any()
     });
-    let shown = Shown {
+    let shown = ShownOutput {
         copy: address_of_copy(),
         words: RwSignal::new(String::new()),
         position: n - 1,
@@ -109,7 +109,7 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         let save = move |_| {
             let shown = shown.clone();
             busy.set(true);
-            rescue::save(contexts, shown, busy);
+            output_recovery::save(contexts, shown, busy);
         };
         view! {
             <button class="button quiet" type="button" prop:disabled=busy on:click=handler(save)>
@@ -122,7 +122,7 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
-                <LastingMedia shown label />
+                <OutputView shown label />
                 <figcaption>
                     <span class="muted">
                         {text(move || match copy.read().is_empty() {

@@ -1,9 +1,9 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::{Task, TaskKey, TaskState, duration};
 use leptos::prelude::*;
 
 use super::words;
-use crate::erased::{text, when};
+use crate::boxed::{text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -55,19 +55,19 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         text(move || {
             let task = task.read();
-            if let (Some(trouble), TaskState::Submitting) = (&task.trouble, &task.state) {
+            if let (Some(trouble), TaskState::Submitting) = (&task.poll_error, &task.state) {
                 return format!(
                     "No answer to the request for {}: {} It is sent again by itself, under the key of \
                      the first: the service takes it once, and bills it once.",
                     duration::text(now.get().saturating_sub(trouble.since)),
-                    trouble.error.sentence(),
+                    trouble.error.user_message(),
                 );
             }
-            if let Some(trouble) = &task.trouble {
+            if let Some(trouble) = &task.poll_error {
                 return format!(
                     "Status unknown for {}: {} Retrying; the task itself goes on at the service.",
                     duration::text(now.get().saturating_sub(trouble.since)),
-                    trouble.error.sentence(),
+                    trouble.error.user_message(),
                 );
             }
             if !task.watching {

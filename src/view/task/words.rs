@@ -5,13 +5,13 @@ use atelier_engine::{Task, TaskState};
 
 /// How a task is called: its model, then the start of its prompt.
 pub fn name(task: &Task) -> String {
-    const MOST: usize = 60;
+    const MAX: usize = 60;
     let title = task.input.title();
     if title.is_empty() {
         return task.model_name.clone();
     }
-    let start: String = title.chars().take(MOST).collect();
-    let more = if title.chars().count() > MOST {
+    let start: String = title.chars().take(MAX).collect();
+    let more = if title.chars().count() > MAX {
         "…"
     } else {
         ""
@@ -29,7 +29,7 @@ pub struct Explanation {
 pub fn explain(state: &TaskState) -> Option<Explanation> {
     Some(match state {
         TaskState::Unconfirmed { error } => Explanation {
-            what: error.sentence(),
+            what: error.user_message(),
             meaning: "The request may have reached the service, and then it may have been billed; no task id \
                       came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
                       Dismiss leaves it.",

@@ -1,4 +1,4 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::Phase;
 use atelier_engine::calendar::Day;
@@ -7,8 +7,8 @@ use atelier_engine::search::Query;
 use icondata_lu::LuSearch;
 use leptos::prelude::*;
 
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::clock;
-use crate::erased::{dynamic, handler, memo, text, when};
 use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
 

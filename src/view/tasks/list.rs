@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
-use crate::app::contexts;
-use atelier_engine::history::Record;
+use crate::contexts::contexts;
+use atelier_engine::history::HistoryEntry;
 use atelier_engine::window::Grid;
 use atelier_engine::{Action, TaskKey};
 use icondata_lu::LuListChecks;
@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
 use super::row::TaskRow;
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -26,7 +26,7 @@ pub fn TasksPage() -> impl IntoView {
     let runner = contexts().runner;
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
-    let records = StoredValue::new(Vec::<Record>::new());
+    let records = StoredValue::new(Vec::<HistoryEntry>::new());
     let found = memo(move || {
         let filter = filter(navigation, &typed.read());
         records.try_update_value(|records| refresh(records, runner));
@@ -109,9 +109,9 @@ pub fn TasksPage() -> impl IntoView {
 }
 
 /// Brings the records up to date; only tasks that are new or have changed state are read anew.
-fn refresh(records: &mut Vec<Record>, runner: Runner) {
+fn refresh(records: &mut Vec<HistoryEntry>, runner: Runner) {
     runner.track_phases();
-    let mut known: HashMap<TaskKey, Record> = records
+    let mut known: HashMap<TaskKey, HistoryEntry> = records
         .drain(..)
         .map(|record| (record.key.clone(), record))
         .collect();
@@ -121,7 +121,7 @@ fn refresh(records: &mut Vec<Record>, runner: Runner) {
         };
         let record = task.with_untracked(|task| match known.remove(key) {
             Some(record) if record.phase == task.state.phase() => record,
-            _ => Record::new(task),
+            _ => HistoryEntry::new(task),
         });
         records.push(record);
     }

@@ -1,14 +1,14 @@
-use crate::app::contexts;
+use crate::contexts::contexts;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, TaskState};
 use leptos::prelude::*;
 
+use crate::boxed::{dynamic, memo, text, when};
 use crate::browser::clock;
-use crate::erased::{dynamic, memo, text, when};
-use crate::view::parts::kept::address_of_copy;
+use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media::MediaView;
-use crate::view::task::{StateLine, name, rescue};
+use crate::view::task::{StateLine, name, output_recovery};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
@@ -55,7 +55,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                             let output = output.clone();
                             let on_gone = move |()| {
                                 if copy.read_untracked().is_empty() {
-                                    rescue::show_copy(runner, output.clone(), copy);
+                                    output_recovery::show_copy(runner, output.clone(), copy);
                                 }
                             };
                             let url = Some(copy.get()).filter(|copy| !copy.is_empty()).unwrap_or(url);

@@ -14,7 +14,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// How long something that a person waits for without noticing may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIMEOUT: Duration = Duration::from_secs(15);
 
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -104,7 +104,7 @@ impl Browser {
     /// The one element that answers the query; waits for it. More than one is an error: a person
     /// would not know which is meant either.
     pub async fn find(&self, query: &Query) -> Result<Element> {
-        self.find_for(query, PATIENCE).await
+        self.find_for(query, TIMEOUT).await
     }
 
     pub async fn find_for(&self, query: &Query, limit: Duration) -> Result<Element> {
@@ -126,7 +126,7 @@ impl Browser {
 
     /// Waits until nothing answers the query any more.
     pub async fn find_gone(&self, query: &Query) -> Result<()> {
-        until(format!("no more {query}"), PATIENCE, async || {
+        until(format!("no more {query}"), TIMEOUT, async || {
             Ok(match self.find_all(query).await?.len() {
                 0 => Seen::Yes(()),
                 many => Seen::NotYet(format!("there are {many}")),

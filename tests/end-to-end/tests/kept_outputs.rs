@@ -12,7 +12,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// Enough for a generation, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at dawn";
 const COPY: &str = "Shown from the copy kept in this browser.";
@@ -84,7 +84,7 @@ impl Studio<'_> {
     }
 
     async fn sees(&self, text: &str) -> Result<()> {
-        self.browser.see_text(text, PATIENCE).await
+        self.browser.see_text(text, TIMEOUT).await
     }
 
     /// Waits until the task's picture is loaded from an address that begins like this.
@@ -92,7 +92,7 @@ impl Studio<'_> {
         let script = "
             return [...document.querySelectorAll('article img')]
                 .filter(image => image.naturalWidth > 0).map(image => image.currentSrc)";
-        until(format!("a picture from {start}…"), PATIENCE, async || {
+        until(format!("a picture from {start}…"), TIMEOUT, async || {
             let sources = self.browser.run(script, vec![]).await?;
             let mut all = sources.as_array().into_iter().flatten();
             let is_so = all.any(|source| source.as_str().is_some_and(|url| url.starts_with(start)));

@@ -10,7 +10,7 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use serde_json::json;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 async fn block(browser: &Browser, files: &[&str]) -> Result<()> {
     browser.devtools("Network.enable", json!({})).await?;
@@ -39,7 +39,7 @@ async fn the_list_of_models_works_without_it() {
         browser.find_gone(&starting("link", "Strata")).await?;
 
         let missing = "tasks are not followed in this tab";
-        browser.see_text(missing, PATIENCE).await?;
+        browser.see_text(missing, TIMEOUT).await?;
         block(browser, &[]).await?;
         browser.press(&by("button", "Try again")).await?;
         browser.find_gone(&by("button", "Try again")).await?;
@@ -61,7 +61,7 @@ async fn a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
         browser.press(&starting("link", "Strata")).await?;
         browser.find(&any("alert")).await?;
         browser
-            .see_text("This page could not be opened.", PATIENCE)
+            .see_text("This page could not be opened.", TIMEOUT)
             .await?;
         block(browser, &[]).await?;
         browser.press(&by("button", "Try again")).await?;

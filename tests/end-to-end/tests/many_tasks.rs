@@ -8,7 +8,7 @@ use atelier_end_to_end::story::drive;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 const FEW: u64 = 200;
 const MANY: u64 = 2_000;
@@ -74,15 +74,11 @@ struct Measured {
 
 async fn measure(browser: &Browser, address: &str, count: u64) -> Result<Measured> {
     browser.open(&format!("{address}/tasks")).await?;
-    browser
-        .see_text(&format!("{count} tasks"), PATIENCE)
-        .await?;
+    browser.see_text(&format!("{count} tasks"), TIMEOUT).await?;
     let nodes = browser.run(COUNT_NODES, vec![]).await?;
     let search = browser.find(&by("searchbox", "Search tasks")).await?;
     let key_ms = browser.run(TYPE, vec![browser.argument(&search)]).await?;
-    browser
-        .see_text(&format!("{count} tasks"), PATIENCE)
-        .await?;
+    browser.see_text(&format!("{count} tasks"), TIMEOUT).await?;
     Ok(Measured {
         nodes: nodes.as_u64().ok_or("no count")?,
         key_ms: key_ms.as_f64().ok_or("no time")?,
@@ -103,7 +99,7 @@ async fn two_thousand_tasks_are_as_smooth_as_two_hundred() {
         let service = Service::with_site(&[]).await?;
         let address = service.address();
         browser.open(&format!("{address}/tasks")).await?;
-        browser.see_text("Nothing submitted yet.", PATIENCE).await?;
+        browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
         store(browser, 0, FEW).await?;
         let few = measure(browser, &address, FEW).await?;
         store(browser, FEW, MANY).await?;

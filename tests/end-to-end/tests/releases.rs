@@ -15,7 +15,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 const MODEL: &str = "/models/image/tessera";
 
@@ -147,7 +147,7 @@ fn name_of(release: &Release) -> Result<String> {
 /// Waits until the page is one of this release.
 async fn see_release(browser: &Browser, release: &Release) -> Result<()> {
     let name = name_of(release)?;
-    until(format!("release {name}"), PATIENCE, async || {
+    until(format!("release {name}"), TIMEOUT, async || {
         let seen = release_of(browser).await?;
         Ok(if seen == *name {
             Seen::Yes(())
@@ -304,7 +304,7 @@ async fn a_page_that_can_not_begin_says_so() {
             let before = host.asked("/");
             browser.open(&host.address("/")).await?;
             browser
-                .see_text("Atelier could not be opened", PATIENCE)
+                .see_text("Atelier could not be opened", TIMEOUT)
                 .await?;
             // The page, the same afresh, and what became of it.
             let loads = host.asked("/") - before;
@@ -379,7 +379,7 @@ async fn an_open_page_goes_on_in_the_new_release() {
             open_before_a_deployment(browser, &host, next).await?;
             browser.press(&starting("link", "Tessera")).await?;
             browser
-                .see_text("There is a newer Atelier.", PATIENCE)
+                .see_text("There is a newer Atelier.", TIMEOUT)
                 .await?;
             see_release(browser, next).await?;
             see_prompt(browser).await?;
@@ -403,7 +403,7 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
 
         browser.set_offline(true).await?;
         browser.press(&starting("link", "Tessera")).await?;
-        browser.see_text("does not answer", PATIENCE).await?;
+        browser.see_text("does not answer", TIMEOUT).await?;
         browser.set_offline(false).await?;
 
         // The newest release is tried, and as far as the tab knows, that was in vain.
@@ -416,7 +416,7 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
         let loads = host.asked(MODEL);
         browser.press(&by("button", "Try again")).await?;
         browser
-            .see_text("There is a newer Atelier.", PATIENCE)
+            .see_text("There is a newer Atelier.", TIMEOUT)
             .await?;
         browser.find(&by("button", "Reload")).await?;
         assert_eq!(host.asked(MODEL), loads, "it was loaded anew");

@@ -11,7 +11,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// 500 tasks, and before them 100 that bring everything into memory that stays there.
 const ROUNDS: usize = 6;
@@ -160,7 +160,7 @@ async fn play_round(browser: &Browser, proxy: &FaultProxy, round: usize) -> Resu
         proxy.add(rule);
     }
     browser.run(ROUND, vec![json!(round), json!(TASKS)]).await?;
-    until(format!("round {round}"), PATIENCE, async || {
+    until(format!("round {round}"), TIMEOUT, async || {
         let said = browser.run("return soak.round", vec![]).await?;
         Ok(if said == "over" {
             Seen::Yes(())
@@ -175,7 +175,7 @@ async fn play_round(browser: &Browser, proxy: &FaultProxy, round: usize) -> Resu
 
 /// Waits until so many of the page's minutes have passed.
 async fn pass(browser: &Browser, minutes: f64) -> Result<()> {
-    until(format!("minute {minutes}"), PATIENCE, async || {
+    until(format!("minute {minutes}"), TIMEOUT, async || {
         let now: Value = browser.run("return soak.minutes()", vec![]).await?;
         Ok(if now.as_f64() >= Some(minutes) {
             Seen::Yes(())

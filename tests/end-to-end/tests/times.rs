@@ -8,7 +8,7 @@ use atelier_end_to_end::story::drive;
 use serde_json::json;
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Puts tasks with these prompts and times (ISO 8601) into the browser's storage, by repeating what
 /// the page itself has stored for one.
@@ -56,7 +56,7 @@ async fn summer_and_winter_are_each_shown_by_their_own_clock() {
         let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
         browser.fill(&prompt, "any").await?;
         browser.press(&by("button", "Generate")).await?;
-        browser.see_text("Completed", PATIENCE).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
         browser.open(&format!("{address}/tasks")).await?;
         browser.find(&containing("article", "any")).await?;
         let tasks = [
@@ -77,8 +77,8 @@ async fn summer_and_winter_are_each_shown_by_their_own_clock() {
 
         let all = format!("{address}/tasks");
         browser.open(&all).await?;
-        browser.see_text("15 January 2020 11:30", PATIENCE).await?;
-        browser.see_text("15 July 2020 12:30", PATIENCE).await?;
+        browser.see_text("15 January 2020 11:30", TIMEOUT).await?;
+        browser.see_text("15 July 2020 12:30", TIMEOUT).await?;
 
         for (from, to, shown) in [
             (
@@ -94,7 +94,7 @@ async fn summer_and_winter_are_each_shown_by_their_own_clock() {
                 1 => "1 task".to_owned(),
                 n => format!("{n} tasks"),
             };
-            browser.see_text(&count, PATIENCE).await?;
+            browser.see_text(&count, TIMEOUT).await?;
             for prompt in shown {
                 browser.find(&by("link", prompt)).await?;
             }

@@ -3,7 +3,7 @@
 use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
-use super::{MOST_ROWS, csv};
+use super::{MAX_ROWS, csv};
 use crate::{fold, manifest};
 
 /// Columns of a manifest's table that hold an input begin with this; see [`crate::manifest`].
@@ -27,12 +27,12 @@ pub struct Imported {
     /// Columns that are no parameter of the model, and so in no row.
     pub unknown_columns: Vec<String>,
     /// What was wrong, row by row, in the file's order.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ImportNote>,
 }
 
 /// What is wrong with one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct ImportNote {
     /// The row's number in the file, from 1, the header not counted.
     pub row: usize,
     /// A whole sentence.
@@ -53,9 +53,9 @@ pub fn read(text: &str, schema: &Schema) -> Result<Imported, String> {
     } else {
         from_csv(text, &names)?
     };
-    if imported.rows.len() > MOST_ROWS {
+    if imported.rows.len() > MAX_ROWS {
         return Err(format!(
-            "These are {} rows; a batch has at most {MOST_ROWS}.",
+            "These are {} rows; a batch has at most {MAX_ROWS}.",
             imported.rows.len()
         ));
     }
@@ -179,7 +179,7 @@ impl Imported {
     }
 
     fn note(&mut self, row: usize, message: String) {
-        self.notes.push(Note { row, message });
+        self.notes.push(ImportNote { row, message });
     }
 
     fn unknown(&mut self, column: &str) {

@@ -21,7 +21,7 @@ impl Plan {
     }
 
     /// `25 items in 3 calls`
-    pub fn sentence(self) -> String {
+    pub fn user_message(self) -> String {
         let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         format!(
             "{} in {}",
@@ -43,7 +43,7 @@ mod tests {
             (10, "10 items in 1 call"),
             (25, "25 items in 3 calls"),
         ] {
-            assert_eq!(Plan { items }.sentence(), sentence);
+            assert_eq!(Plan { items }.user_message(), sentence);
         }
         assert!(!Plan { items: 100 }.asks_once_more());
         assert!(Plan { items: 101 }.asks_once_more());

@@ -3,7 +3,7 @@
 
 use atelier_contract::{Entry, Kind, Parameter, check, json};
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 
 /// Reads the values of an axis.
 ///
@@ -26,7 +26,7 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
         _ => split(text)?,
     };
     let written = if is_number { expand(written)? } else { written };
-    if written.len() > MOST_ROWS {
+    if written.len() > MAX_ROWS {
         return Err(too_many());
     }
     let entry = |text: String| {
@@ -41,7 +41,7 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
 }
 
 fn too_many() -> String {
-    format!("This gives more than {MOST_ROWS} values.")
+    format!("This gives more than {MAX_ROWS} values.")
 }
 
 fn json_values(text: &str) -> Result<Vec<String>, String> {
@@ -121,7 +121,7 @@ fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
             let end = tokens.next().flatten().ok_or("Write a value after “..”.")?;
             let start = values.last().ok_or("Write a value before “..”.")?;
             let before = values.len().checked_sub(2).map(|at| values[at].as_str());
-            let room = MOST_ROWS.saturating_sub(values.len());
+            let room = MAX_ROWS.saturating_sub(values.len());
             let more = steps(before, start, &end, room)?;
             values.extend(more);
             continue;
@@ -189,7 +189,7 @@ struct Decimal {
 
 impl Decimal {
     /// Decimal places, and digits before them, that are kept: 10^30 is far from the ends of i128.
-    const MOST_DIGITS: u32 = 30;
+    const MAX_DIGITS: u32 = 30;
 
     fn parse(text: &str) -> Option<Self> {
         let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -206,14 +206,14 @@ impl Decimal {
             .bytes()
             .chain(fraction.bytes())
             .all(|b| b.is_ascii_digit());
-        if length == 0 || length > Self::MOST_DIGITS as usize || !all_digits {
+        if length == 0 || length > Self::MAX_DIGITS as usize || !all_digits {
             return None;
         }
         let units: i128 = format!("{whole}{fraction}").parse().ok()?;
         let units = if negative { -units } else { units };
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         match u32::try_from(scale) {
-            Ok(scale) => (scale <= Self::MOST_DIGITS).then_some(Self { units, scale }),
+            Ok(scale) => (scale <= Self::MAX_DIGITS).then_some(Self { units, scale }),
             // Small `units` with a large exponent.
             Err(_) => Some(Self {
                 units: Self { units, scale: 0 }.units(scale.unsigned_abs())?,
@@ -226,7 +226,7 @@ impl Decimal {
     fn units(self, scale: u32) -> Option<i128> {
         let factor = 10i128.checked_pow(scale.checked_sub(self.scale)?)?;
         let units = self.units.checked_mul(factor)?;
-        (units.unsigned_abs() < 10u128.pow(Self::MOST_DIGITS + 6)).then_some(units)
+        (units.unsigned_abs() < 10u128.pow(Self::MAX_DIGITS + 6)).then_some(units)
     }
 
     fn to_text(self) -> String {

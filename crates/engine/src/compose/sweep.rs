@@ -2,7 +2,7 @@
 
 use atelier_contract::{Draft, Entry};
 
-use super::MOST_ROWS;
+use super::MAX_ROWS;
 
 /// A parameter and the values it takes, in order; see [`super::range::values`].
 #[derive(Debug, Clone, PartialEq)]
@@ -21,7 +21,7 @@ pub enum Combine {
 
 /// The rows of a sweep: the form's other entries, with the axes' values in their parameters.
 /// Without axes, or with an empty one, there are none. Refused, with a sentence: lists of
-/// different lengths that are to be paired, one parameter on two axes, more than [`MOST_ROWS`].
+/// different lengths that are to be paired, one parameter on two axes, more than [`MAX_ROWS`].
 pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>, String> {
     for (position, axis) in axes.iter().enumerate() {
         if axes[..position]
@@ -72,9 +72,9 @@ pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
             longest
         }
     };
-    if count > MOST_ROWS {
+    if count > MAX_ROWS {
         return Err(format!(
-            "These axes give {count} items; a batch has at most {MOST_ROWS}."
+            "These axes give {count} items; a batch has at most {MAX_ROWS}."
         ));
     }
     Ok(count)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
-use super::{MOST_ROWS, columns};
+use super::{MAX_ROWS, columns};
 
 pub use writer::Writer;
 
@@ -112,9 +112,9 @@ impl Table {
     /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
         let count = self.rows.len() + drafts.len();
-        if count > MOST_ROWS {
+        if count > MAX_ROWS {
             return Err(format!(
-                "These would be {count} rows; a batch has at most {MOST_ROWS}."
+                "These would be {count} rows; a batch has at most {MAX_ROWS}."
             ));
         }
         self.grid = None;
@@ -158,9 +158,9 @@ impl Table {
             return Ok(());
         }
         let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
-        if count > MOST_ROWS {
+        if count > MAX_ROWS {
             return Err(format!(
-                "These would be {count} rows; a batch has at most {MOST_ROWS}."
+                "These would be {count} rows; a batch has at most {MAX_ROWS}."
             ));
         }
         self.unless_swept(parameter);
@@ -233,7 +233,7 @@ impl Table {
     /// Puts the same row once more below itself.
     pub fn duplicate(&mut self, id: u64, schema: &Schema) {
         if let Some(at) = self.place(id)
-            && self.rows.len() < MOST_ROWS
+            && self.rows.len() < MAX_ROWS
         {
             self.grid = None;
             let row = self.new_row(self.rows[at].draft.clone(), schema);

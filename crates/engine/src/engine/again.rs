@@ -15,7 +15,7 @@ use crate::{Millis, Phase, Task, TaskKey, schedule};
 const MARGIN: Millis = 120_000;
 
 /// How long submissions wait for the service to say whether it honours keys.
-const PATIENCE: Millis = 5_000;
+const TIMEOUT: Millis = 5_000;
 
 /// What a service says of idempotency keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Engine {
     /// keys, they wait a little.
     pub(super) fn sends_from(&self, now: Millis) -> Millis {
         match self.idempotency.get(&self.account.address) {
-            Some((Idempotency::Asked, since)) => now.max(since.min(&now) + PATIENCE),
+            Some((Idempotency::Asked, since)) => now.max(since.min(&now) + TIMEOUT),
             _ => now,
         }
     }
@@ -103,10 +103,10 @@ impl Engine {
         }
         tracked.doubt = Some(error.clone());
         if self.is_hopeless(key, now) {
-            self.happen(key, Event::LostAnswer { error }, now);
+            self.apply_event(key, Event::LostAnswer { error }, now);
             return;
         }
-        self.set_trouble(key, &error, now);
+        self.set_poll_error(key, &error, now);
         self.send_again_at(key, at);
     }
 
@@ -128,7 +128,7 @@ impl Engine {
             .and_then(|tracked| tracked.doubt.clone());
         match doubt {
             Some(error) => self.doubt(key, error, at, now),
-            None => self.happen(key, Event::PutBack, now),
+            None => self.apply_event(key, Event::PutBack, now),
         }
     }
 
@@ -164,7 +164,7 @@ impl Engine {
                 .get(&key)
                 .and_then(|tracked| tracked.doubt.clone());
             if let Some(error) = doubt {
-                self.happen(&key, Event::LostAnswer { error }, now);
+                self.apply_event(&key, Event::LostAnswer { error }, now);
             }
         }
     }

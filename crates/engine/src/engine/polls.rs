@@ -6,7 +6,7 @@ use super::{CallKind, Engine, Tracked};
 use crate::{Millis, Phase, Task, TaskKey, schedule};
 
 /// Polls whose answers are awaited at one time. Browsers keep six connections to a host.
-const MOST_IN_FLIGHT: usize = 4;
+const MAX_IN_FLIGHT: usize = 4;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
@@ -15,7 +15,7 @@ impl Engine {
         }
         let polling = self.in_flight.values();
         let polling = polling.filter(|call| call.kind != CallKind::Generate);
-        polling.count() < MOST_IN_FLIGHT
+        polling.count() < MAX_IN_FLIGHT
     }
 
     /// Makes one status or response call, if a task is due and a call may leave now.

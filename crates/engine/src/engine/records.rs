@@ -17,7 +17,7 @@ impl Engine {
     /// [`super::Command::Save`] for what is new or has changed, not for everything.
     pub fn load(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
-        self.lines.clear();
+        self.send_queue.clear();
         self.due.clear();
         self.again.clear();
         let oldest_first = sort::order(tasks.len(), &|a, b| {
@@ -121,7 +121,7 @@ impl Engine {
 
     /// A record as another tab has it, to be known and, by a follower, not to be written: whoever
     /// leads writes. What cannot be true any more is ignored.
-    pub fn learn(&mut self, task: Task, now: Millis) {
+    pub fn merge_remote(&mut self, task: Task, now: Millis) {
         self.advance(now);
         let key = task.key.clone();
         let Some(known) = self.tasks.get(&key) else {
@@ -161,7 +161,7 @@ impl Engine {
             && told.state.phase() == Phase::Queued
         {
             // It knows that this very attempt never left, or was not taken.
-            self.happen(key, Event::PutBack, now);
+            self.apply_event(key, Event::PutBack, now);
             return;
         }
         if let (true, Some(id)) = (is_wanted, told.state.id()) {
@@ -174,28 +174,28 @@ impl Engine {
                 word,
                 error: None,
             };
-            self.happen(key, accepted, now);
+            self.apply_event(key, accepted, now);
             self.resume(key, now);
         }
     }
 
-    /// A record that another tab has changed or submitted: as [`Engine::learn`], and a task that
+    /// A record that another tab has changed or submitted: as [`Engine::merge_remote`], and a task that
     /// was not known is given as [`super::Command::Save`], so that it is shown.
-    pub fn adopt(&mut self, task: Task, now: Millis) {
+    pub fn insert_remote(&mut self, task: Task, now: Millis) {
         let key = task.key.clone();
         let is_new = !self.tasks.contains_key(&key);
-        self.learn(task, now);
+        self.merge_remote(task, now);
         if is_new {
             self.save(&key);
         }
     }
 
     /// Another tab has removed a task.
-    pub fn forget(&mut self, key: &TaskKey) {
+    pub fn drop_remote(&mut self, key: &TaskKey) {
         self.undue(key);
         self.leave_again(key);
         if let Some(tracked) = self.tasks.remove(key) {
-            self.lines.leave(&tracked.task, tracked.order);
+            self.send_queue.leave(&tracked.task, tracked.order);
         }
     }
 
@@ -214,18 +214,18 @@ impl Engine {
     }
 
     pub(super) fn remove(&mut self, key: &TaskKey) {
-        self.forget(key);
+        self.drop_remote(key);
         self.pending.push(Pending::Delete(key.clone()));
     }
 
     /// Puts a record in; what was known beside it is forgotten.
     fn insert(&mut self, task: Task, own: bool) {
-        self.forget(&task.key);
+        self.drop_remote(&task.key);
         let order = self.next_order;
         self.next_order += 1;
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
-            self.lines.paused.insert(place.batch.clone());
+            self.send_queue.paused.insert(place.batch.clone());
         }
         self.tasks.insert(
             task.key.clone(),
@@ -286,10 +286,10 @@ impl Engine {
         }
         // It may come back to a batch that was paused while its call was under way.
         let batch = tracked.task.batch.as_ref().map(|place| &place.batch);
-        let is_paused = batch.is_some_and(|batch| self.lines.paused.contains(batch));
+        let is_paused = batch.is_some_and(|batch| self.send_queue.paused.contains(batch));
         let changes = std::mem::replace(&mut tracked.task.paused, is_paused) != is_paused;
         if tracked.task.account == self.account {
-            self.lines.enter(&tracked.task, tracked.order);
+            self.send_queue.enter(&tracked.task, tracked.order);
         }
         if changes {
             self.save(key);

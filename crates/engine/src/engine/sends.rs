@@ -3,13 +3,13 @@
 use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, MAX_BATCH_ITEMS, path};
 
 use super::call::InFlight;
-use super::lines::Turn;
+use super::send_queue::NextSend;
 use super::{Call, CallId, CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Phase, TaskKey};
 
 /// Submissions whose answers are awaited at one time.
-const MOST_IN_FLIGHT: usize = 2;
+const MAX_IN_FLIGHT: usize = 2;
 
 /// How long a 404 of a batch endpoint is believed: it may have come from a proxy while the service
 /// was restarting, and a thousand single calls a round for the rest of the day would be its price.
@@ -18,12 +18,12 @@ const WITHOUT_BATCH: Millis = 10 * 60_000;
 impl Engine {
     /// Whose turn it is to be sent. What may have been sent already goes first: it is the oldest, and
     /// can find out at no risk whether the service answers.
-    fn turn(&self, now: Millis) -> Option<Turn> {
+    fn turn(&self, now: Millis) -> Option<NextSend> {
         if !self.may_send() {
             return None;
         }
         if self.next_again().is_some_and(|at| at <= now) {
-            return Some(Turn::Again);
+            return Some(NextSend::Again);
         }
         self.next_line().filter(|_| self.sends_from(now) <= now)
     }
@@ -43,12 +43,12 @@ impl Engine {
         }
         let sending = self.in_flight.values();
         let sending = sending.filter(|call| call.kind == CallKind::Generate);
-        let most = if self.probing { 1 } else { MOST_IN_FLIGHT };
+        let most = if self.probing { 1 } else { MAX_IN_FLIGHT };
         sending.count() < most
     }
 
-    pub(super) fn next_line(&self) -> Option<Turn> {
-        self.lines.turn(|batch| self.is_under_way(batch))
+    pub(super) fn next_line(&self) -> Option<NextSend> {
+        self.send_queue.turn(|batch| self.is_under_way(batch))
     }
 
     fn is_under_way(&self, batch: &BatchKey) -> bool {
@@ -63,7 +63,7 @@ impl Engine {
 
     /// Makes one generate call, if one may leave now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
-        if self.hold.is_some() || self.refusal.is_some() {
+        if self.pause.is_some() || self.refusal.is_some() {
             return false;
         }
         let Some(turn) = self.turn(now) else {
@@ -79,13 +79,13 @@ impl Engine {
             self.most_items(now)
         };
         let keys = match turn {
-            Turn::Again => self.take_again(now, most, Self::may_share),
+            NextSend::Again => self.take_again(now, most, Self::may_share),
             turn => {
                 // Looked at while they are taken out of their line.
-                let mut lines = std::mem::take(&mut self.lines);
+                let mut lines = std::mem::take(&mut self.send_queue);
                 let fits = |taken: &[TaskKey], next: &TaskKey| self.may_share(taken, next);
                 let keys = lines.take(&turn, most, fits);
-                self.lines = lines;
+                self.send_queue = lines;
                 keys
             }
         };
@@ -130,7 +130,7 @@ impl Engine {
                         tracked.task.idempotency_key = idempotency_key;
                         tracked.task.paused = false;
                     }
-                    self.happen(&key, Event::Send, now);
+                    self.apply_event(&key, Event::Send, now);
                 }
                 // Once more, with the same key.
                 Phase::Submitting if tracked.doubt.is_some() => {}

@@ -5,7 +5,7 @@ use atelier_contract::json::{self, Record};
 use atelier_contract::{ApiError, Input, ModelId, serde_through_value};
 use serde_json::Value;
 
-use super::{Account, BatchKey, BatchPlace, Task, TaskKey, Trouble};
+use super::{Account, BatchKey, BatchPlace, PollError, Task, TaskKey};
 use crate::TaskState;
 
 serde_through_value!(Task);
@@ -22,7 +22,7 @@ impl Task {
             input: Input::from_value(record.take("input")?)?,
             created: record.number("created")?,
             state: TaskState::from_value(record.take("state")?)?,
-            trouble: record.optional("trouble", Trouble::from_value)?,
+            poll_error: record.optional("trouble", PollError::from_value)?,
             watching: record.switch("watching", true)?,
             paused: record.switch("paused", false)?,
             taken_back: record.switch("taken_back", false)?,
@@ -48,7 +48,7 @@ impl Task {
         record.put("input", self.input.to_value());
         record.put("created", self.created.into());
         record.put("state", self.state.to_value());
-        record.put_some("trouble", self.trouble.as_ref().map(Trouble::to_value));
+        record.put_some("trouble", self.poll_error.as_ref().map(PollError::to_value));
         record.put("watching", self.watching.into());
         if self.paused {
             record.put("paused", true.into());
@@ -106,7 +106,7 @@ impl BatchPlace {
     }
 }
 
-impl Trouble {
+impl PollError {
     fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
         Some(Self {

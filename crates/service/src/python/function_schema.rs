@@ -7,7 +7,7 @@ use super::Words;
 use super::names::{argument_names, function_name};
 
 /// OpenAI's limit for a function's description, in characters.
-const MOST_OF_DESCRIPTION: usize = 1024;
+const MAX_DESCRIPTION: usize = 1024;
 
 /// `{name, description, parameters}`. It accepts the inputs that the service's own validation
 /// accepts.
@@ -29,7 +29,7 @@ pub fn function_schema(schema: &Schema, model: &Words) -> Value {
     description = description
         .trim_start()
         .chars()
-        .take(MOST_OF_DESCRIPTION)
+        .take(MAX_DESCRIPTION)
         .collect();
     json!({
         "name": function_name(&schema.model),

@@ -50,7 +50,7 @@ impl From<&dyn Model> for Words {
 const SERVICE_NAME: &str = "Atelier";
 
 /// How many ids of tasks a ComfyUI node keeps.
-const MOST_IDS: u32 = 1000;
+const MAX_IDS: u32 = 1000;
 
 /// Every `{{ value }}` that is not marked as safe is written as a Python literal, so that no
 /// template can let a string out as code.
@@ -257,7 +257,7 @@ fn render(
         fetch_name => format!("Fetch result: {} ({SERVICE_NAME})", model.name),
         fetch_key => format!("{node_key}_fetch"),
         node_key => node_key,
-        most_ids => MOST_IDS,
+        most_ids => MAX_IDS,
         makes => model.makes.map(comfyui_node::type_of),
         makes_words => medium.as_ref().map(|m| Safe::from_safe_string(m.words.into())),
         saver => medium.as_ref().map(|m| Safe::from_safe_string(m.saver.into())),

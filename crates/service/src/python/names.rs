@@ -6,7 +6,7 @@ use atelier_contract::python_file::bounded;
 use atelier_contract::{ModelId, Schema};
 
 /// OpenAI's limit for a function's name and for a property's.
-const MOST_OF_OPENAI: usize = 64;
+const MAX_OPENAI: usize = 64;
 
 /// A name that OpenAI accepts for a function: letters, digits, `_` and `-`, at most 64.
 pub fn function_name(id: &ModelId) -> String {
@@ -17,15 +17,14 @@ pub fn function_name(id: &ModelId) -> String {
     } else {
         plain
     };
-    bounded(&named, &joined, MOST_OF_OPENAI)
+    bounded(&named, &joined, MAX_OPENAI)
 }
 
 /// For each parameter, the name of its property in the function's schema: its own where OpenAI
 /// accepts it, else one made from it. No two are the same.
 pub fn argument_names(schema: &Schema) -> Vec<(String, String)> {
-    let fits = |name: &str| {
-        !name.is_empty() && name.len() <= MOST_OF_OPENAI && reduced(name, "-.") == name
-    };
+    let fits =
+        |name: &str| !name.is_empty() && name.len() <= MAX_OPENAI && reduced(name, "-.") == name;
     let mut taken: HashSet<String> = schema
         .parameters()
         .filter(|(parameter, _)| fits(&parameter.name))
@@ -38,7 +37,7 @@ pub fn argument_names(schema: &Schema) -> Vec<(String, String)> {
             if fits(name) {
                 return (name.clone(), name.clone());
             }
-            let base = bounded(&reduced(name, "-."), name, MOST_OF_OPENAI - 8);
+            let base = bounded(&reduced(name, "-."), name, MAX_OPENAI - 8);
             let base = if base.is_empty() {
                 "parameter".to_owned()
             } else {

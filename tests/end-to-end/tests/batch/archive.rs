@@ -1,7 +1,7 @@
 //! Everything of a batch as one file.
 
 use crate::size::seed;
-use crate::studio::{PATIENCE, Studio, error, numbered, visit};
+use crate::studio::{Studio, TIMEOUT, error, numbered, visit};
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::{Result, http};
@@ -106,7 +106,7 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
         studio.press("Download all").await?;
         let archive = std::fs::read(&browser.downloaded(1, ".zip").await?[0])?;
         browser
-            .see_text("1 output could not be fetched", PATIENCE)
+            .see_text("1 output could not be fetched", TIMEOUT)
             .await?;
         assert!(contains(&archive, "a-cafe-at-night"), "looked at wrongly");
         assert!(!contains(&archive, TOKEN), "the token is in the archive");
@@ -194,7 +194,7 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
         let choose = browser.find(&by("button", "Choose a file")).await?;
         choose.send_keys(&file.to_string_lossy()).await?;
         browser
-            .see_text("A manifest: 3 items can be added.", PATIENCE)
+            .see_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;
         studio.press("Only look at it").await?;
         let looked_at = browser.find(&by("article", "Manifest: again 01")).await?;

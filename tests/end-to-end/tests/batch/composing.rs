@@ -1,6 +1,6 @@
 //! How the table is filled.
 
-use crate::studio::{PATIENCE, play, visit};
+use crate::studio::{TIMEOUT, play, visit};
 use atelier_end_to_end::find::{any, by};
 
 /// As a spreadsheet writes it: a mark at its beginning, quotes, a line break within quotes, a column
@@ -24,13 +24,13 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         let choose = browser.find(&by("button", "Choose a file")).await?;
         choose.send_keys(&file.to_string_lossy()).await?;
         browser
-            .see_text("CSV: 4 items can be added.", PATIENCE)
+            .see_text("CSV: 4 items can be added.", TIMEOUT)
             .await?;
         browser
-            .see_text("No parameter of this model, so left out: Mood.", PATIENCE)
+            .see_text("No parameter of this model, so left out: Mood.", TIMEOUT)
             .await?;
         browser
-            .see_text("Row 4: The row has 1 field for 3 columns", PATIENCE)
+            .see_text("Row 4: The row has 1 field for 3 columns", TIMEOUT)
             .await?;
         studio.press("Add 4 items").await?;
         let prompts = [
@@ -40,9 +40,9 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
             "short row",
         ];
         assert_eq!(studio.rows().await?, prompts);
-        browser.see_text("3 items in 1 call", PATIENCE).await?;
+        browser.see_text("3 items in 1 call", TIMEOUT).await?;
         browser
-            .see_text("1 row can't be sent and stays in the table.", PATIENCE)
+            .see_text("1 row can't be sent and stays in the table.", TIMEOUT)
             .await?;
         let wrong = browser.find(&by("textbox", "panes, row 3")).await?;
         assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
@@ -76,7 +76,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         axes().await?[1].select_by_value("panes").await?;
         values().await?[1].send_keys("20, 40, .., 60").await?;
         studio.press("Add 6 items").await?;
-        browser.see_text("6 items in 1 call", PATIENCE).await?;
+        browser.see_text("6 items in 1 call", TIMEOUT).await?;
         studio.press("Generate 6").await?;
         studio.see_counts("6 completed").await?;
         assert_eq!(

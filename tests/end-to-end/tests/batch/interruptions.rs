@@ -1,6 +1,6 @@
 //! The page is closed in the midst of a batch, or a person holds it up.
 
-use crate::studio::{BATCH, PATIENCE, come_back_in, numbered, play, play_without_keys};
+use crate::studio::{BATCH, TIMEOUT, come_back_in, numbered, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 
@@ -18,7 +18,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
         // Ten run, the others wait, and no call is under way.
         studio
             .browser
-            .see_text("Rate-limited, next try in ", PATIENCE)
+            .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.reload().await?;
         studio.sees_calls(4).await?;
@@ -81,7 +81,7 @@ async fn what_is_paused_is_not_sent_until_it_is_resumed() {
         studio.press("Pause").await?;
         studio
             .browser
-            .see_text("Paused: 15 items not sent yet.", PATIENCE)
+            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         studio

@@ -1,6 +1,6 @@
 //! What leaves: each item once, ten to a call, in order.
 
-use crate::studio::{BATCH, PATIENCE, SINGLE, Studio, numbered, play, visit};
+use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, numbered, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -29,7 +29,7 @@ async fn twenty_five_items_leave_in_three_calls() {
         studio.write(&prompts).await?;
         studio
             .browser
-            .see_text("25 items in 3 calls", PATIENCE)
+            .see_text("25 items in 3 calls", TIMEOUT)
             .await?;
         assert_eq!(studio.rows().await?.first(), prompts.first());
         studio.generate(&prompts).await?;
@@ -38,7 +38,7 @@ async fn twenty_five_items_leave_in_three_calls() {
         assert!(calls.iter().all(|call| call.path == BATCH), "{calls:#?}");
         assert_eq!(studio.sizes(), [10, 10, 5]);
         assert_eq!(studio.sent(), prompts);
-        until("25 pictures", PATIENCE, async || {
+        until("25 pictures", TIMEOUT, async || {
             Ok(match pictures(studio).await? {
                 25 => Seen::Yes(()),
                 other => Seen::NotYet(format!("there are {other}")),
@@ -59,10 +59,7 @@ async fn one_item_is_a_single_call() {
     play(name, &["--speed", "0"], async |studio| {
         let prompts = numbered("alone", 1);
         studio.write(&prompts).await?;
-        studio
-            .browser
-            .see_text("1 item in 1 call", PATIENCE)
-            .await?;
+        studio.browser.see_text("1 item in 1 call", TIMEOUT).await?;
         studio.generate(&prompts).await?;
         studio.see_counts("1 completed").await?;
         let calls = studio.generate_calls();
@@ -133,7 +130,7 @@ async fn more_than_a_hundred_items_are_asked_about_once_more() {
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");
         browser.paste(&field, &prompts.join("\n")).await?;
-        browser.see_text("101 items in 11 calls", PATIENCE).await?;
+        browser.see_text("101 items in 11 calls", TIMEOUT).await?;
         studio.press("Generate 101").await?;
         let dialog = browser.find(&by("dialog", "Generate many")).await?;
         let question = dialog.text().await?;

@@ -1,7 +1,7 @@
 //! A thousand items are as smooth as twenty. Compared within one run: how fast a machine is says
 //! nothing of the page.
 
-use crate::studio::{PATIENCE, Studio, numbered, visit};
+use crate::studio::{Studio, TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until};
@@ -54,7 +54,7 @@ async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
     let lines = numbered("row", count).join("\n");
     let field = by("textbox", "Prompts");
     studio.browser.paste(&field, &lines).await?;
-    until(format!("{count} rows"), PATIENCE, async || {
+    until(format!("{count} rows"), TIMEOUT, async || {
         Ok(match studio.row_count().await? {
             rows if rows == count => Seen::Yes(()),
             rows => Seen::NotYet(format!("there are {rows}")),
@@ -125,7 +125,7 @@ async fn a_table_of_a_thousand_rows_is_as_light_as_one_of_a_hundred() {
         let table = browser.find(&by("region", "Items")).await?;
         let script = "arguments[0].scrollTop = arguments[0].scrollHeight";
         browser.run(script, vec![browser.argument(&table)]).await?;
-        until("the last row", PATIENCE, async || {
+        until("the last row", TIMEOUT, async || {
             let rows = studio.rows().await?;
             Ok(match rows.last() {
                 Some(last) if last == "row 1000" => Seen::Yes(()),
@@ -159,7 +159,7 @@ async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
             const scroller = arguments[0].parentElement;
             scroller.scrollTop = scroller.scrollHeight";
         browser.run(script, vec![browser.argument(&list)]).await?;
-        until("the last item", PATIENCE, async || {
+        until("the last item", TIMEOUT, async || {
             let items = studio.items().await?;
             Ok(match items.last() {
                 Some(last) if last.number == 1_000 => Seen::Yes(()),

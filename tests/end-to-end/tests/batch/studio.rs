@@ -18,7 +18,7 @@ use std::time::Duration;
 const TESTS: usize = 18;
 
 /// Enough for anything that is under way, on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub const BATCH: &str = "/v2/generate-batch";
 pub const SINGLE: &str = "/v2/generate";
@@ -236,7 +236,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until the batch stands so.
     pub async fn see_counts(&self, wanted: &str) -> Result<()> {
-        until(format!("“{wanted}”"), PATIENCE, async || {
+        until(format!("“{wanted}”"), TIMEOUT, async || {
             let counts = self.counts().await?;
             Ok(if counts == wanted {
                 Seen::Yes(())
@@ -249,7 +249,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until nothing more happens by itself.
     pub async fn settled(&self) -> Result<()> {
-        until("all items to end", PATIENCE, async || {
+        until("all items to end", TIMEOUT, async || {
             let counts = self.counts().await?;
             let goes_on = counts.is_empty()
                 || ["queued", "in progress"]
@@ -303,7 +303,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until the proxy has seen what is wanted.
     pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
-        until(what, PATIENCE, async || {
+        until(what, TIMEOUT, async || {
             let calls = self.proxy.calls();
             Ok(if seen(&calls) {
                 Seen::Yes(())

@@ -1,6 +1,6 @@
 //! The table is kept, and is the same in all tabs.
 
-use crate::studio::{BATCH, PATIENCE, Studio, numbered, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -17,7 +17,7 @@ const AWHILE: Duration = Duration::from_secs(15);
 const UNKEPT: &str = "These rows are not being kept";
 
 async fn sees_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {
-    until(format!("the rows {wanted:?}"), PATIENCE, async || {
+    until(format!("the rows {wanted:?}"), TIMEOUT, async || {
         let rows = studio.rows().await?;
         Ok(if rows == wanted {
             Seen::Yes(())
@@ -29,7 +29,7 @@ async fn sees_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {
 }
 
 async fn sees_no_text(studio: &Studio<'_>, text: &str) -> Result<()> {
-    until(format!("no more “{text}”"), PATIENCE, async || {
+    until(format!("no more “{text}”"), TIMEOUT, async || {
         let shown = studio.browser.run("return document.body.innerText", vec![]);
         let shown = shown.await?.as_str().unwrap_or_default().to_owned();
         Ok(if shown.contains(text) {
@@ -72,7 +72,7 @@ async fn is_stored(studio: &Studio<'_>, count: usize) -> Result<()> {
                 database.close();
             }
         })()";
-    until(format!("{count} stored rows"), PATIENCE, async || {
+    until(format!("{count} stored rows"), TIMEOUT, async || {
         let stored = studio.browser.run(script, vec![]).await?;
         Ok(if stored == json!(count) {
             Seen::Yes(())
@@ -115,7 +115,7 @@ async fn rows_typed_right_before_a_reload_are_there_after_it() {
         for count in [5, 60] {
             let text = json!(prompts[..count].join("\n"));
             studio.browser.run(script, vec![text]).await?;
-            until("the page anew", PATIENCE, async || {
+            until("the page anew", TIMEOUT, async || {
                 studio.is_open().await?;
                 Ok(match studio.row_count().await? {
                     rows if rows == count => Seen::Yes(()),
@@ -163,7 +163,7 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
         browser.run("window.allowed = true", vec![]).await?;
         is_stored(studio, 3).await?;
         sees_no_text(studio, UNKEPT).await?;
-        until("the old place to be empty", PATIENCE, async || {
+        until("the old place to be empty", TIMEOUT, async || {
             Ok(match left().await? {
                 Value::Null => Seen::Yes(()),
                 left => Seen::NotYet(left.to_string()),
@@ -187,7 +187,7 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
         sees_rows(studio, &late).await?;
         is_stored(studio, 2).await?;
         studio.press("Let them go").await?;
-        until("the old place to be empty", PATIENCE, async || {
+        until("the old place to be empty", TIMEOUT, async || {
             Ok(match left().await? {
                 Value::Null => Seen::Yes(()),
                 left => Seen::NotYet(left.to_string()),
@@ -458,7 +458,7 @@ async fn rows_that_are_cleared_from_storage_are_written_again() {
         let script = "
             return indexedDB.databases()
                 .then(all => all.some(({ name }) => name === 'atelier-drafts'))";
-        until("the database of the tables", PATIENCE, async || {
+        until("the database of the tables", TIMEOUT, async || {
             Ok(match browser.run(script, vec![]).await? {
                 Value::Bool(true) => Seen::Yes(()),
                 other => Seen::NotYet(other.to_string()),

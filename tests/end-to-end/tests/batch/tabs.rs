@@ -1,6 +1,6 @@
 //! A batch in several tabs: one sends it, all can hold it up.
 
-use crate::studio::{BATCH, PATIENCE, Studio, numbered, play};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -118,7 +118,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.sees_calls(1).await?;
         studio.press("Pause").await?;
         browser
-            .see_text("Paused: 15 items not sent yet.", PATIENCE)
+            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         studio.see_counts("10 completed, 15 queued").await?;

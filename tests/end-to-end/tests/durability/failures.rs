@@ -1,6 +1,6 @@
 //! Answers that are of no use.
 
-use crate::studio::{PATIENCE, play, play_without_keys};
+use crate::studio::{TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 
 const ERROR: Fault = Fault::Status {
@@ -28,7 +28,7 @@ async fn useless_answers_to_polls_are_asked_again() {
             studio.generate(&form, prompt).await?;
             studio
                 .browser
-                .see_text("Status unknown for", PATIENCE)
+                .see_text("Status unknown for", TIMEOUT)
                 .await?;
             studio.show_tasks().await?;
             studio.see(&[(prompt, "Completed")]).await?;

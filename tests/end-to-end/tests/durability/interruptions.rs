@@ -1,6 +1,6 @@
 //! The page is closed, the service ends, the network goes: and comes back.
 
-use crate::studio::{PATIENCE, play, play_without_keys};
+use crate::studio::{TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::ledger::is_generate;
 use std::time::Duration;
@@ -96,11 +96,11 @@ async fn a_service_down_for_ten_seconds_is_waited_for() {
         let down = tokio::time::Instant::now();
         studio
             .browser
-            .see_text("Status unknown for", PATIENCE)
+            .see_text("Status unknown for", TIMEOUT)
             .await?;
         // Nobody can tell whether this one arrived: a person decides, the page does not.
         studio.generate(&form, "meanwhile").await?;
-        studio.browser.see_text("Unconfirmed", PATIENCE).await?;
+        studio.browser.see_text("Unconfirmed", TIMEOUT).await?;
         tokio::time::sleep_until(down + Duration::from_secs(10)).await;
         studio.service.start_again().await?;
         studio.show_tasks().await?;
@@ -124,12 +124,12 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
         studio.generate(&form, "online").await?;
         studio.accepted(1).await?;
         studio.browser.set_offline(true).await?;
-        studio.browser.see_text("You are offline", PATIENCE).await?;
+        studio.browser.see_text("You are offline", TIMEOUT).await?;
         let before = studio.proxy.calls().len();
         studio.generate(&form, "offline").await?;
         studio
             .browser
-            .see_text("Nothing has left this browser", PATIENCE)
+            .see_text("Nothing has left this browser", TIMEOUT)
             .await?;
         // A poll would be due by now.
         tokio::time::sleep(Duration::from_secs(3)).await;

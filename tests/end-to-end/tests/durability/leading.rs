@@ -1,6 +1,6 @@
 //! Exactly one tab leads, whatever the browser makes of locks.
 
-use crate::studio::{PATIENCE, play, play_without_keys};
+use crate::studio::{TIMEOUT, play, play_without_keys};
 use crate::tabs::{calls_of_tab, run_first};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -55,7 +55,7 @@ async fn a_tab_without_lock_follows_one_that_has_it() {
 }
 
 async fn is_set(browser: &Browser, flag: &str) -> Result<()> {
-    until(flag, PATIENCE, async || {
+    until(flag, TIMEOUT, async || {
         let script = format!("return !!window.{flag}");
         Ok(if browser.run(&script, vec![]).await? == json!(true) {
             Seen::Yes(())
@@ -83,7 +83,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued").await?;
         browser
-            .see_text("Rate-limited, next try in ", PATIENCE)
+            .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
 
         // The second time that this tab reads the tasks is when it begins to lead. It is stalled there,
@@ -124,7 +124,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         let lapsed = "
             const lease = localStorage.getItem('atelier.leader');
             return !!lease && Number(lease.split(' ')[1]) < Date.now()";
-        until("the second tab to stall", PATIENCE, async || {
+        until("the second tab to stall", TIMEOUT, async || {
             let stalls = !studio.proxy.calls_to("/stalls").is_empty();
             Ok(
                 if stalls && browser.run(lapsed, vec![]).await? == json!(true) {
@@ -175,7 +175,7 @@ async fn one_tab_leads_after_the_sites_data_was_cleared() {
         studio.form().await?;
         // Until it has had its first turn to renew the lease.
         let lease = "return localStorage.getItem('atelier.leader') !== null";
-        until("a tab to lead", PATIENCE, async || {
+        until("a tab to lead", TIMEOUT, async || {
             Ok(if browser.run(lease, vec![]).await? == json!(true) {
                 Seen::Yes(())
             } else {

@@ -1,6 +1,6 @@
 //! The service says when to come back.
 
-use crate::studio::{PATIENCE, Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
@@ -19,7 +19,7 @@ fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
 async fn none_is_early(studio: &Studio<'_>) -> Result<()> {
     studio
         .browser
-        .see_text("Rate-limited, next try in ", PATIENCE)
+        .see_text("Rate-limited, next try in ", TIMEOUT)
         .await?;
     studio.browser.press(&by("button", "Try now")).await?;
     studio.show_tasks().await?;
@@ -81,7 +81,7 @@ async fn a_reload_does_not_shorten_the_wait() {
         studio.generate(&form, "patient").await?;
         studio
             .browser
-            .see_text("Rate-limited, next try in ", PATIENCE)
+            .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.open_model().await?;
         none_is_early(studio).await?;

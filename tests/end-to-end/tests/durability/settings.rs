@@ -1,6 +1,6 @@
 //! Settings and credentials, which all tabs share: what one saves, the one that makes the calls has.
 
-use crate::studio::{PATIENCE, Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
@@ -19,7 +19,7 @@ async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
         browser.fill(&by("textbox", field), text).await?;
     }
     browser.press(&by("button", "Save")).await?;
-    browser.see_text("Saved.", PATIENCE).await
+    browser.see_text("Saved.", TIMEOUT).await
 }
 
 /// By the page's navigation: a message may have a link of the same name.
@@ -69,13 +69,13 @@ async fn a_token_corrected_in_a_second_tab_is_used_by_the_one_that_leads() {
         studio.generate(&form, "refused").await?;
         studio.ledger.given_up.insert("refused".into());
         browser
-            .see_text("does not accept the credentials", PATIENCE)
+            .see_text("does not accept the credentials", TIMEOUT)
             .await?;
 
         studio.open_model_tab().await?;
         // What holds the leader back is said in every tab.
         browser
-            .see_text("does not accept the credentials", PATIENCE)
+            .see_text("does not accept the credentials", TIMEOUT)
             .await?;
         save(browser, &[("Access token", TOKEN)]).await?;
         open_model(browser).await?;
@@ -118,7 +118,7 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         let form = studio.form().await?;
         studio.generate(&form, "held back").await?;
         browser
-            .see_text("did not answer the last submission", PATIENCE)
+            .see_text("did not answer the last submission", TIMEOUT)
             .await?;
         studio.proxy.clear();
         browser.press(&by("button", "Try now")).await?;
@@ -161,7 +161,7 @@ async fn a_token_is_not_borrowed_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("User ID and Access token are not set yet.", PATIENCE)
+            .see_text("User ID and Access token are not set yet.", TIMEOUT)
             .await?;
         show_settings(browser).await?;
         let token = browser.find(&by("textbox", "Access token")).await?;
@@ -175,7 +175,7 @@ async fn a_token_is_not_borrowed_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("User ID and Access token are not set yet.", PATIENCE)
+            .see_text("User ID and Access token are not set yet.", TIMEOUT)
             .await?;
         for call in y.calls() {
             assert!(
@@ -224,14 +224,14 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
         studio.ledger.given_up.insert("meets nobody".into());
         studio.generate(&form, "left behind").await?;
         browser
-            .see_text("did not answer the last submission", PATIENCE)
+            .see_text("did not answer the last submission", TIMEOUT)
             .await?;
         let elsewhere = FaultProxy::start(&studio.service.address()).await?;
         save(browser, &[("Service address", &elsewhere.address())]).await?;
         studio.show_tasks().await?;
         browser.press(&by("link", "left behind")).await?;
         browser
-            .see_text("Waits until Settings name its service again", PATIENCE)
+            .see_text("Waits until Settings name its service again", TIMEOUT)
             .await?;
         studio.proxy.clear();
         // A space: an empty field without a key pressed is no input.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::studio::{PATIENCE, Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,6 +11,7 @@ use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -28,7 +29,7 @@ async fn generate_with(name: &str, script: &str) {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
-        browser.see_text("Completed", PATIENCE).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
         says_so_on_every_page(browser).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("article", "in memory")).await?;
@@ -38,7 +39,7 @@ async fn generate_with(name: &str, script: &str) {
 }
 
 async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
-    browser.see_text(NOT_KEPT, PATIENCE).await?;
+    browser.see_text(NOT_KEPT, TIMEOUT).await?;
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
@@ -112,6 +113,64 @@ async fn what_is_cleared_from_storage_is_written_again_by_the_tab_that_leads() {
     .await;
 }
 
+/// Guards against all tasks being lost where the tab that leads goes before it has written again what
+/// was cleared: the next one knew them, and believed storage that they had been removed.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
+    let name = "what_is_cleared_is_written_again_although_the_leader_has_gone";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        let leader = browser.client.window().await?;
+        studio.generate(&form, "one").await?;
+        studio.generate(&form, "two").await?;
+        studio.accepted(2).await?;
+        let follower = studio.open_model_tab().await?;
+        browser.find(&containing("article", "one")).await?;
+
+        browser.switch_to(&leader).await?;
+        browser.run("window.broken = true", vec![]).await?;
+        clear_storage(studio).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        // The follower is connected again, and has had nothing to write.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        browser.close_tab().await?;
+        browser.switch_to(&follower).await?;
+        until("both tasks to be stored", TIMEOUT, async || {
+            let stored = browser.run(COUNT_STORED, vec![]).await?;
+            Ok(if stored == 2 {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("{stored} are"))
+            })
+        })
+        .await?;
+        studio.open_tasks().await?;
+        studio
+            .see(&[("one", "Completed"), ("two", "Completed")])
+            .await
+    })
+    .await;
+}
+
+/// How many tasks are stored.
+const COUNT_STORED: &str = "
+    return (async () => {
+        const answer = request => new Promise((resolve, reject) => {
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+        });
+        const names = (await indexedDB.databases()).map(database => database.name);
+        if (!names.includes('atelier')) return 0;
+        const database = await answer(indexedDB.open('atelier'));
+        try {
+            return await answer(database.transaction('tasks').objectStore('tasks').count());
+        } finally {
+            database.close();
+        }
+    })();";
+
 const BREAKABLE: &str = "
     window.broken = false;
     const open = IDBFactory.prototype.open;
@@ -138,7 +197,7 @@ async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
         studio.accepted(1).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
         studio.generate(&form, "not kept").await?;
         let question = browser.find(&by("dialog", "Send without keeping")).await?;
         assert_eq!(studio.sent("not kept"), 0, "it was sent unasked");
@@ -170,7 +229,7 @@ async fn full_storage_holds_sending_until_there_is_room() {
         browser
             .press(&by("button", "Not yet").within(&question))
             .await?;
-        browser.see_text(NOT_KEPT, PATIENCE).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
         assert_eq!(studio.sent("waits for room"), 0, "it was sent unasked");
         browser.run("window.full = false", vec![]).await?;
         until_kept(browser).await?;
@@ -181,8 +240,7 @@ async fn full_storage_holds_sending_until_there_is_room() {
 }
 
 async fn until_kept(browser: &Browser) -> Result<()> {
-    use atelier_end_to_end::wait::{Seen, until};
-    until("tasks to be kept again", PATIENCE, async || {
+    until("tasks to be kept again", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])
             .await?;

@@ -17,7 +17,7 @@ use std::time::Duration;
 const TESTS: usize = 30;
 
 /// Enough for anything that is under way, on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const TIMEOUT: Duration = Duration::from_secs(90);
 
 const MODEL: &str = "/models/image/tessera";
 const MODEL_NAME: &str = "Tessera";
@@ -215,7 +215,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until the list shows these states.
     pub async fn see(&self, wanted: &[(&str, &str)]) -> Result<()> {
-        until(format!("{wanted:?}"), PATIENCE, async || {
+        until(format!("{wanted:?}"), TIMEOUT, async || {
             let states = self.states().await?;
             let is_so = |(prompt, state): &(&str, &str)| {
                 states.get(*prompt).is_some_and(|seen| seen == state)
@@ -231,7 +231,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until nothing more will happen by itself.
     pub async fn settled(&self) -> Result<()> {
-        until("all tasks to end", PATIENCE, async || {
+        until("all tasks to end", TIMEOUT, async || {
             let states = self.states().await?;
             let is_under_way = |state: &String| UNDER_WAY.contains(&state.as_str());
             let missing = |prompt: &String| !states.contains_key(prompt);
@@ -248,7 +248,7 @@ impl<'a> Studio<'a> {
 
     /// Waits until the proxy has seen what is wanted.
     pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
-        until(what, PATIENCE, async || {
+        until(what, TIMEOUT, async || {
             let calls = self.proxy.calls();
             Ok(if seen(&calls) {
                 Seen::Yes(())

@@ -1,6 +1,6 @@
 //! Several tabs of one person: one makes the calls, all show what is so.
 
-use crate::studio::{PATIENCE, Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::wait::{Seen, until};
@@ -16,7 +16,7 @@ pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
 }
 
 async fn makes_calls(studio: &Studio<'_>) -> Result<()> {
-    until("this tab to make calls", PATIENCE, async || {
+    until("this tab to make calls", TIMEOUT, async || {
         Ok(match calls_of_tab(studio).await? {
             0 => Seen::NotYet("it makes none".into()),
             _ => Seen::Yes(()),
@@ -150,7 +150,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued in both").await?;
         browser
-            .see_text("Rate-limited, next try in ", PATIENCE)
+            .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         let stall = "
             setTimeout(() => {
@@ -164,7 +164,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         assert!(calls_of_tab(studio).await? > 0, "the follower did not lead");
 
         browser.switch_to(&leader).await?;
-        until("the stall to end", PATIENCE, async || {
+        until("the stall to end", TIMEOUT, async || {
             let ended = browser.run("return !!window.hasStalled", vec![]).await?;
             Ok(if ended == json!(true) {
                 Seen::Yes(())

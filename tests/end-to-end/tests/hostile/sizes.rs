@@ -5,7 +5,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
 use crate::service::{model, schema};
-use crate::studio::{PATIENCE, play};
+use crate::studio::{TIMEOUT, play};
 
 fn long_text() -> String {
     "lorem ipsum ".repeat(10 * 1024 * 1024 / 12)
@@ -23,7 +23,7 @@ async fn texts_of_ten_megabytes_are_survived() {
         studio.open("/").await?;
         studio
             .browser
-            .find_for(&starting("link", "Short"), PATIENCE)
+            .find_for(&starting("link", "Short"), TIMEOUT)
             .await?;
         let failed =
             json!({"success": true, "data": {"id": "task-1", "status": "failed", "error": long}});
@@ -34,7 +34,7 @@ async fn texts_of_ten_megabytes_are_survived() {
         studio.open("/tasks").await?;
         studio
             .browser
-            .find_for(&containing("article", "a prompt"), PATIENCE)
+            .find_for(&containing("article", "a prompt"), TIMEOUT)
             .await?;
         studio.state("Failed").await?;
         Ok(())
@@ -61,7 +61,7 @@ async fn a_hundred_thousand_models_are_listed_and_searched() {
             studio.open("/").await?;
             studio
                 .browser
-                .find_for(&starting("link", "Model 0"), PATIENCE)
+                .find_for(&starting("link", "Model 0"), TIMEOUT)
                 .await?;
             let elements = studio
                 .script("return document.querySelectorAll('*').length")
@@ -70,7 +70,7 @@ async fn a_hundred_thousand_models_are_listed_and_searched() {
             studio.browser.fill(&any("searchbox"), "Needle").await?;
             studio
                 .browser
-                .find_for(&starting("link", "Needle"), PATIENCE)
+                .find_for(&starting("link", "Needle"), TIMEOUT)
                 .await?;
             Ok(())
         },
@@ -91,7 +91,7 @@ async fn two_thousand_parameters_make_a_form_and_are_sent() {
                 .service
                 .answer("/api/schema/image/plain", &schema(&[prompt], &optional));
             studio.open("/models/image/plain").await?;
-            let last = studio.browser.find_for(&starting("spinbutton", "p1999"), PATIENCE).await?;
+            let last = studio.browser.find_for(&starting("spinbutton", "p1999"), TIMEOUT).await?;
             last.clone().click().await?;
             studio.browser.fill(&starting("spinbutton", "p1999"), "12345").await?;
             studio.send("a prompt").await?;
@@ -142,7 +142,7 @@ async fn ten_thousand_outputs_are_survived() {
         studio.state("Completed").await?;
         let more = starting("button", "Show 48 more of 10000 outputs");
         studio.browser.press(&more).await?;
-        until("the page to answer", PATIENCE, async || {
+        until("the page to answer", TIMEOUT, async || {
             let ready = studio.script("return document.readyState").await?;
             Ok(if ready == "complete" {
                 Seen::Yes(())
@@ -154,7 +154,7 @@ async fn ten_thousand_outputs_are_survived() {
         studio.open("/tasks").await?;
         studio
             .browser
-            .find_for(&containing("article", "many"), PATIENCE)
+            .find_for(&containing("article", "many"), TIMEOUT)
             .await?;
         Ok(())
     })

@@ -6,7 +6,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
 use crate::service::Hostile;
-use crate::studio::{PATIENCE, Studio};
+use crate::studio::{Studio, TIMEOUT};
 
 /// The browser refuses to make an element, which Atelier can't do without.
 const BREAK: &str = "
@@ -41,7 +41,7 @@ async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
             assert!(!report.contains(secret), "{report}");
         }
         // The lead is free at once for another tab; here there is none.
-        until("the lead to be given back", PATIENCE, async || {
+        until("the lead to be given back", TIMEOUT, async || {
             let held = studio
                 .script("return navigator.locks.query().then(all => all.held.filter(lock => lock.name === 'atelier.leader').length)")
                 .await?;
@@ -53,7 +53,7 @@ async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
         studio.service.answer("/v2/status", &done);
         browser.press(&by("button", "Reload").within(&dialog)).await?;
         studio.open("/tasks").await?;
-        browser.find_for(&containing("article", "my-secret-prompt"), PATIENCE).await?;
+        browser.find_for(&containing("article", "my-secret-prompt"), TIMEOUT).await?;
         studio.state("Completed").await?;
         assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
         Ok(())

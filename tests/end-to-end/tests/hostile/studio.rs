@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::service::Hostile;
 
 /// Enough for anything that is under way, on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Studio<'a> {
     pub browser: &'a Browser,
@@ -52,7 +52,7 @@ impl Studio<'_> {
 
     /// Waits until the newest task on the page says this of its state.
     pub async fn state(&self, wanted: &str) -> Result<()> {
-        until(format!("a task that is {wanted}"), PATIENCE, async || {
+        until(format!("a task that is {wanted}"), TIMEOUT, async || {
             let mut seen = Vec::new();
             for status in self.browser.find_all(&any("status")).await? {
                 let text = status.text().await?;

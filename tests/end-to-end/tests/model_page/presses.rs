@@ -1,12 +1,12 @@
 //! Every press is a task, or is answered.
 
-use crate::studio::{MODEL, PATIENCE, play};
+use crate::studio::{MODEL, TIMEOUT, play};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use std::time::Duration;
 
 /// An answer to a press is there at once.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const CONCURRENCY: Duration = Duration::from_secs(5);
 
 /// Guards against a guard that takes another input for a double click: nine of twelve presses were
 /// swallowed.
@@ -44,7 +44,7 @@ async fn a_double_click_is_one_task_and_is_told_so() {
             .hand("type('once'); await pause(50); await twice('Generate', 120);")
             .await?;
         let said = browser
-            .see_text("Sent. Press again for another one.", AT_ONCE)
+            .see_text("Sent. Press again for another one.", CONCURRENCY)
             .await;
         studio.sees_sent(1).await?;
         assert_eq!(studio.stored_tasks().await?, 1);
@@ -80,9 +80,9 @@ async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry")).await?;
         studio.hand("await twice('Retry', 120);").await?;
-        let said = browser.see_text("Sent again", AT_ONCE).await;
+        let said = browser.see_text("Sent again", CONCURRENCY).await;
         studio.sees_sent(2).await?;
-        browser.see_text("Completed", PATIENCE).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 2, "paid twice, or removed");
         assert_eq!(studio.sent().len(), 2);
         said
@@ -113,9 +113,9 @@ async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
         };
         studio.proxy.add(Rule::every("/v2/generate", wait));
         studio.hand("await twice('Resubmit', 120);").await?;
-        let said = browser.see_text("Sent again", AT_ONCE).await;
+        let said = browser.see_text("Sent again", CONCURRENCY).await;
         assert_eq!(studio.stored_tasks().await?, 1, "taken back");
-        browser.see_text("Completed", PATIENCE).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.sent().len(), before + 1);
         said
     })
@@ -135,10 +135,10 @@ async fn a_double_click_on_generate_many_is_one_batch_and_is_told_so() {
         browser.find(&by("button", "Generate 3")).await?;
         studio.hand("await twice('Generate 3', 120);").await?;
         browser
-            .see_text("Sent: 3 items in 1 call.", PATIENCE)
+            .see_text("Sent: 3 items in 1 call.", TIMEOUT)
             .await?;
         studio.sees_sent(3).await?;
-        browser.see_text("3 completed", PATIENCE).await?;
+        browser.see_text("3 completed", TIMEOUT).await?;
         assert_eq!(studio.sent(), ["one", "two", "three"]);
         assert_eq!(studio.stored_tasks().await?, 3);
         Ok(())
@@ -161,7 +161,7 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
         browser.press(&by("button", "Generate 2")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
         studio.hand("await twice('Retry 2 failed', 120);").await?;
-        let said = browser.see_text("Sent again: 2 items.", AT_ONCE).await;
+        let said = browser.see_text("Sent again: 2 items.", CONCURRENCY).await;
         studio.sees_sent(4).await?;
         // Nothing was put into the table by the second press.
         browser.find(&by("button", "Generate 0")).await?;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Enough for anything that is under way, on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
 const MODEL_NAME: &str = "Tessera";
@@ -91,7 +91,7 @@ impl Studio<'_> {
 
     /// Waits until this stands in the prompt.
     pub async fn sees_prompt(&self, wanted: &str) -> Result<()> {
-        until(format!("the prompt “{wanted}”"), PATIENCE, async || {
+        until(format!("the prompt “{wanted}”"), TIMEOUT, async || {
             let prompt = self.browser.find(&starting("textbox", "prompt")).await?;
             let text = prompt.prop("value").await?.unwrap_or_default();
             Ok(if text == wanted {
@@ -118,7 +118,7 @@ impl Studio<'_> {
 
     /// Waits until so many prompts were sent.
     pub async fn sees_sent(&self, count: usize) -> Result<()> {
-        until(format!("{count} prompts sent"), PATIENCE, async || {
+        until(format!("{count} prompts sent"), TIMEOUT, async || {
             let sent = self.sent();
             Ok(if sent.len() >= count {
                 Seen::Yes(())

@@ -1,6 +1,6 @@
 //! What is typed survives.
 
-use crate::studio::{MODEL, PATIENCE, Studio, play};
+use crate::studio::{MODEL, Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing, starting};
 
@@ -45,7 +45,7 @@ async fn running_again_fills_the_form_once_and_edits_made_since_survive() {
         // A task that is not in this browser leaves the form as it was, and says so.
         studio.open(&format!("{MODEL}?from=no-such-task")).await?;
         browser
-            .see_text("not in this browser any more", PATIENCE)
+            .see_text("not in this browser any more", TIMEOUT)
             .await?;
         studio.sees_prompt("edited since").await
     })
@@ -121,7 +121,7 @@ async fn where_nothing_can_be_stored_what_is_typed_lasts_as_long_as_the_visit() 
             studio.proxy.before_each_page(browser, refusal).await?;
             studio.open(MODEL).await?;
             studio.type_prompt("for this visit").await?;
-            browser.see_text("is not being kept", PATIENCE).await?;
+            browser.see_text("is not being kept", TIMEOUT).await?;
             let said = "return document.body.innerText.split('is not being kept').length - 1";
             let said = browser.run(said, vec![]).await?;
             assert_eq!(said.as_u64(), Some(1), "how often it was said");

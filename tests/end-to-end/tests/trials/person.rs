@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Enough for what the page does at once, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 const QUESTION: &str = "Send without keeping";
 
@@ -66,7 +66,7 @@ impl Tabs<'_> {
         let before = self.submitted().await?;
         // A question may come in between and cover the button, or a line above the form that moves
         // it away from under the pointer.
-        until(format!("{prompt} to be submitted"), PATIENCE, async || {
+        until(format!("{prompt} to be submitted"), TIMEOUT, async || {
             if self.submitted().await? > before {
                 return Ok(Seen::Yes(()));
             }
@@ -78,14 +78,9 @@ impl Tabs<'_> {
             Ok(Seen::NotYet("the press missed the button".into()))
         })
         .await?;
-        until(format!("{prompt} to be taken"), PATIENCE, async || {
-            let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await? == json!(true);
-            // With the clock set back it is not among the newest, which alone stand beside the
-            // form.
-            let is_old = self.conditions().back_ms > 0;
-            let is_taken =
-                is_shown || is_old && (self.is_stored(prompt).await? || self.says_unkept().await?);
-            Ok(if is_taken {
+        until(format!("{prompt} to be taken"), TIMEOUT, async || {
+            let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await?;
+            Ok(if is_shown == json!(true) {
                 Seen::Yes(())
             } else {
                 Seen::NotYet("the page shows nothing of it".into())
@@ -98,12 +93,6 @@ impl Tabs<'_> {
     async fn submitted(&self) -> Result<Option<u64>> {
         let count = "return window.trial.submitted";
         Ok(self.browser.run(count, vec![]).await?.as_u64())
-    }
-
-    async fn is_stored(&self, prompt: &str) -> Result<bool> {
-        let stored = self.stored().await?;
-        let is_it = |task: &Value| task["input"]["values"]["prompt"] == *prompt;
-        Ok(stored.iter().any(is_it))
     }
 
     /// Every task of the list, its state by its prompt, all at one moment.
@@ -134,7 +123,7 @@ impl Tabs<'_> {
     pub async fn dismiss(&self, prompt: &str) -> Result<()> {
         self.press_at(prompt, "Dismiss").await?;
         self.browser.find(&by("heading", "Tasks")).await?;
-        until(format!("{prompt} to go"), PATIENCE, async || {
+        until(format!("{prompt} to go"), TIMEOUT, async || {
             Ok(if self.states().await?.contains_key(prompt) {
                 Seen::NotYet("it is there".into())
             } else {

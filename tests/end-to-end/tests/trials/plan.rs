@@ -6,7 +6,7 @@ use std::time::Duration;
 
 pub const TASKS: usize = 60;
 pub const INJECTIONS: usize = 100;
-pub const MOST_TABS: usize = 3;
+pub const MAX_TABS: usize = 3;
 
 /// How many steps the network and the storage may be away.
 const LONGEST_ABSENCE: u64 = 6;
@@ -149,7 +149,7 @@ impl Course {
             0..12 if is_online => Injection::Reload(self.tab()),
             12..20 if is_online || self.tabs > 1 => Injection::Crash(self.leave()),
             20..27 if is_online || self.tabs > 1 => Injection::Close(self.leave()),
-            27..40 if is_online && self.tabs < MOST_TABS => {
+            27..40 if is_online && self.tabs < MAX_TABS => {
                 self.tabs += 1;
                 Injection::OpenTab
             }
@@ -261,7 +261,7 @@ mod tests {
                     Act::Inject(Injection::OpenTab) => {
                         assert!(is_online);
                         tabs += 1;
-                        assert!(tabs <= MOST_TABS);
+                        assert!(tabs <= MAX_TABS);
                     }
                     Act::Inject(Injection::Crash(_) | Injection::Close(_)) => {
                         assert!(is_online || tabs > 1);

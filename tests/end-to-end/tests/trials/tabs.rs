@@ -11,10 +11,9 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Enough for a page to be loaded and a browser to answer, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
-const MODEL_NAME: &str = "Tessera";
 
 /// How many tasks a model's page shows beside its form.
 const SHOWN_BESIDE_FORM: u64 = 6;
@@ -90,10 +89,21 @@ impl<'a> Tabs<'a> {
 
     async fn load(&self, known: u64) -> Result<()> {
         self.browser.open(&self.address(MODEL)).await?;
-        let heading = by("heading", MODEL_NAME);
-        self.browser.find_for(&heading, PATIENCE).await?;
-        self.browser.find(&starting("textbox", "prompt")).await?;
-        until("what is stored to be shown", PATIENCE, async || {
+        until("the form to be there", TIMEOUT, async || {
+            // A question may come before it.
+            self.answer().await?;
+            let form = self
+                .browser
+                .find_all(&starting("textbox", "prompt"))
+                .await?;
+            Ok(if form.is_empty() {
+                Seen::NotYet("there is none".into())
+            } else {
+                Seen::Yes(())
+            })
+        })
+        .await?;
+        until("what is stored to be shown", TIMEOUT, async || {
             let count = "return document.querySelectorAll('article').length";
             let shown = self.browser.run(count, vec![]).await?;
             let is_shown = shown.as_u64() >= Some(known.min(SHOWN_BESIDE_FORM));
@@ -110,7 +120,7 @@ impl<'a> Tabs<'a> {
     pub async fn open_list(&self) -> Result<()> {
         self.browser.open(&self.address("/tasks")).await?;
         let heading = by("heading", "Tasks");
-        self.browser.find_for(&heading, PATIENCE).await?;
+        self.browser.find_for(&heading, TIMEOUT).await?;
         Ok(())
     }
 
@@ -176,7 +186,7 @@ impl<'a> Tabs<'a> {
         self.browser
             .devtools("Storage.clearDataForOrigin", what)
             .await?;
-        until("what was cleared to be noticed", PATIENCE, async || {
+        until("what was cleared to be noticed", TIMEOUT, async || {
             let now = self.stored().await?.len();
             Ok(if now >= before || self.says_unkept().await? {
                 Seen::Yes(())

@@ -106,7 +106,7 @@ fn too_many_rows_are_refused_and_nothing_changes() {
     let mut table = Table::default();
     table.append(vec![prompt("a")], &schema).unwrap();
     let before = table.clone();
-    assert!(table.append(vec![prompt("b"); MOST_ROWS], &schema).is_err());
+    assert!(table.append(vec![prompt("b"); MAX_ROWS], &schema).is_err());
     assert_eq!(table, before);
 }
 

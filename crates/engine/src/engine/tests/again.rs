@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::rules::{Hand, START, accepted, error, network};
 use super::world::{account, task};
-use crate::engine::{Call, CallKind, Hindrance, Idempotency};
+use crate::engine::{BlockReason, Call, CallKind, Idempotency};
 use crate::{Account, Action, BatchKey, Engine, Millis, Phase, Task, TaskKey, TaskState};
 
 const DAY: Millis = 86_400_000;
@@ -132,7 +132,7 @@ fn a_lost_answer_is_asked_for_again_with_the_same_key() {
         hand.answer(&call, accepted("1"));
         assert_eq!(hand.phase("a"), Phase::Running);
         let task = hand.engine.task(&TaskKey("a".into())).unwrap();
-        assert_eq!((task.submitted, &task.trouble), (Some(START), &None));
+        assert_eq!((task.submitted, &task.poll_error), (Some(START), &None));
         assert_eq!(hand.next_call().kind, CallKind::Status);
     }
 }
@@ -147,8 +147,8 @@ fn items_without_an_answer_are_sent_again_together() {
     let probe = hand.next_call();
     assert_eq!(keys(&probe), ["a-000"]);
     assert!(matches!(
-        hand.engine.hindrance(START + 1),
-        None | Some(Hindrance::Unanswered { .. })
+        hand.engine.block_reason(START + 1),
+        None | Some(BlockReason::Unanswered { .. })
     ));
     hand.answer(&probe, accepted("0"));
     let calls = hand.calls();
@@ -356,7 +356,7 @@ fn the_answer_that_the_last_leader_got_settles_it() {
         id: TaskId("1".into()),
         word: StatusWord::Processing,
     };
-    hand.engine.learn(told, hand.now);
+    hand.engine.merge_remote(told, hand.now);
     assert_eq!(hand.call().kind, CallKind::Status);
 }
 

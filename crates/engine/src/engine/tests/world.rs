@@ -292,7 +292,7 @@ impl World {
             let now = self.now();
             let chance = self.below(1_000) as f64 / 1_000.0;
             self.engine
-                .answered(call.id, call.answer, now, &mut || chance);
+                .responded(call.id, call.answer, now, &mut || chance);
         }
     }
 

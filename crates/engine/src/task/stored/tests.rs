@@ -172,7 +172,7 @@ fn tasks() -> impl Strategy<Value = Task> {
             created,
         );
         task.state = state;
-        task.trouble = trouble.map(|(since, error)| Trouble { since, error });
+        task.poll_error = trouble.map(|(since, error)| PollError { since, error });
         [task.watching, task.paused, task.taken_back] = switches;
         task.not_before = not_before;
         task.retry_of = retry_of.map(TaskKey);

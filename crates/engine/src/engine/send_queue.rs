@@ -8,7 +8,7 @@ use crate::{BatchKey, Task, TaskKey};
 type Place = (usize, u64, TaskKey);
 
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct SendQueue {
     singles: BTreeSet<Place>,
     /// Batches with items that wait, served in turn.
     batches: VecDeque<(BatchKey, BTreeSet<Place>)>,
@@ -17,14 +17,14 @@ pub(super) struct Lines {
 
 /// Whose turn it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum NextSend {
     /// Of what is sent again.
     Again,
     Single,
     Batch(BatchKey),
 }
 
-impl Lines {
+impl SendQueue {
     /// Everyone leaves; pauses stay.
     pub fn clear(&mut self) {
         self.singles.clear();
@@ -65,28 +65,28 @@ impl Lines {
     /// Whose turn it is: single tasks first, for a person waits for each of them; then the batches
     /// in turn, but for those that are paused or have a call under way (so that their items are
     /// accepted in order).
-    pub fn turn(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<Turn> {
+    pub fn turn(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<NextSend> {
         if !self.singles.is_empty() {
-            return Some(Turn::Single);
+            return Some(NextSend::Single);
         }
         self.batches
             .iter()
             .map(|(batch, _)| batch)
             .find(|batch| !self.paused.contains(*batch) && !is_under_way(batch))
-            .map(|batch| Turn::Batch(batch.clone()))
+            .map(|batch| NextSend::Batch(batch.clone()))
     }
 
     /// Takes the next single task, or up to `most` items of the batch, as long as `fits` says that
     /// they may share a call; the first always may. The batch then waits behind the others.
     pub fn take(
         &mut self,
-        turn: &Turn,
+        turn: &NextSend,
         most: usize,
         fits: impl Fn(&[TaskKey], &TaskKey) -> bool,
     ) -> Vec<TaskKey> {
         let batch = match turn {
-            Turn::Again => return Vec::new(),
-            Turn::Single => {
+            NextSend::Again => return Vec::new(),
+            NextSend::Single => {
                 return self
                     .singles
                     .pop_first()
@@ -94,7 +94,7 @@ impl Lines {
                     .into_iter()
                     .collect();
             }
-            Turn::Batch(batch) => batch,
+            NextSend::Batch(batch) => batch,
         };
         let at = self.batches.iter().position(|(key, _)| key == batch);
         let Some((batch, mut waiting)) = at.and_then(|at| self.batches.remove(at)) else {

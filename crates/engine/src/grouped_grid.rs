@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// How cards are laid out; sizes in CSS pixels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Shelves {
+pub struct GroupedGrid {
     /// Cards in each group, in order; empty groups take no room.
     pub groups: Vec<usize>,
     /// Cards side by side, at least 1.
@@ -15,7 +15,7 @@ pub struct Shelves {
 
 /// One piece of the list and how far from its top it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Piece {
+pub enum GridItem {
     Heading {
         group: usize,
         top: f64,
@@ -28,7 +28,7 @@ pub enum Piece {
     },
 }
 
-impl Shelves {
+impl GroupedGrid {
     fn columns(&self) -> usize {
         self.columns.max(1)
     }
@@ -49,14 +49,14 @@ impl Shelves {
     }
 
     /// The pieces that touch the stretch from `from` to `to` of the list, in order.
-    pub fn visible(&self, from: f64, to: f64) -> Vec<Piece> {
+    pub fn visible(&self, from: f64, to: f64) -> Vec<GridItem> {
         let mut pieces = Vec::new();
         let mut top = 0.0;
         for (group, cards) in self.groups.iter().copied().enumerate() {
             let height = self.group_height(cards);
             if cards > 0 && top < to && top + height > from {
                 if top + self.heading_height > from {
-                    pieces.push(Piece::Heading { group, top });
+                    pieces.push(GridItem::Heading { group, top });
                 }
                 let rows_top = top + self.heading_height;
                 let rows = cards.div_ceil(self.columns());
@@ -64,7 +64,7 @@ impl Shelves {
                 let last = ((to - rows_top) / self.row_height).ceil().max(0.0) as usize;
                 for row in first..last.min(rows) {
                     let begin = row * self.columns();
-                    pieces.push(Piece::Row {
+                    pieces.push(GridItem::Row {
                         group,
                         cards: begin..(begin + self.columns()).min(cards),
                         top: rows_top + row as f64 * self.row_height,
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shelves(groups: Vec<usize>, columns: usize) -> Shelves {
-        Shelves {
+    fn grouped_grid(groups: Vec<usize>, columns: usize) -> GroupedGrid {
+        GroupedGrid {
             groups,
             columns,
             heading_height: 40.0,
@@ -93,26 +93,26 @@ mod tests {
 
     #[test]
     fn what_is_seen_of_two_groups() {
-        let shelves = shelves(vec![5, 0, 1], 2);
-        assert_eq!(shelves.height(), 40.0 + 300.0 + 40.0 + 100.0);
+        let grouped_grid = grouped_grid(vec![5, 0, 1], 2);
+        assert_eq!(grouped_grid.height(), 40.0 + 300.0 + 40.0 + 100.0);
         assert_eq!(
-            shelves.visible(200.0, 390.0),
+            grouped_grid.visible(200.0, 390.0),
             [
-                Piece::Row {
+                GridItem::Row {
                     group: 0,
                     cards: 2..4,
                     top: 140.0
                 },
-                Piece::Row {
+                GridItem::Row {
                     group: 0,
                     cards: 4..5,
                     top: 240.0
                 },
-                Piece::Heading {
+                GridItem::Heading {
                     group: 2,
                     top: 340.0
                 },
-                Piece::Row {
+                GridItem::Row {
                     group: 2,
                     cards: 0..1,
                     top: 380.0
@@ -126,13 +126,13 @@ mod tests {
         fn the_whole_list_shows_every_card_once_and_a_window_only_what_fits(
             groups in prop::collection::vec(0usize..40, 0..6), columns in 0usize..5, from in 0.0..3000.0,
         ) {
-            let shelves = shelves(groups.clone(), columns);
-            let count = |pieces: &[Piece]| pieces.iter().map(|piece| match piece {
-                Piece::Row { cards, .. } => cards.len(),
-                Piece::Heading { .. } => 0,
+            let grouped_grid = grouped_grid(groups.clone(), columns);
+            let count = |pieces: &[GridItem]| pieces.iter().map(|piece| match piece {
+                GridItem::Row { cards, .. } => cards.len(),
+                GridItem::Heading { .. } => 0,
             }).sum::<usize>();
-            prop_assert_eq!(count(&shelves.visible(0.0, f64::INFINITY.min(1e9))), groups.iter().sum::<usize>());
-            let seen = shelves.visible(from, from + 500.0);
+            prop_assert_eq!(count(&grouped_grid.visible(0.0, f64::INFINITY.min(1e9))), groups.iter().sum::<usize>());
+            let seen = grouped_grid.visible(from, from + 500.0);
             prop_assert!(seen.len() <= 6 + 2 * groups.len());
         }
     }

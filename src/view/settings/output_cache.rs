@@ -1,16 +1,16 @@
-use crate::app::contexts;
-use atelier_engine::kept::{self, LIMITS};
+use crate::contexts::contexts;
+use atelier_engine::output_cache::{self, LIMITS};
 use leptos::prelude::*;
 
 use super::Tick;
+use crate::boxed::{effect, handler, spawn, text};
 use crate::browser::storage;
-use crate::erased::{effect, handler, spawn, text};
 use crate::view::parts::confirm::ConfirmButton;
 
 /// Whether copies of outputs are kept in this browser, how much room they may take, and what there
 /// is of them.
 #[component]
-pub fn KeptOutputs(
+pub fn OutputCacheSettings(
     keep: RwSignal<bool>,
     keep_limit: RwSignal<u64>,
     #[prop(into)] on_change: Callback<()>,
@@ -20,10 +20,10 @@ pub fn KeptOutputs(
     effect(move || {
         runner.track_copies();
         spawn(async move {
-            let copies = crate::runner::kept::copies(runner)
+            let copies = crate::runner::output_cache::copies(runner)
                 .await
                 .unwrap_or_default();
-            let size = kept::size(kept::total(&copies));
+            let size = output_cache::size(output_cache::total(&copies));
             used.try_set(match copies.len() {
                 1 => format!("1 copy, {size}"),
                 n => format!("{n} copies, {size}"),
@@ -42,7 +42,7 @@ pub fn KeptOutputs(
     let limits = LIMITS.map(|limit| {
         view! {
             <option value=limit.to_string() selected=keep_limit.get_untracked() == limit>
-                {kept::size(limit)}
+                {output_cache::size(limit)}
             </option>
         }
         .into_any()

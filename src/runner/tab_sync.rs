@@ -5,21 +5,21 @@ use atelier_engine::BatchAction;
 use leptos::prelude::*;
 
 use super::Runner;
-use super::note::Note;
+use super::tab_message::TabMessage;
 use crate::browser::clock;
 
 impl Runner {
     /// Tells the other tabs how this one stands, if it leads.
     pub(super) fn tell_state(&self) {
         if self.generation().is_some() {
-            self.tell(&Note::State(
-                self.hindrance.get_untracked(),
+            self.tell(&TabMessage::State(
+                self.block_reason.get_untracked(),
                 self.storage_error.get_untracked(),
             ));
         }
     }
 
-    pub(super) fn tell(&self, note: &Note) {
+    pub(super) fn tell(&self, note: &TabMessage) {
         let text = note.to_value().to_string();
         self.inner.try_with_value(|inner| {
             if let Some(channel) = &inner.channel {
@@ -37,37 +37,38 @@ impl Runner {
             return;
         }
         // A tab with another version may say what we do not know.
-        let Some(note) = json::read(text).and_then(Note::from_value) else {
+        let Some(note) = json::read(text).and_then(TabMessage::from_value) else {
             return;
         };
         let Some(leading) = self.inner.try_with_value(|inner| inner.leading) else {
             return;
         };
         match note {
-            Note::Task(task) if !leading => self.learn(*task),
+            TabMessage::Task(task) if !leading => self.merge_remote(*task),
             // The last word of a tab that led before and is closed: it may have got the id that
             // this one has found missing.
-            Note::Task(task) if self.task(&task.key).is_some() => {
-                self.with_engine(|engine| engine.learn(*task, clock::now()));
+            TabMessage::Task(task) if self.task(&task.key).is_some() => {
+                self.with_engine(|engine| engine.merge_remote(*task, clock::now()));
             }
-            Note::Submitted(tasks) if leading => {
+            TabMessage::Submitted(tasks) if leading => {
                 for task in &tasks {
                     self.show(task);
                 }
                 self.with_engine(|engine| {
                     for task in tasks {
-                        engine.adopt(task, clock::now());
+                        engine.insert_remote(task, clock::now());
                     }
                 });
             }
-            Note::Removed(key) if !leading => {
+            TabMessage::Removed(key) if !leading => {
                 self.hide(&key);
-                self.inner.update_value(|inner| inner.engine.forget(&key));
+                self.inner
+                    .update_value(|inner| inner.engine.drop_remote(&key));
             }
-            Note::Act(key, action) if leading => {
+            TabMessage::Act(key, action) if leading => {
                 self.with_engine(|engine| engine.act(&key, action, clock::now()));
             }
-            Note::ActOnBatch(batch, action) => {
+            TabMessage::ActOnBatch(batch, action) => {
                 if action == BatchAction::Stop {
                     self.is_stopped_at(&batch, false);
                 }
@@ -75,21 +76,21 @@ impl Runner {
                     self.with_engine(|engine| engine.act_on_batch(&batch, action, clock::now()));
                 }
             }
-            Note::Tick if leading => self.pump(),
-            Note::Wake if leading => self.with_engine(|engine| engine.wake(clock::now())),
-            Note::StateWanted => self.tell_state(),
-            Note::State(hindrance, storage_error) if !leading => {
-                self.hindrance.set(hindrance);
+            TabMessage::Tick if leading => self.pump(),
+            TabMessage::Wake if leading => self.with_engine(|engine| engine.wake(clock::now())),
+            TabMessage::StateWanted => self.tell_state(),
+            TabMessage::State(block_reason, storage_error) if !leading => {
+                self.block_reason.set(block_reason);
                 self.leader_storage_error.set(storage_error);
             }
-            Note::CredentialsAccepted => {
+            TabMessage::CredentialsAccepted => {
                 self.with_engine(|engine| engine.credentials_changed(clock::now()));
             }
-            Note::SendUnkept => {
+            TabMessage::SendUnkept => {
                 self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }
-            Note::Shown(copy) if leading => self.keep(copy),
-            Note::Copies => self.copies_changed.update(|changes| *changes += 1),
+            TabMessage::Shown(copy) if leading => self.keep(copy),
+            TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
             _ => {}
         }
     }

@@ -16,12 +16,12 @@ pub(super) enum Reason {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Hold {
+pub(super) struct SubmissionPause {
     pub reason: Reason,
     pub until: Millis,
 }
 
-impl Hold {
+impl SubmissionPause {
     pub fn is_over(&self, now: Millis) -> bool {
         self.until <= now
     }
@@ -29,7 +29,7 @@ impl Hold {
 
 /// The hold that an unusable answer to a submission asks for, if any. `before` counts such answers
 /// in a row before this one.
-pub(super) fn after(error: &ApiError, before: u32, now: Millis) -> Option<Hold> {
+pub(super) fn after(error: &ApiError, before: u32, now: Millis) -> Option<SubmissionPause> {
     const FIRST: Millis = 5_000;
     const LONGEST: Millis = 60_000;
     let reason = match error {
@@ -40,7 +40,7 @@ pub(super) fn after(error: &ApiError, before: u32, now: Millis) -> Option<Hold> 
         _ => Reason::Unclear,
     };
     let wait = (FIRST << before.min(8)).min(LONGEST);
-    Some(Hold {
+    Some(SubmissionPause {
         reason,
         until: now.saturating_add(wait),
     })

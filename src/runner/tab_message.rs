@@ -2,12 +2,12 @@
 //! not change.
 
 use atelier_contract::json::{self, Record};
-use atelier_engine::{Action, BatchAction, BatchKey, Hindrance, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Task, TaskKey};
 use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
-pub enum Note {
+pub enum TabMessage {
     /// A task as the leader has it now.
     Task(Box<Task>),
     Removed(TaskKey),
@@ -23,7 +23,7 @@ pub enum Note {
     /// Somebody wants everything to be asked about at once.
     Wake,
     /// What holds the leader back, and why it cannot keep tasks, where that is so.
-    State(Option<Hindrance>, Option<StorageError>),
+    State(Option<BlockReason>, Option<StorageError>),
     /// A follower asks for the leader's state.
     StateWanted,
     /// The person wants tasks to be sent although they can't be kept.
@@ -36,7 +36,7 @@ pub enum Note {
     Copies,
 }
 
-impl Note {
+impl TabMessage {
     /// `None` for what only another version knows.
     pub fn from_value(value: Value) -> Option<Self> {
         if let Value::String(word) = &value {
@@ -68,10 +68,10 @@ impl Note {
             }
             "State" => {
                 let mut state = Record::read(value)?;
-                let hindrance = state.take("hindrance");
+                let block_reason = state.take("block_reason");
                 let error = state.text("storage_error");
                 Self::State(
-                    hindrance.as_ref().and_then(Hindrance::from_value),
+                    block_reason.as_ref().and_then(BlockReason::from_value),
                     error.as_deref().and_then(StorageError::from_word),
                 )
             }
@@ -105,9 +105,12 @@ impl Note {
             Self::StateWanted => return "StateWanted".into(),
             Self::SendUnkept => return "SendUnkept".into(),
             Self::CredentialsAccepted => return "CredentialsAccepted".into(),
-            Self::State(hindrance, error) => {
+            Self::State(block_reason, error) => {
                 let mut state = Record::new();
-                state.put_some("hindrance", hindrance.as_ref().map(Hindrance::to_value));
+                state.put_some(
+                    "block_reason",
+                    block_reason.as_ref().map(BlockReason::to_value),
+                );
                 state.put_some("storage_error", error.map(|error| error.word().into()));
                 ("State", state.into_value())
             }

@@ -1,17 +1,17 @@
 use std::sync::Arc;
 
-use crate::app::{Contexts, contexts};
+use crate::contexts::{Contexts, contexts};
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
-use super::rescue;
-use crate::erased::dynamic;
+use super::output_recovery;
+use crate::boxed::dynamic;
 use crate::view::parts::media::{Gone, MediaView};
 
 /// One output of a task, as a view has it.
 #[derive(Clone)]
-pub struct Shown {
+pub struct ShownOutput {
     pub task: Arc<Task>,
     pub url: String,
     /// From 0.
@@ -25,15 +25,15 @@ pub struct Shown {
     pub words: RwSignal<String>,
 }
 
-/// An output that outlives its address: see [`rescue::recover`].
+/// An output that outlives its address: see [`output_recovery::recover`].
 #[component]
-pub fn LastingMedia(shown: Shown, label: String) -> AnyView {
+pub fn OutputView(shown: ShownOutput, label: String) -> AnyView {
     let contexts = contexts();
     contexts.runner.shown(shown.task.key.output(shown.position));
     dynamic(move || media(contexts, &shown, &label))
 }
 
-fn media(contexts: Contexts, shown: &Shown, label: &str) -> AnyView {
+fn media(contexts: Contexts, shown: &ShownOutput, label: &str) -> AnyView {
     let (copy, words) = (shown.copy, shown.words);
     if !words.read().is_empty() && copy.read().is_empty() {
         return view! { <Gone words=words.get() /> }.into_any();
@@ -45,7 +45,7 @@ fn media(contexts: Contexts, shown: &Shown, label: &str) -> AnyView {
     let on_gone = move |()| {
         let shown = shown.clone();
         if copy.read_untracked().is_empty() {
-            rescue::recover(contexts, shown);
+            output_recovery::recover(contexts, shown);
         }
     };
     view! { <MediaView url kind label on_gone /> }.into_any()

@@ -9,7 +9,7 @@ use super::cell::cell;
 use super::composer::Composer;
 use super::keeping::keeping;
 use super::scroller::scrolled;
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};

@@ -1,7 +1,7 @@
 //! Copies of outputs, in a real IndexedDB; and what a dead address leads to.
 
 use atelier::browser::storage::{Storage, Store};
-use atelier_engine::kept::{Copy, LIMITS};
+use atelier_engine::output_cache::{CachedOutput, LIMITS};
 use js_sys::Array;
 use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};
@@ -27,7 +27,7 @@ fn want_copies() {
 
 /// Keeps a small blob that is said to be of this size.
 async fn keep(storage: &Storage, key: &str, bytes: u64, shown: u64) {
-    let copy = Copy {
+    let copy = CachedOutput {
         key: key.into(),
         url: "https://host.example/a.png".into(),
         bytes,
@@ -46,14 +46,14 @@ async fn keep(storage: &Storage, key: &str, bytes: u64, shown: u64) {
         .expect("written");
 }
 
-async fn kept(storage: &Storage) -> Vec<Copy> {
+async fn kept(storage: &Storage) -> Vec<CachedOutput> {
     let texts = storage
         .all_texts(Store::OutputFacts)
         .await
         .expect("records");
     texts
         .iter()
-        .filter_map(|text| Copy::from_value(serde_json::from_str(text).ok()?))
+        .filter_map(|text| CachedOutput::from_value(serde_json::from_str(text).ok()?))
         .collect()
 }
 

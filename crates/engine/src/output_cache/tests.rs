@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn copy(n: usize, bytes: u64, shown: Millis) -> Copy {
-    Copy {
+fn copy(n: usize, bytes: u64, shown: Millis) -> CachedOutput {
+    CachedOutput {
         key: format!("task/{n}"),
         url: "https://host.example/a.png".into(),
         bytes,
@@ -12,7 +12,7 @@ fn copy(n: usize, bytes: u64, shown: Millis) -> Copy {
     }
 }
 
-fn copies(facts: &[(u64, Millis)]) -> Vec<Copy> {
+fn copies(facts: &[(u64, Millis)]) -> Vec<CachedOutput> {
     let numbered = facts.iter().enumerate();
     numbered
         .map(|(n, (bytes, shown))| copy(n, *bytes, *shown))
@@ -38,11 +38,11 @@ fn copies_are_read_as_they_were_written() {
     let value = json!({
         "key": "task/0", "url": "https://host.example/a.png", "bytes": 7, "kept": 1, "shown": 2
     });
-    let copy = Copy::from_value(value.clone()).unwrap();
+    let copy = CachedOutput::from_value(value.clone()).unwrap();
     assert_eq!(copy, self::copy(0, 7, 2));
     assert_eq!(copy.to_value(), value);
     for odd in [json!({}), json!(1), json!({"key": "task/0"})] {
-        assert_eq!(Copy::from_value(odd), None);
+        assert_eq!(CachedOutput::from_value(odd), None);
     }
 }
 
@@ -83,7 +83,7 @@ proptest! {
             prop_assert!(incoming > limit);
             return Ok(());
         };
-        let (gone, staying): (Vec<Copy>, Vec<Copy>) =
+        let (gone, staying): (Vec<CachedOutput>, Vec<CachedOutput>) =
             all.into_iter().partition(|copy| going.contains(&copy.key));
         prop_assert_eq!(gone.len(), going.len(), "each goes once");
         prop_assert!(total(&staying) + incoming <= limit);
@@ -104,7 +104,7 @@ proptest! {
         incoming in prop::collection::vec(0u64..150, 1..60),
         limit in 0u64..200,
     ) {
-        let mut all: Vec<Copy> = Vec::new();
+        let mut all: Vec<CachedOutput> = Vec::new();
         for (n, bytes) in incoming.into_iter().enumerate() {
             let Some(going) = make_room(&all, bytes, limit) else { continue };
             let new = copy(n, bytes, n as Millis);
@@ -117,7 +117,7 @@ proptest! {
 
     #[test]
     fn whatever_is_stored_is_survived(sizes in prop::collection::vec(any::<u64>(), 0..9), incoming: u64, limit: u64) {
-        let all: Vec<Copy> =
+        let all: Vec<CachedOutput> =
             sizes.into_iter().enumerate().map(|(n, bytes)| copy(n, bytes, 0)).collect();
         if let Some(going) = make_room(&all, incoming, limit) {
             prop_assert!(going.len() <= all.len());

@@ -7,7 +7,7 @@ use icondata_lu::{LuPlus, LuX};
 use leptos::prelude::*;
 
 use super::base_hint;
-use crate::erased::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;

@@ -4,17 +4,17 @@
 //! they stay within the limit. What storage says counts; nothing of it is held here.
 
 use atelier_contract::json;
-use atelier_engine::kept::{self, Copy};
 use atelier_engine::output::SafeUrl;
+use atelier_engine::output_cache::{self, CachedOutput};
 use atelier_engine::{TaskKey, TaskState};
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Blob;
 
 use super::Runner;
+use crate::boxed::spawn;
 use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http};
-use crate::erased::spawn;
 
 /// Makes all copies that are wanted.
 pub(super) fn make(runner: Runner) {
@@ -60,12 +60,12 @@ async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
             let Ok(blob) = http::get_blob(safe.as_str(), limit).await else {
                 runner
                     .inner
-                    .update_value(|inner| inner.keeper.in_vain.push(url));
+                    .update_value(|inner| inner.cache_queue.in_vain.push(url));
                 return Ok(());
             };
             bytes = blob.size() as u64;
             coming.push((Store::Outputs, name.to_owned(), blob.into()));
-            coming.push(facts(&Copy {
+            coming.push(facts(&CachedOutput {
                 key: name.to_owned(),
                 url,
                 bytes,
@@ -73,7 +73,7 @@ async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
                 shown: now,
             }));
         }
-        let Some(names) = kept::make_room(&copies(runner).await?, bytes, limit) else {
+        let Some(names) = output_cache::make_room(&copies(runner).await?, bytes, limit) else {
             return Ok(());
         };
         for name in names {
@@ -95,7 +95,7 @@ fn worth_keeping(runner: Runner, name: &str) -> Option<(String, SafeUrl)> {
     let url = output(runner, name)?;
     let is_in_vain = runner
         .inner
-        .with_value(|inner| inner.keeper.in_vain.contains(&url));
+        .with_value(|inner| inner.cache_queue.in_vain.contains(&url));
     let address = runner.session.settings_untracked().address;
     let safe = SafeUrl::link(&url, address.as_str()).filter(|_| !is_in_vain)?;
     Some((url, safe))
@@ -103,7 +103,7 @@ fn worth_keeping(runner: Runner, name: &str) -> Option<(String, SafeUrl)> {
 
 /// The address of an output, by its name.
 fn output(runner: Runner, name: &str) -> Option<String> {
-    let (task, position) = kept::place(name)?;
+    let (task, position) = output_cache::place(name)?;
     outputs(runner, &task).into_iter().nth(position)
 }
 
@@ -118,7 +118,7 @@ fn outputs(runner: Runner, key: &TaskKey) -> Vec<String> {
 fn refused(runner: Runner, error: &StorageError) {
     let was_refused = runner
         .inner
-        .try_update_value(|inner| std::mem::replace(&mut inner.keeper.is_refused, true));
+        .try_update_value(|inner| std::mem::replace(&mut inner.cache_queue.is_refused, true));
     if was_refused == Some(false) {
         runner.notices.problem(format!(
             "An output could not be kept: this browser {}. Tasks and their outputs at the service \
@@ -136,7 +136,7 @@ pub async fn copy(runner: Runner, name: &str) -> Option<Blob> {
 }
 
 /// What is known of all copies.
-pub async fn copies(runner: Runner) -> Result<Vec<Copy>, StorageError> {
+pub async fn copies(runner: Runner) -> Result<Vec<CachedOutput>, StorageError> {
     let Some(storage) = runner.inner.with_value(|inner| inner.storage.clone()) else {
         return Ok(Vec::new());
     };
@@ -144,11 +144,11 @@ pub async fn copies(runner: Runner) -> Result<Vec<Copy>, StorageError> {
     Ok(texts.iter().filter_map(|text| read(text)).collect())
 }
 
-fn read(text: &str) -> Option<Copy> {
-    Copy::from_value(json::read(text)?)
+fn read(text: &str) -> Option<CachedOutput> {
+    CachedOutput::from_value(json::read(text)?)
 }
 
-fn facts(copy: &Copy) -> (Store, String, JsValue) {
+fn facts(copy: &CachedOutput) -> (Store, String, JsValue) {
     let text = copy.to_value().to_string();
     (
         Store::OutputFacts,

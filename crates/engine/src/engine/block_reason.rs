@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::hold::Reason;
+use super::submission_pause::Reason;
 use crate::{Millis, duration};
 
 /// Why no calls are made at present.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Hindrance {
+pub enum BlockReason {
     /// The browser says that there is no network.
     Offline,
     /// The service asked for fewer calls.
@@ -19,7 +19,7 @@ pub enum Hindrance {
     NotKept,
 }
 
-impl Hindrance {
+impl BlockReason {
     /// As tabs tell each other of it.
     pub fn to_value(&self) -> Value {
         match self {
@@ -50,26 +50,26 @@ impl Hindrance {
     }
 
     /// For a person: what is going on and for how long.
-    pub fn sentence(&self, now: Millis) -> String {
+    pub fn user_message(&self, now: Millis) -> String {
         let wait =
             |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
         match self {
-            Hindrance::Offline => {
+            BlockReason::Offline => {
                 "You are offline. Running tasks go on at the service; Atelier asks again once the network is back."
                     .into()
             }
-            Hindrance::RateLimited { until } => {
+            BlockReason::RateLimited { until } => {
                 format!("Rate-limited, next try in {}.", wait(until))
             }
-            Hindrance::Unauthorized => {
+            BlockReason::Unauthorized => {
                 "The service does not accept the credentials, so everything waits. Check them in Settings.".into()
             }
-            Hindrance::NotKept => {
+            BlockReason::NotKept => {
                 "Nothing is sent for now: this browser can't keep tasks, and a task that is sent and \
                  not kept is lost with this tab."
                     .into()
             }
-            Hindrance::Unanswered { until } => format!(
+            BlockReason::Unanswered { until } => format!(
                 "The service did not answer the last submission. The rest waits, next try in {}.",
                 wait(until)
             ),
@@ -79,24 +79,24 @@ impl Hindrance {
 
 impl Engine {
     /// Why no calls are made at present, if that is so.
-    pub fn hindrance(&self, now: Millis) -> Option<Hindrance> {
+    pub fn block_reason(&self, now: Millis) -> Option<BlockReason> {
         if !self.online {
-            return Some(Hindrance::Offline);
+            return Some(BlockReason::Offline);
         }
         if self.refusal.is_some() {
-            return Some(Hindrance::Unauthorized);
+            return Some(BlockReason::Unauthorized);
         }
         let limiter = self.limiters.get(&self.account.address);
         if let Some(until) = limiter.and_then(|limiter| limiter.blocked_until(now)) {
-            return Some(Hindrance::RateLimited { until });
+            return Some(BlockReason::RateLimited { until });
         }
         let would_send = self.next_line().is_some() || self.next_again().is_some();
         if self.asks_before_sending() && would_send {
-            return Some(Hindrance::NotKept);
+            return Some(BlockReason::NotKept);
         }
-        let hold = self.hold.filter(|hold| !hold.is_over(now))?;
-        let is_unanswered = matches!(hold.reason, Reason::Unreachable | Reason::Unclear);
-        let is_waiting = !self.lines.is_empty() || !self.again.is_empty();
-        (is_unanswered && is_waiting).then_some(Hindrance::Unanswered { until: hold.until })
+        let pause = self.pause.filter(|pause| !pause.is_over(now))?;
+        let is_unanswered = matches!(pause.reason, Reason::Unreachable | Reason::Unclear);
+        let is_waiting = !self.send_queue.is_empty() || !self.again.is_empty();
+        (is_unanswered && is_waiting).then_some(BlockReason::Unanswered { until: pause.until })
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::composer::Composer;
 use super::grid::{Cell, grid};
 use super::items;
-use crate::erased::{handler, memo};
+use crate::boxed::{handler, memo};
 use crate::view::parts::glyph::Glyph;
 
 /// A manifest that is only looked at: nothing is sent, nothing is kept.

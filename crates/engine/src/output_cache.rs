@@ -11,7 +11,7 @@ pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, 2_000_000_000];
 
 /// What is known of a copy beside its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copy {
+pub struct CachedOutput {
     /// The output's name, see [`TaskKey::output`].
     pub key: String,
     /// Where it was fetched from.
@@ -28,7 +28,7 @@ pub fn place(key: &str) -> Option<(TaskKey, usize)> {
     Some((TaskKey(task.to_owned()), position.parse().ok()?))
 }
 
-impl Copy {
+impl CachedOutput {
     /// Records of earlier visits must stay readable: names and shapes do not change.
     pub fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
@@ -53,15 +53,15 @@ impl Copy {
 }
 
 /// The bytes of all copies together.
-pub fn total(copies: &[Copy]) -> u64 {
-    let add = |total: u64, copy: &Copy| total.saturating_add(copy.bytes);
+pub fn total(copies: &[CachedOutput]) -> u64 {
+    let add = |total: u64, copy: &CachedOutput| total.saturating_add(copy.bytes);
     copies.iter().fold(0, add)
 }
 
 /// The keys of the copies that have to go so that so many more bytes fit: those that nobody has
 /// looked at for longest, and no more of them than needed. `None` if it would not fit into all the
 /// room there is.
-pub fn make_room(copies: &[Copy], incoming: u64, limit: u64) -> Option<Vec<String>> {
+pub fn make_room(copies: &[CachedOutput], incoming: u64, limit: u64) -> Option<Vec<String>> {
     let room = limit.checked_sub(incoming)?;
     let mut taken = total(copies);
     let longest_unseen = sort::positions(copies.iter().map(|copy| copy.shown));

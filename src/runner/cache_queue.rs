@@ -1,13 +1,13 @@
-//! Which outputs are to be kept as copies; [`super::kept`] makes them.
+//! Which outputs are to be kept as copies; [`super::output_cache`] makes them.
 
 use leptos::prelude::*;
 
-use super::note::Note;
-use super::{Runner, kept};
+use super::tab_message::TabMessage;
+use super::{Runner, output_cache};
 
 /// What is kept in mind of the copies to be made.
 #[derive(Default)]
-pub(super) struct Keeper {
+pub(super) struct CacheQueue {
     /// The names of outputs that a copy is wanted of; those of a whole task end in `/`.
     wanted: Vec<String>,
     is_busy: bool,
@@ -22,33 +22,33 @@ impl Runner {
     /// is made. To be called once a visit. An empty name asks for nothing but that what is above
     /// the limit goes.
     pub fn shown(&self, output: String) {
-        self.tell(&Note::Shown(output.clone()));
+        self.tell(&TabMessage::Shown(output.clone()));
         self.keep(output);
     }
 
     /// A follower keeps it in mind: it may be that no tab is leading yet.
     pub(super) fn keep(&self, output: String) {
         self.inner
-            .update_value(|inner| inner.keeper.wanted.push(output));
+            .update_value(|inner| inner.cache_queue.wanted.push(output));
         self.make_copies();
     }
 
     /// Has the copies made that are wanted, if this tab leads.
     pub(super) fn make_copies(&self) {
         let may_begin = self.inner.try_update_value(|inner| {
-            inner.leading && !std::mem::replace(&mut inner.keeper.is_busy, true)
+            inner.leading && !std::mem::replace(&mut inner.cache_queue.is_busy, true)
         });
         if may_begin == Some(true) {
-            kept::make(*self);
+            output_cache::make(*self);
         }
     }
 
     /// The next one that a copy is wanted of; without any, nobody is busy any more.
     pub(super) fn next_wanted(&self) -> Option<String> {
         let next = self.inner.try_update_value(|inner| {
-            let keeper = &mut inner.keeper;
-            keeper.is_busy = inner.leading && !keeper.wanted.is_empty();
-            keeper.is_busy.then(|| keeper.wanted.remove(0))
+            let cache_queue = &mut inner.cache_queue;
+            cache_queue.is_busy = inner.leading && !cache_queue.wanted.is_empty();
+            cache_queue.is_busy.then(|| cache_queue.wanted.remove(0))
         });
         next.flatten()
     }
@@ -61,6 +61,6 @@ impl Runner {
     /// Says it here and in the other tabs; whoever shows copies looks again.
     pub(super) fn tell_of_copies(&self) {
         self.copies_changed.update(|changes| *changes += 1);
-        self.tell(&Note::Copies);
+        self.tell(&TabMessage::Copies);
     }
 }

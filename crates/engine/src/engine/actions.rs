@@ -1,6 +1,6 @@
 //! What the person and the page ask for.
 
-use super::hold::Reason;
+use super::submission_pause::Reason;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, TaskKey};
@@ -17,18 +17,18 @@ impl Engine {
             return;
         }
         match action {
-            Action::Cancel => self.happen(key, Event::Cancel, now),
+            Action::Cancel => self.apply_event(key, Event::Cancel, now),
             Action::Resubmit => {
                 tracked.task.submitted = None;
                 Self::choose_other_key(&mut tracked.task);
                 tracked.stopped = false;
-                self.happen(key, Event::Resubmit, now);
+                self.apply_event(key, Event::Resubmit, now);
             }
-            Action::Dismiss => self.happen(key, Event::Dismiss, now),
+            Action::Dismiss => self.apply_event(key, Event::Dismiss, now),
             Action::Remove => self.remove(key),
             Action::StopWatching => {
                 tracked.task.watching = false;
-                tracked.task.trouble = None;
+                tracked.task.poll_error = None;
                 self.save(key);
                 self.undue(key);
             }
@@ -55,13 +55,13 @@ impl Engine {
             return;
         }
         self.account = account;
-        self.hold = None;
+        self.pause = None;
         self.probing = false;
         self.unclear = 0;
         self.not_sent = 0;
         self.refusal = None;
         self.credentials_since = self.next_call;
-        self.lines.clear();
+        self.send_queue.clear();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
             self.undue(&key);
@@ -76,7 +76,7 @@ impl Engine {
         let is_back = online && !self.online;
         self.online = online;
         if is_back {
-            self.lift_hold();
+            self.lift_pause();
             self.wake(now);
         }
     }
@@ -106,8 +106,11 @@ impl Engine {
                 .any(|call| call.kind != CallKind::Generate);
         // Where nobody answered a submission, polls find out whether somebody does now, at no risk.
         let polls_will_tell = |reason| reason == Reason::Unreachable && is_asking;
-        if self.hold.is_some_and(|hold| !polls_will_tell(hold.reason)) {
-            self.lift_hold();
+        if self
+            .pause
+            .is_some_and(|pause| !polls_will_tell(pause.reason))
+        {
+            self.lift_pause();
         }
         let waiting: Vec<TaskKey> = self.due.iter().map(|(_, key)| key.clone()).collect();
         for key in waiting {
@@ -131,17 +134,17 @@ impl Engine {
     /// Nothing more of the batch is sent until it is resumed. Kept in the records of the unsent
     /// tasks, so that a reload does not go on sending.
     pub fn pause_batch(&mut self, batch: &BatchKey) {
-        self.lines.paused.insert(batch.clone());
+        self.send_queue.paused.insert(batch.clone());
         self.mark_paused(batch, true);
     }
 
     pub fn resume_batch(&mut self, batch: &BatchKey) {
-        self.lines.paused.remove(batch);
+        self.send_queue.paused.remove(batch);
         self.mark_paused(batch, false);
     }
 
     pub fn is_paused(&self, batch: &BatchKey) -> bool {
-        self.lines.paused.contains(batch)
+        self.send_queue.paused.contains(batch)
     }
 
     /// Takes back what of a batch was not sent yet. The records stay, so that the tab in which a
@@ -157,12 +160,12 @@ impl Engine {
             tracked.stopped |= tracked.task.state.phase() == Phase::Submitting
                 && place.is_some_and(|place| place.batch == *batch);
         }
-        self.lines.paused.remove(batch);
+        self.send_queue.paused.remove(batch);
     }
 
     pub(super) fn take_back(&mut self, key: &TaskKey) {
         if let Some(tracked) = self.tasks.get_mut(key) {
-            self.lines.leave(&tracked.task, tracked.order);
+            self.send_queue.leave(&tracked.task, tracked.order);
             tracked.task.taken_back = true;
             // A version that does not know of taking back must not send it, either.
             tracked.task.paused = true;

@@ -4,8 +4,8 @@ use atelier_engine::{Phase, TaskKey};
 use leptos::prelude::*;
 
 use super::Runner;
+use crate::boxed::{effect, memo};
 use crate::browser::{lifecycle, notify};
-use crate::erased::{effect, memo};
 
 impl Runner {
     /// The number of tasks under way, in the tab's title.

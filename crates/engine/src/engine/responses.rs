@@ -4,8 +4,8 @@ use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusW
 use serde_json::Value;
 
 use super::call::InFlight;
-use super::hold::{self, Reason};
 use super::polls::age;
+use super::submission_pause::{self, Reason};
 use super::{CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{Millis, TaskKey, TaskState, schedule};
@@ -23,7 +23,7 @@ const GONE_AFTER_WORDLESS: Millis = 60_000;
 const EMPTY_ANSWERS: u32 = 4;
 
 impl Engine {
-    pub(super) fn take_answer(
+    pub(super) fn take_response(
         &mut self,
         call: InFlight,
         answer: Result<Value, ApiError>,
@@ -130,23 +130,25 @@ impl Engine {
             // Somebody answers again: what waited for that goes on.
             if results.iter().any(is_clear)
                 && self
-                    .hold
-                    .is_some_and(|hold| hold.reason == Reason::Unreachable)
+                    .pause
+                    .is_some_and(|pause| pause.reason == Reason::Unreachable)
             {
-                self.lift_hold();
+                self.lift_pause();
             }
             return;
         }
         if results.iter().any(is_clear) {
-            self.hold = None;
+            self.pause = None;
             self.probing = false;
             self.unclear = 0;
             return;
         }
         let mut errors = results.iter().filter_map(|result| result.as_ref().err());
-        if let Some(hold) = errors.find_map(|error| hold::after(error, self.unclear, now)) {
+        if let Some(pause) =
+            errors.find_map(|error| submission_pause::after(error, self.unclear, now))
+        {
             self.unclear = self.unclear.saturating_add(1);
-            self.hold = Some(hold);
+            self.pause = Some(pause);
         }
     }
 
@@ -166,7 +168,7 @@ impl Engine {
                     .and_then(|progress| progress.error);
                 let word = status;
                 self.heard(key);
-                self.happen(key, Event::Accepted { id, word, error }, now);
+                self.apply_event(key, Event::Accepted { id, word, error }, now);
                 self.poll_again(key, now, chance);
                 Ok(())
             }
@@ -214,10 +216,10 @@ impl Engine {
             }
         } else {
             Event::Rejected {
-                message: error.sentence(),
+                message: error.user_message(),
             }
         };
-        self.happen(key, event, now);
+        self.apply_event(key, event, now);
     }
 
     fn polled(
@@ -262,7 +264,7 @@ impl Engine {
             return match answer {
                 Ok(Output { output, .. }) => {
                     tracked.task.refreshed = Some(now);
-                    self.happen(key, Event::Ready { outputs: output }, now);
+                    self.apply_event(key, Event::Ready { outputs: output }, now);
                     self.save(key);
                     Ok(())
                 }
@@ -297,7 +299,7 @@ impl Engine {
         };
         if is_output {
             self.heard(key);
-            self.happen(key, Event::Ready { outputs: output }, now);
+            self.apply_event(key, Event::Ready { outputs: output }, now);
         } else if status == StatusWord::Completed {
             self.heard(key);
             let tries = self
@@ -320,7 +322,7 @@ impl Engine {
         chance: f64,
     ) {
         self.heard(key);
-        self.happen(key, Event::Progress { word, error }, now);
+        self.apply_event(key, Event::Progress { word, error }, now);
         self.poll_again(key, now, chance);
     }
 
@@ -329,7 +331,7 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.failures = 0;
             tracked.unknown_since = None;
-            if tracked.task.trouble.take().is_some() {
+            if tracked.task.poll_error.take().is_some() {
                 self.save(key);
             }
         }
@@ -365,7 +367,7 @@ impl Engine {
             let since = tracked.unknown_since.map_or(now, |since| since.min(now));
             tracked.unknown_since = Some(since);
             if now - since >= enough {
-                self.happen(key, Event::Gone, now);
+                self.apply_event(key, Event::Gone, now);
                 return Err(error);
             }
             wait = GONE_AFTER;
@@ -375,7 +377,7 @@ impl Engine {
         tracked.failures = tracked.failures.saturating_add(1);
         wait = wait.max(schedule::after_failures(tracked.failures, chance));
         if is_watched {
-            self.set_trouble(key, &error, now);
+            self.set_poll_error(key, &error, now);
             self.set_due(key, now.saturating_add(wait));
         }
         Err(error)

@@ -6,14 +6,14 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use web_sys::Url;
 
-use super::lasting::Shown;
-use crate::app::Contexts;
+use super::output_view::ShownOutput;
+use crate::boxed::spawn;
 use crate::browser::{download, http, lifecycle};
-use crate::erased::spawn;
-use crate::runner::{Runner, kept};
+use crate::contexts::Contexts;
+use crate::runner::{Runner, output_cache};
 
 /// How long the service's word on an address is waited for.
-const PATIENCE_MS: u32 = 15_000;
+const TIMEOUT_MS: u32 = 15_000;
 const LOOK_MS: u32 = 100;
 
 /// A page that has just opened has no leader yet, or not yet the guest's credentials: it is asked
@@ -22,11 +22,11 @@ const ASK_MS: u32 = 2_000;
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
-pub fn recover(contexts: Contexts, shown: Shown) {
+pub fn recover(contexts: Contexts, shown: ShownOutput) {
     spawn(recovered(contexts, shown));
 }
 
-async fn recovered(contexts: Contexts, shown: Shown) {
+async fn recovered(contexts: Contexts, shown: ShownOutput) {
     let (runner, session) = (contexts.runner, contexts.session);
     let (task, words) = (&shown.task, shown.words);
     let address = session.settings_untracked().address;
@@ -43,7 +43,7 @@ async fn recovered(contexts: Contexts, shown: Shown) {
     let is_told = || refreshed() >= Some(shown.since);
     let mut waited = 0;
     // With another address the outputs are shown anew, and the view of this one is gone.
-    while safe.is_link() && is_online && is_there() && !is_told() && waited < PATIENCE_MS {
+    while safe.is_link() && is_online && is_there() && !is_told() && waited < TIMEOUT_MS {
         if waited % ASK_MS == 0 && !is_foreign() {
             words
                 .try_set("Its address no longer works. Asking the service for a fresh one…".into());
@@ -99,7 +99,7 @@ pub fn show_copy(runner: Runner, name: String, copy: RwSignal<String>) {
 
 /// Puts the address of a copy where its view has room for it, if there is one.
 async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
-    let Some(blob) = kept::copy(runner, name).await else {
+    let Some(blob) = output_cache::copy(runner, name).await else {
         return false;
     };
     let Ok(made) = Url::create_object_url_with_blob(&blob) else {
@@ -113,7 +113,7 @@ async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
 }
 
 /// Saves an output as a file, from its address or else from its copy.
-pub fn save(contexts: Contexts, shown: Shown, busy: RwSignal<bool>) {
+pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
     spawn(async move {
         let task = &shown.task;
         let address = contexts.session.settings_untracked().address;
@@ -121,7 +121,7 @@ pub fn save(contexts: Contexts, shown: Shown, busy: RwSignal<bool>) {
             return;
         };
         let fetched = match http::get_blob(safe.as_str(), u64::MAX).await {
-            Err(error) => kept::copy(contexts.runner, &task.key.output(shown.position))
+            Err(error) => output_cache::copy(contexts.runner, &task.key.output(shown.position))
                 .await
                 .ok_or(error),
             fetched => fetched,
@@ -135,7 +135,7 @@ pub fn save(contexts: Contexts, shown: Shown, busy: RwSignal<bool>) {
             }
             Err(error) => contexts.notices.problem(format!(
                 "The output could not be fetched for saving. {} Open it and save it from there.",
-                error.sentence()
+                error.user_message()
             )),
         }
         busy.try_set(false);

@@ -6,14 +6,14 @@ use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
-use crate::app::contexts;
 use crate::archive;
+use crate::boxed::{handler, spawn, text, when};
 use crate::browser::download;
-use crate::erased::{handler, spawn, text, when};
+use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.
-pub fn take_away(batch: Arc<Batch>) -> AnyView {
+pub fn export(batch: Arc<Batch>) -> AnyView {
     let all = contexts();
     let progress = RwSignal::new(None::<archive::Progress>);
     let abort = StoredValue::new_local(None::<AbortHandle>);

@@ -4,14 +4,14 @@ use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::boxed::{dynamic, handler, memo, spawn, text, when};
 use crate::browser::file;
-use crate::erased::{dynamic, handler, memo, spawn, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;
 
 /// Lines of the report that are shown; a table with more is wrong as a whole.
-const MOST_NOTES: usize = 50;
+const MAX_NOTES: usize = 50;
 
 /// A table that a person brings: pasted, dropped or chosen as a file.
 pub fn import(composer: Composer) -> AnyView {
@@ -169,11 +169,11 @@ fn report(read: Result<Imported, String>) -> AnyView {
     let notes = imported
         .notes
         .into_iter()
-        .take(MOST_NOTES)
+        .take(MAX_NOTES)
         .map(|note| view! { <li>"Row " {note.row} ": " {note.message}</li> }.into_any())
         .collect_view();
-    let more = (count > MOST_NOTES)
-        .then(|| view! { <li>{format!("and {} more.", count - MOST_NOTES)}</li> }.into_any());
+    let more = (count > MAX_NOTES)
+        .then(|| view! { <li>{format!("and {} more.", count - MAX_NOTES)}</li> }.into_any());
     view! {
         <div class="report">
             <p>{format!("{kind}: {} can be added.", items(imported.rows.len()))}</p>

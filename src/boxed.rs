@@ -15,31 +15,31 @@ use leptos::prelude::*;
 /// The same as a closure in `view!`; but all of them share one type, so that the code that renders
 /// them is there once and not once for each.
 pub fn dynamic(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
-    erased(ViewFn::from(view))
+    boxed(ViewFn::from(view))
 }
 
-fn erased(view: ViewFn) -> AnyView {
+fn boxed(view: ViewFn) -> AnyView {
     (move || view.run()).into_any()
 }
 
 /// A text that follows its signals; one type for all, as with [`dynamic`].
 pub fn text(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
-    erased_signal(Box::new(text))
+    boxed_signal(Box::new(text))
 }
 
 /// A condition that follows its signals; one type for all.
 pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
-    erased_signal(Box::new(condition))
+    boxed_signal(Box::new(condition))
 }
 
 /// A signal of what a closure gives; one type for all of the same value.
 pub fn derived<T: Send + Sync + 'static>(
     derive: impl Fn() -> T + Send + Sync + 'static,
 ) -> Signal<T> {
-    erased_signal(Box::new(derive))
+    boxed_signal(Box::new(derive))
 }
 
-fn erased_signal<T: Send + Sync + 'static>(derive: Box<dyn Fn() -> T + Send + Sync>) -> Signal<T> {
+fn boxed_signal<T: Send + Sync + 'static>(derive: Box<dyn Fn() -> T + Send + Sync>) -> Signal<T> {
     Signal::derive(derive)
 }
 
@@ -50,10 +50,10 @@ pub fn handler<E: 'static>(handle: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)>
 
 /// Follows signals for as long as its owner lives; one type for all.
 pub fn effect(follow: impl FnMut() + 'static) {
-    erased_effect(Box::new(follow));
+    boxed_effect(Box::new(follow));
 }
 
-fn erased_effect(mut follow: Box<dyn FnMut()>) {
+fn boxed_effect(mut follow: Box<dyn FnMut()>) {
     Effect::new(move |_| follow());
 }
 
@@ -68,18 +68,18 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
 
 /// Runs a future to its end, whatever becomes of who started it.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
-    spawn_erased(Box::pin(future));
+    spawn_boxed(Box::pin(future));
 }
 
-fn spawn_erased(future: Pin<Box<dyn Future<Output = ()>>>) {
+fn spawn_boxed(future: Pin<Box<dyn Future<Output = ()>>>) {
     wasm_bindgen_futures::spawn_local(future);
 }
 
 /// Does something after a while, unless it is dropped before; one type for all.
 pub fn after(ms: u32, act: impl FnOnce() + 'static) -> Timeout {
-    after_erased(ms, Box::new(act))
+    after_boxed(ms, Box::new(act))
 }
 
-fn after_erased(ms: u32, act: Box<dyn FnOnce()>) -> Timeout {
+fn after_boxed(ms: u32, act: Box<dyn FnOnce()>) -> Timeout {
     Timeout::new(ms, act)
 }

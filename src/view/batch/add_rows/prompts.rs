@@ -3,7 +3,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use super::base_hint;
-use crate::erased::handler;
+use crate::boxed::handler;
 use crate::view::batch::composer::Composer;
 
 /// One prompt per line: the table's own column, as a text. A change here changes the rows, and the

@@ -7,7 +7,7 @@ mod sweep;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::erased::{dynamic, handler, text, when};
+use crate::boxed::{dynamic, handler, text, when};
 
 const WAYS: [&str; 3] = ["Lines", "Sweep", "Import"];
 
