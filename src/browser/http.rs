@@ -51,7 +51,7 @@ pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
         Some(reply) => reply?,
         None => exchange(Request::get(url), None, TIMEOUT_MS, MAX_LIST_BYTES).await?,
     };
-    reply.into_json().and_then(ModelList::from_body)
+    ModelList::from_body(&reply.ok()?.bytes())
 }
 
 /// The answer to the early call; `None` if it did not reach the service, or its answer did not arrive.
@@ -146,16 +146,7 @@ impl Reply {
 
     fn into_json(self) -> Result<Value, ApiError> {
         let bytes = self.ok()?.bytes();
-        json::parse(&bytes).map_err(|_| {
-            let start = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]);
-            match start.trim() {
-                "" => ApiError::malformed("it is empty"),
-                start if start.starts_with('<') => {
-                    ApiError::malformed("it is a web page, not JSON; is the service address right?")
-                }
-                start => ApiError::malformed(format!("it is not JSON but begins “{start}”")),
-            }
-        })
+        json::parse(&bytes).map_err(|_| ApiError::not_json(&bytes))
     }
 
     fn bytes(&self) -> Vec<u8> {

@@ -5,6 +5,7 @@ pub mod clock;
 pub mod download;
 pub mod early;
 pub mod file;
+pub mod frame;
 pub mod http;
 pub mod leadership;
 pub mod lifecycle;

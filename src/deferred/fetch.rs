@@ -1,8 +1,6 @@
 //! How the deferred part comes: after the first view, again where it failed, or, where its file is
 //! gone, in the newer release.
 
-use std::time::Duration;
-
 use atelier_engine::release::{self, Lack, Remedy};
 use futures::future;
 use gloo_timers::future::TimeoutFuture;
@@ -11,6 +9,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::{Deferred, Program, State};
 use crate::boxed::spawn;
+use crate::browser::frame::after_frame;
 use crate::browser::local::Place;
 use crate::browser::{http, lifecycle, location, style};
 
@@ -34,7 +33,7 @@ impl Deferred {
     /// Fetches it as soon as the browser has shown the first view; and again, where it was missed,
     /// when the page is looked at or the network comes back.
     pub fn start(self) {
-        request_animation_frame(move || set_timeout(move || self.load(), Duration::ZERO));
+        after_frame(move || self.load());
         lifecycle::on_change(move || {
             if self.state.try_get_untracked() == Some(State::Missing(None)) {
                 self.load();

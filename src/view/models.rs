@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use crate::contexts::contexts;
 use atelier_contract::{Model, ModelList};
+use atelier_engine::categories::{Categories, Group};
 use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::Route;
@@ -75,20 +76,20 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         navigation.set_query("q", Some(typed.trim()).filter(|text| !text.is_empty()));
     });
 
-    let categories = Categories::of(&list.models);
-    let names = categories.names.clone();
+    let categories = list.models.iter().map(|model| model.id.category.as_str());
+    let categories = Arc::new(Categories::of(categories));
     let index = Arc::new(Index::of(list.clone()));
     let found = memo({
         let total = list.models.len();
-        let index = index.clone();
+        let (index, categories) = (index.clone(), categories.clone());
         move || {
             let query = Query::new(&typed.read());
             let wanted = category.get();
-            let hits = match query.is_empty() {
-                true => (0..total).collect(),
-                false => query.find(index.items()),
-            };
-            categories.group(wanted.as_deref(), hits)
+            if query.is_empty() {
+                categories.group(wanted.as_deref(), 0..total)
+            } else {
+                categories.group(wanted.as_deref(), query.find(index.items()))
+            }
         }
     });
     let total = list.models.len();
@@ -130,7 +131,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     })
                 />
             </div>
-            <CategoryFilter categories=names category />
+            <CategoryFilter categories=categories.clone() category />
         </div>
         {(unreadable > 0)
             .then(|| {
@@ -140,7 +141,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     </p>
                 }.into_any()
             })}
-        <ModelShelves all=list found />
+        <ModelShelves all=list categories found />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}
@@ -153,7 +154,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
 }
 
 #[component]
-fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> impl IntoView {
+fn CategoryFilter(categories: Arc<Categories>, category: Memo<Option<String>>) -> impl IntoView {
     let navigation = contexts().navigation;
     let option = move |value: Option<String>| {
         let label = value.clone().unwrap_or_else(|| "All".into());
@@ -177,7 +178,7 @@ fn CategoryFilter(categories: Vec<String>, category: Memo<Option<String>>) -> im
         <fieldset class="chips">
             <legend class="visually-hidden">"Category"</legend>
             {option(None)}
-            {categories.into_iter().map(|category| option(Some(category))).collect_view()}
+            {categories.names().iter().map(|category| option(Some(category.clone()))).collect_view()}
         </fieldset>
     }
 }
@@ -202,59 +203,13 @@ impl Index {
     }
 }
 
-/// The categories in the service's order, and which of them each model is of.
-struct Categories {
-    names: Vec<String>,
-    of_models: Vec<usize>,
-}
-
-/// The models found of one category, by their places in the list.
-#[derive(PartialEq)]
-struct Group {
-    category: String,
-    models: Vec<usize>,
-}
-
-impl Categories {
-    fn of(models: &[Model]) -> Self {
-        let mut names: Vec<String> = Vec::new();
-        let of_models = models.iter().map(|model| {
-            let category = &model.id.category;
-            let known = names.iter().position(|name| name == category);
-            known.unwrap_or_else(|| {
-                names.push(category.clone());
-                names.len() - 1
-            })
-        });
-        Self {
-            of_models: of_models.collect(),
-            names,
-        }
-    }
-
-    /// The models found, by category; within one, best match first.
-    fn group(&self, wanted: Option<&str>, hits: Vec<usize>) -> Vec<Group> {
-        let mut groups: Vec<Group> = self
-            .names
-            .iter()
-            .map(|category| Group {
-                category: category.clone(),
-                models: Vec::new(),
-            })
-            .collect();
-        for hit in hits {
-            groups[self.of_models[hit]].models.push(hit);
-        }
-        groups.retain(|group| {
-            !group.models.is_empty() && wanted.is_none_or(|wanted| wanted == group.category)
-        });
-        groups
-    }
-}
-
 /// The cards, of which only those near the screen exist.
 #[component]
-fn ModelShelves(all: Arc<ModelList>, found: Memo<Vec<Group>>) -> impl IntoView {
+fn ModelShelves(
+    all: Arc<ModelList>,
+    categories: Arc<Categories>,
+    found: Memo<Vec<Group>>,
+) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
     let grouped_grid = move || {
@@ -280,7 +235,7 @@ fn ModelShelves(all: Arc<ModelList>, found: Memo<Vec<Group>>) -> impl IntoView {
                 .visible(seen.from, seen.to)
                 .into_iter()
                 .map(|piece| {
-                    let shown = Shown::new(&all.models, groups, columns, piece);
+                    let shown = Shown::new(&all.models, &categories, groups, columns, piece);
                     Item::new(shown.key(), move || shown.view())
                 })
                 .collect()
@@ -309,11 +264,18 @@ enum What {
 }
 
 impl Shown {
-    fn new(models: &[Model], groups: &[Group], columns: usize, piece: GridItem) -> Self {
+    fn new(
+        models: &[Model],
+        categories: &Categories,
+        groups: &[Group],
+        columns: usize,
+        piece: GridItem,
+    ) -> Self {
         match piece {
             GridItem::Heading { group, top } => {
                 let Group { category, models } = &groups[group];
-                let what = What::Heading(category.clone(), models.len());
+                let category = categories.names()[*category].clone();
+                let what = What::Heading(category, models.len());
                 Self { top, what }
             }
             GridItem::Row { group, cards, top } => {

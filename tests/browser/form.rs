@@ -128,7 +128,11 @@ async fn mount_odd(draft: RwSignal<Draft>) -> Page {
         Contexts::provide();
         view! {
             <form aria-label="Input">
-                <Fields schema=Arc::new(odd_schema()) draft attempted=RwSignal::new(true) />
+                <Fields
+                    schema=Arc::new(odd_schema())
+                    draft
+                    attempted=RwSignal::new(true)
+                />
             </form>
         }
         .into_any()

@@ -88,6 +88,18 @@ impl ApiError {
         }
     }
 
+    /// An answer that is to be JSON and is something else.
+    pub fn not_json(body: &[u8]) -> Self {
+        let start = String::from_utf8_lossy(&body[..body.len().min(60)]);
+        match start.trim() {
+            "" => Self::malformed("it is empty"),
+            start if start.starts_with('<') => {
+                Self::malformed("it is a web page, not JSON; is the service address right?")
+            }
+            start => Self::malformed(format!("it is not JSON but begins “{start}”")),
+        }
+    }
+
     /// `success: false` under a good HTTP status.
     pub(crate) fn refused(body: &Value) -> Self {
         Self::Refused {

@@ -22,6 +22,7 @@ pub use wait_reason::{Sending, wait_reason};
 pub mod archive;
 pub mod batch;
 pub mod calendar;
+pub mod categories;
 pub mod compose;
 pub mod control;
 pub mod crash_report;

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::field::{Field, FieldFrame};
-use crate::boxed::{handler, memo, when};
+use crate::boxed::{handler, memo, text};
 
 /// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
 /// text.
@@ -41,7 +41,7 @@ pub fn Choice(field: Field) -> impl IntoView {
         .enumerate()
         .map(|(at, value)| {
             view! {
-                <option value=at.to_string() prop:selected=when(move || selected.get() == Some(at))>
+                <option value=at.to_string() selected=selected.get_untracked() == Some(at)>
                     {control::text(value)}
                 </option>
             }
@@ -63,12 +63,13 @@ pub fn Choice(field: Field) -> impl IntoView {
                 required=field.required
                 aria-describedby=field.described_by()
                 aria-invalid=field.invalid()
+                prop:value=text(move || selected.get().map(|at| at.to_string()).unwrap_or_default())
                 on:change=handler(on_change)
             >
                 {(has_unset || selected.get_untracked().is_none())
                     .then(|| {
                         view! {
-                            <option value="" prop:selected=when(move || selected.get().is_none())>
+                            <option value="" selected=selected.get_untracked().is_none()>
                                 {unset}
                             </option>
                         }.into_any()

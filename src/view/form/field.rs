@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::boxed::{derived, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, handler, memo, text};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -18,6 +18,8 @@ pub struct Field {
     /// The control's element id.
     pub id: String,
     draft: RwSignal<Draft>,
+    /// What the draft has of this parameter, so that only this field hears of it.
+    entry: RwSignal<Option<Entry>>,
     visited: RwSignal<bool>,
     problem: Memo<Option<String>>,
 }
@@ -31,6 +33,7 @@ impl Field {
         attempted: RwSignal<bool>,
     ) -> Self {
         let parameter = Arc::new(parameter);
+        let entry = RwSignal::new(draft.read_untracked().get(&parameter.name).cloned());
         let visited = RwSignal::new(false);
         let problem = memo({
             let parameter = parameter.clone();
@@ -38,8 +41,7 @@ impl Field {
                 if !visited.get() && !attempted.get() {
                     return None;
                 }
-                let draft = draft.read();
-                let entry = draft.get(&parameter.name).cloned();
+                let entry = entry.get();
                 let entry = entry.or_else(|| parameter.default.clone().map(Entry::Value));
                 check(&parameter, required, entry.as_ref())
                     .err()
@@ -51,8 +53,17 @@ impl Field {
             required,
             id: Self::id_of(at),
             draft,
+            entry,
             visited,
             problem,
+        }
+    }
+
+    /// Takes over what the draft has of this parameter, if it is something else.
+    pub fn follow(&self, draft: &Draft) {
+        let now = draft.get(&self.parameter.name);
+        if self.entry.read_untracked().as_ref() != now {
+            self.entry.set(now.cloned());
         }
     }
 
@@ -63,7 +74,7 @@ impl Field {
 
     /// What the person entered; `None` while untouched.
     pub fn entry(&self) -> Option<Entry> {
-        self.draft.read().get(&self.parameter.name).cloned()
+        self.entry.get()
     }
 
     /// What the control shows: the entry, or the default while untouched.
@@ -85,29 +96,23 @@ impl Field {
     }
 
     pub fn set(&self, entry: Entry) {
+        self.entry.set(Some(entry.clone()));
         self.draft
             .update(|draft| draft.set(self.parameter.name.clone(), entry));
     }
 
     fn reset(&self) {
+        self.entry.set(None);
         self.draft.update(|draft| draft.reset(&self.parameter.name));
     }
 
     /// The person has left the control: from now on its problem shows.
     pub fn leave(&self) {
-        // An untouched field that someone tabs through is not wrong yet.
-        if self
-            .draft
-            .read_untracked()
-            .get(&self.parameter.name)
-            .is_some()
-        {
+        // An untouched field that someone tabs through is not wrong yet. A control that goes with its
+        // page while it has the focus loses that, too.
+        if self.entry.try_with_untracked(Option::is_some) == Some(true) {
             self.visited.set(true);
         }
-    }
-
-    pub fn is_wrong(&self) -> bool {
-        self.problem.read().is_some()
     }
 
     /// `aria-invalid`: only where something is wrong.
@@ -180,39 +185,28 @@ pub fn FieldFrame(
         }
         .into_any()
     };
-    let untouched = {
-        let field = field.clone();
-        when(move || field.entry().is_none() || field.parameter.default.is_none())
-    };
     let reset = {
-        let field = field.clone();
-        move |_| {
-            field.reset();
-            focus(&field.id);
-        }
+        let (state, field) = (field.clone(), field.clone());
+        let is_away = memo(move || state.entry.read().is_some());
+        let has_default = field.parameter.default.is_some();
+        has_default.then(|| {
+            dynamic(move || {
+                is_away
+                    .get()
+                    .then(|| back_to_default(field.clone()))
+                    .into_any()
+            })
+        })
     };
     let bounds = control::bounds(&field.parameter);
     let hint_id = format!("{}-hint", field.id);
     let problem_id = format!("{}-problem", field.id);
     let description = field.parameter.description.clone();
-    let wrong = field.clone();
     view! {
-        <div class="field" class:wrong=when(move || wrong.is_wrong())>
+        <div class="field">
             <div class="field-head">
-                {label} {star}
-                <button
-                    class="reset"
-                    type="button"
-                    // Without the parameter's name: that names the control alone.
-                    aria-label="Back to the default"
-                    title="Back to the default"
-                    aria-describedby=field.label_id()
-                    hidden=untouched
-                    on:click=handler(reset)
-                >
-                    <Glyph icon=LuUndo2 />
-                </button>
-                <span class="aside">{aside}</span>
+                {label} {star} {reset}
+                {aside.map(|aside| view! { <span class="aside">{aside}</span> }.into_any())}
             </div>
             {children()}
             <p class="hint" id=hint_id>
@@ -224,4 +218,27 @@ pub fn FieldFrame(
             </p>
         </div>
     }
+}
+
+/// The button that takes back what was entered.
+fn back_to_default(field: Field) -> AnyView {
+    let label_id = field.label_id();
+    let reset = move |_| {
+        field.reset();
+        focus(&field.id);
+    };
+    view! {
+        <button
+            class="reset"
+            type="button"
+            // Without the parameter's name: that names the control alone.
+            aria-label="Back to the default"
+            title="Back to the default"
+            aria-describedby=label_id
+            on:click=handler(reset)
+        >
+            <Glyph icon=LuUndo2 />
+        </button>
+    }
+    .into_any()
 }

@@ -9,9 +9,10 @@ mod segmented;
 mod switch;
 mod text_field;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use atelier_contract::{Draft, Problem, Schema};
+use atelier_contract::{Draft, Parameter, Problem, Schema};
 use atelier_engine::control::Control;
 use atelier_engine::folded;
 use leptos::html::Div;
@@ -20,6 +21,14 @@ use leptos::prelude::*;
 pub use field::Field;
 
 use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::browser::frame::after_frame;
+use crate::browser::lifecycle::is_visible;
+use crate::view::parts::list::{Item, list};
+
+/// Fields that are built at once, which is more than a screen shows, and in each frame after that: a form
+/// of many is there as soon as one of few.
+const FIRST: usize = 12;
+const MORE: usize = 40;
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.
@@ -29,72 +38,118 @@ pub fn Fields(
     draft: RwSignal<Draft>,
     attempted: RwSignal<bool>,
 ) -> impl IntoView {
-    let fields: Vec<(Field, Control)> = schema
-        .parameters()
-        .enumerate()
-        .map(|(at, (parameter, required))| {
-            let control = Control::of(parameter);
-            let field = Field::new(at, parameter.clone(), required, draft, attempted);
-            (field, control)
-        })
+    let parameters: Vec<(Parameter, bool)> = (schema.parameters())
+        .map(|(parameter, required)| (parameter.clone(), required))
         .collect();
-    if fields.is_empty() {
+    let total = parameters.len();
+    if total == 0 {
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
     let folded = folded::folded(&schema);
-    let is_changed = {
-        let names: Vec<String> = (folded.iter())
-            .filter_map(|at| Some(fields.get(*at)?.0.parameter.name.clone()))
-            .collect();
-        move || {
-            names
-                .iter()
-                .filter(|name| draft.read().get(name).is_some())
-                .count()
-        }
+    let (more, first): (Vec<usize>, Vec<usize>) = (0..total).partition(|at| folded.contains(at));
+    let fold = first.len();
+    let more_names: Vec<String> = (more.iter())
+        .map(|at| parameters[*at].0.name.clone())
+        .collect();
+    let order = [first, more].concat();
+
+    // There are no frames while nobody looks.
+    let ends: Arc<[usize]> = if is_visible() {
+        ends(fold, total).into()
+    } else {
+        [fold, total].into()
     };
-    let (more, first): (Vec<_>, Vec<_>) = fields
-        .into_iter()
-        .enumerate()
-        .partition(|(at, _)| folded.contains(at));
-    let first = controls(first);
-    if more.is_empty() {
-        return first;
+    let built = RwSignal::new(if is_visible() { ends[0] } else { total });
+    build_more(built, ends.clone());
+    let fields = StoredValue::new(Vec::<Field>::new());
+    // What changes the draft elsewhere shows here.
+    effect(move || {
+        let draft = draft.read();
+        fields.with_value(|fields| fields.iter().for_each(|field| field.follow(&draft)));
+    });
+    let part = move |from: usize, to: usize| {
+        let controls = order[from..to].iter().map(|at| {
+            let (parameter, required) = parameters[*at].clone();
+            let field = Field::new(*at, parameter, required, draft, attempted);
+            fields.update_value(|fields| fields.push(field.clone()));
+            control(field)
+        });
+        controls.collect_view().into_any()
+    };
+    let parts = move |range: Range<usize>| {
+        let (ends, part) = (ends.clone(), part.clone());
+        list(move || {
+            let built = built.get();
+            let starts = std::iter::once(0).chain(ends.iter().copied());
+            let parts = starts.zip(ends.iter().copied());
+            parts
+                .filter(|(from, to)| range.contains(from) && from < to && *to <= built)
+                .map(|(from, to)| {
+                    let part = part.clone();
+                    Item::new(from.to_string(), move || part(from, to))
+                })
+                .collect()
+        })
+    };
+    if fold == total {
+        return parts(0..total).into_any();
     }
-    let changed = text(move || match is_changed() {
-        0 => String::new(),
-        n => format!("{n} changed"),
+    let changed = text(move || {
+        let draft = draft.read();
+        match more_names
+            .iter()
+            .filter(|name| draft.get(name).is_some())
+            .count()
+        {
+            0 => String::new(),
+            n => format!("{n} changed"),
+        }
     });
     view! {
-        {first}
+        {parts(0..fold)}
         <details class="more-fields">
             <summary>"More" <span class="muted">{changed}</span></summary>
-            <div class="form-scroll">{controls(more)}</div>
+            <div class="form-scroll">{parts(fold..total)}</div>
         </details>
     }
     .into_any()
 }
 
-fn controls(fields: Vec<(usize, (Field, Control))>) -> AnyView {
-    fields
-        .into_iter()
-        .map(|(_, (field, control))| match control {
-            Control::LongText => view! { <text_field::LongText field /> }.into_any(),
-            Control::Text => view! { <text_field::Text field /> }.into_any(),
-            Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
-            Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
-            Control::Select => view! { <choice::Choice field /> }.into_any(),
-            Control::Number { slider } => {
-                view! { <number::NumberField field slider dice=false /> }.into_any()
-            }
-            Control::Seed => {
-                view! { <number::NumberField field slider=false dice=true /> }.into_any()
-            }
-            Control::Switch => view! { <switch::Switch field /> }.into_any(),
-            Control::Json => view! { <json::Json field /> }.into_any(),
-        })
-        .collect_view()
-        .into_any()
+/// Where the parts end that are built frame by frame; none reaches over the fold.
+fn ends(fold: usize, total: usize) -> Vec<usize> {
+    let mut ends: Vec<usize> = (FIRST..total).step_by(MORE).chain([fold, total]).collect();
+    ends.retain(|end| *end > 0);
+    ends.sort_unstable();
+    ends.dedup();
+    ends
+}
+
+/// Builds some more in the next frame, until all are there or the form has gone.
+fn build_more(built: RwSignal<usize>, ends: Arc<[usize]>) {
+    let next = |built: usize| ends.iter().copied().find(|end| *end > built);
+    let Some(next) = built.try_get_untracked().and_then(next) else {
+        return;
+    };
+    after_frame(move || {
+        built.try_set(next);
+        build_more(built, ends);
+    });
+}
+
+fn control(field: Field) -> AnyView {
+    match Control::of(&field.parameter) {
+        Control::LongText => view! { <text_field::LongText field /> }.into_any(),
+        Control::Text => view! { <text_field::Text field /> }.into_any(),
+        Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
+        Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
+        Control::Select => view! { <choice::Choice field /> }.into_any(),
+        Control::Number { slider } => {
+            view! { <number::NumberField field slider dice=false /> }.into_any()
+        }
+        Control::Seed => view! { <number::NumberField field slider=false dice=true /> }.into_any(),
+        Control::Switch => view! { <switch::Switch field /> }.into_any(),
+        Control::Json => view! { <json::Json field /> }.into_any(),
+    }
 }
 
 /// Every problem of the input in one place; takes the focus when it appears.

@@ -57,7 +57,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
     let catalog = contexts().catalog;
     let place = NodeRef::<Div>::new();
     let asked = model.clone();
-    // While the form is not there yet, the section is higher up than it will be.
+    // While the form is not there yet the section is higher up than it will be.
     let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
     let is_near = near(place, is_settled);
     let (function, node) = files(&model);

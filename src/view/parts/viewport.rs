@@ -1,6 +1,8 @@
+use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::boxed::effect;
+use crate::browser::frame::after_frame;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -18,9 +20,13 @@ pub struct Viewport {
     pub rem: f64,
 }
 
-/// Follows scrolling and resizing, at most once a frame, for as long as its owner lives.
+/// Follows scrolling and resizing, at most once a frame, for as long as its owner lives. At first it is
+/// what is on the screen alone, so that this is there soon, and from the next frame on a screenful more
+/// on each side, so that scrolling shows cards and not gaps.
 pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
     let seen = RwSignal::new(Viewport::default());
+    let is_first = Rc::new(Cell::new(true));
+    let is_measured_first = is_first.clone();
     let measure = Rc::new(move || {
         let Some(element) = element.try_get_untracked().flatten() else {
             return;
@@ -31,10 +37,10 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
             .ok()
             .and_then(|height| height.as_f64())
             .unwrap_or(800.0);
-        // A screenful more on each side, so that scrolling shows cards and not gaps.
+        let more = if is_measured_first.get() { 0.0 } else { height };
         let next = Viewport {
-            from: -bounds.top() - height,
-            to: -bounds.top() + 2.0 * height,
+            from: -bounds.top() - more,
+            to: -bounds.top() + height + more,
             width: bounds.width(),
             rem: rem(),
         };
@@ -48,6 +54,11 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
             return;
         };
         measure();
+        let (is_first, after_first) = (is_first.clone(), measure.clone());
+        after_frame(move || {
+            is_first.set(false);
+            after_first();
+        });
         let on_event = {
             let measure = measure.clone();
             move |_: &web_sys::Event| {

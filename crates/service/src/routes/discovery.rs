@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{Endpoints, Envelope, Integration, Model, ModelId, Schema, path};
+use atelier_contract::{Envelope, Integration, ModelId, Schema, path};
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -17,23 +17,24 @@ use crate::sample;
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
     let origin = app.access.origin(&headers);
-    let entries: Vec<Model> = app
+    let entries: Vec<Value> = app
         .models
         .iter()
         .map(|model| {
-            let about = model.about();
-            Model {
-                name: about.name.to_owned(),
-                id: model.id(),
-                description: about.description.to_owned(),
-                endpoint: Endpoints {
-                    generate: path::GENERATE.to_owned(),
-                    status: path::STATUS.to_owned(),
-                    response: path::RESPONSE.to_owned(),
+            let (about, id) = (model.about(), model.id());
+            json!({
+                "name": about.name,
+                "category": id.category,
+                "subcategory": id.subcategory,
+                "description": about.description,
+                "endpoint": {
+                    "generate": path::GENERATE,
+                    "status": path::STATUS,
+                    "response": path::RESPONSE,
                 },
-                documentation: origin.url(&documentation_path(&model.id())),
-                preview: origin.url(&sample::path(model)),
-            }
+                "documentation": origin.url(&documentation_path(&id)),
+                "preview": origin.url(&sample::path(model)),
+            })
         })
         .collect();
     let mut body = json!({

@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
-use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::find::{by, containing, starting};
 
 async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
@@ -49,6 +49,26 @@ async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() 
             .see_text("not in this browser any more", TIMEOUT)
             .await?;
         studio.sees_prompt("edited since").await
+    })
+    .await;
+}
+
+/// Guards against a form that stops Atelier as it goes, because its field hears that it has lost the
+/// focus.
+#[tokio::test(flavor = "multi_thread")]
+async fn going_back_from_a_field_that_has_the_focus_leads_back() {
+    let name = "going_back_from_a_field";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.open(&studio.address("/")).await?;
+        browser.press(&starting("link", "Tessera")).await?;
+        studio.is_open().await?;
+        studio.type_prompt("unfinished").await?;
+        browser.client.back().await?;
+        // As a person would find it: what has stopped takes no click.
+        browser.press(&starting("link", "Tessera")).await?;
+        studio.is_open().await?;
+        studio.sees_prompt("unfinished").await
     })
     .await;
 }

@@ -1,0 +1,256 @@
+// A headless Chromium over its own protocol, through a pipe: nothing but node is needed.
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const BINARIES = ["chromium", "chromium-browser", "google-chrome"];
+
+const FLAGS = [
+  "--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+  "--disable-sync", "--disable-quic", "--hide-scrollbars", "--mute-audio", "--remote-debugging-pipe",
+];
+
+export class Chromium {
+  #waiting = new Map();
+  #listeners = new Map();
+  #next = 0;
+
+  static async start() {
+    const browser = new Chromium();
+    browser.profile = mkdtempSync(join(tmpdir(), "atelier-bench-"));
+    const binary = process.env.CHROMIUM ?? find();
+    const flags = [...FLAGS, `--user-data-dir=${browser.profile}`, "--window-size=1440,900", "about:blank"];
+    browser.process = spawn(binary, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
+    const [input, output] = [browser.process.stdio[3], browser.process.stdio[4]];
+    browser.input = input;
+    let parts = [];
+    output.on("data", (part) => {
+      let end;
+      while ((end = part.indexOf(0)) >= 0) {
+        browser.#hear(JSON.parse(Buffer.concat([...parts, part.subarray(0, end)])));
+        parts = [];
+        part = part.subarray(end + 1);
+      }
+      if (part.length) parts.push(part);
+    });
+    return browser;
+  }
+
+  async stop() {
+    const ended = new Promise((done) => this.process.once("exit", done));
+    await this.call("Browser.close").catch(() => {});
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), 5_000);
+    await ended;
+    clearTimeout(timer);
+    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  call(method, params = {}, sessionId = undefined) {
+    const id = (this.#next += 1);
+    this.input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    return new Promise((done, failed) => this.#waiting.set(id, { done, failed, method }));
+  }
+
+  on(event, sessionId, listener) {
+    const name = `${sessionId ?? ""} ${event}`;
+    const listeners = this.#listeners.get(name) ?? new Set();
+    this.#listeners.set(name, listeners.add(listener));
+    return () => listeners.delete(listener);
+  }
+
+  #hear({ id, sessionId, method, params, result, error }) {
+    if (id === undefined) {
+      for (const listener of this.#listeners.get(`${sessionId ?? ""} ${method}`) ?? []) listener(params);
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error) waiting.failed(new Error(`${waiting.method}: ${error.message}`));
+    else waiting.done(result);
+  }
+
+  // A page in a context of its own: nothing is cached. With `slow`, as on a cheap phone far away.
+  async page({ slow = false } = {}) {
+    const { browserContextId } = await this.call("Target.createBrowserContext");
+    const { targetId } = await this.call("Target.createTarget", { url: "about:blank", browserContextId });
+    const { sessionId } = await this.call("Target.attachToTarget", { targetId, flatten: true });
+    const page = new Page(this, sessionId, browserContextId);
+    await page.call("Page.enable");
+    await page.call("Runtime.enable");
+    await page.call("Network.enable");
+    await page.call("Page.addScriptToEvaluateOnNewDocument", { source: PROBE });
+    if (slow) {
+      const rate = 1.6e6 / 8;
+      const line = { offline: false, latency: 150, downloadThroughput: rate, uploadThroughput: rate };
+      await page.call("Network.emulateNetworkConditions", line);
+      await page.call("Emulation.setCPUThrottlingRate", { rate: 4 });
+    }
+    return page;
+  }
+
+  // Main-thread work while `act` runs: { events } of the trace.
+  async traced(act, categories = ["toplevel", "blink.user_timing", "devtools.timeline"]) {
+    const events = [];
+    const stopListening = this.on("Tracing.dataCollected", undefined, ({ value }) => events.push(...value));
+    const traceConfig = { includedCategories: categories, excludedCategories: ["*"] };
+    await this.call("Tracing.start", { transferMode: "ReportEvents", traceConfig });
+    const result = await act();
+    const complete = new Promise((done) => {
+      const stop = this.on("Tracing.tracingComplete", undefined, () => (stop(), done()));
+    });
+    await this.call("Tracing.end");
+    await complete;
+    stopListening();
+    return { result, events };
+  }
+
+  // What the largest renderer has for itself, in bytes. Linux alone tells.
+  rendererMemory() {
+    const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+    const sizes = children.map((id) => {
+      try {
+        const command = readFileSync(`/proc/${id}/cmdline`, "utf8");
+        if (!command.includes("--type=renderer") || !command.includes(this.profile)) return 0;
+        const rollup = readFileSync(`/proc/${id}/smaps_rollup`, "utf8");
+        const size = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0);
+        return 1024 * (size("Private_Dirty") + size("Private_Clean"));
+      } catch {
+        return 0; // It has ended.
+      }
+    });
+    return Math.max(0, ...sizes);
+  }
+}
+
+class Page {
+  constructor(browser, sessionId, context) {
+    Object.assign(this, { browser, sessionId, context });
+  }
+
+  call(method, params) {
+    return this.browser.call(method, params, this.sessionId);
+  }
+
+  on(event, listener) {
+    return this.browser.on(event, this.sessionId, listener);
+  }
+
+  close() {
+    return this.browser.call("Target.disposeBrowserContext", { browserContextId: this.context });
+  }
+
+  // The value of an expression, awaited.
+  async run(expression) {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.call("Runtime.evaluate", options);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  // Begins what gives a promise in the page, and gives what waits for it.
+  async begin(expression) {
+    await this.run(`void (bench.begun = ${expression})`);
+    return () => this.run("bench.begun");
+  }
+
+  async open(url) {
+    const loaded = new Promise((done) => {
+      const stop = this.on("Page.loadEventFired", () => (stop(), done()));
+    });
+    await this.call("Page.navigate", { url });
+    await loaded;
+  }
+
+  // When `condition` first held and was painted, in ms since the page began, or since the last input.
+  painted(condition) {
+    return this.run(`bench.painted(() => ${condition})`);
+  }
+
+  async click(x, y) {
+    const at = { x, y, button: "left", clickCount: 1 };
+    await this.call("Input.dispatchMouseEvent", { ...at, type: "mousePressed" });
+    await this.call("Input.dispatchMouseEvent", { ...at, type: "mouseReleased" });
+  }
+
+  async press(letter) {
+    const key = letter === "Backspace"
+      ? { key: letter, code: letter, windowsVirtualKeyCode: 8 }
+      : { key: letter, text: letter };
+    await this.call("Input.dispatchKeyEvent", { ...key, type: "keyDown" });
+    await this.call("Input.dispatchKeyEvent", { ...key, type: "keyUp", text: undefined });
+  }
+
+  // Until nothing has been fetched and no task has been long for a while.
+  async rest(ms = 800) {
+    await this.run(`bench.rest(${ms})`);
+  }
+}
+
+function find() {
+  const folders = (process.env.PATH ?? "").split(":");
+  const found = folders.flatMap((folder) => BINARIES.map((name) => join(folder, name))).find(existsSync);
+  if (!found) throw new Error("there is no Chromium on the PATH; CHROMIUM may name it");
+  return found;
+}
+
+// In each page, before anything of its own.
+const PROBE = `
+window.bench = {
+  // The end of the frame that comes next.
+  frame: () => new Promise((done) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => done(performance.now());
+    port2.postMessage(0);
+  })),
+  painted: (condition) => new Promise((done) => {
+    const look = () => {
+      if (!condition()) return false;
+      bench.frame().then(done);
+      return true;
+    };
+    if (look()) return;
+    const observer = new MutationObserver(() => look() && observer.disconnect());
+    observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+  }),
+  rest: (ms) => new Promise((done) => {
+    let timer;
+    const again = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { observer.disconnect(); done(); }, ms);
+    };
+    const observer = new PerformanceObserver(again);
+    observer.observe({ entryTypes: ["resource", "longtask"] });
+    again();
+  }),
+  // For the next event of a kind, in ms since the browser had it: when the frame was there that shows the
+  // typed letter, and the last one that shows anything that came of it.
+  after: (kind) => new Promise((done) => addEventListener(kind, ({ timeStamp }) => {
+    const times = { letter: 0, settled: 0 };
+    let timer;
+    const again = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { observer.disconnect(); done(times); }, 250);
+    };
+    const see = () => bench.frame().then((time) => {
+      times.letter ||= time - timeStamp;
+      times.settled = time - timeStamp;
+      again();
+    });
+    const observer = new MutationObserver(see);
+    observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
+    see();
+  }, { capture: true, once: true })),
+};
+// The first card, wherever a page has it.
+new MutationObserver((_, observer) => {
+  if (!document.querySelector("li h3 a")) return;
+  observer.disconnect();
+  bench.firstCard = bench.frame().then((time) => {
+    performance.mark("first card");
+    return time;
+  });
+  bench.onFirstCard?.();
+}).observe(document, { childList: true, subtree: true });
+`;

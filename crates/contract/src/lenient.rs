@@ -1,0 +1,167 @@
+//! Reading JSON straight into types, where a service may say anything: what is of another shape than was
+//! wanted reads as nothing and spoils nothing beside it.
+//!
+//! For long replies, whose every value would else be made twice: once as a [`serde_json::Value`], and once
+//! as what it means.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// What hears of one value. It is asked where the parts of a list or an object are to go; `None` passes
+/// them over.
+///
+/// An object of traits, so that the reader's code is there once and not for each type.
+pub trait Target {
+    fn text(&mut self, _text: &str) {}
+
+    fn number(&mut self, _number: f64) {}
+
+    fn begin_list(&mut self) {}
+
+    /// The next entry of the list.
+    fn entry(&mut self) -> Option<&mut dyn Target> {
+        None
+    }
+
+    fn begin_object(&mut self) {}
+
+    /// The field of this name. Of a field that is there twice the last counts.
+    fn field(&mut self, _name: &str) -> Option<&mut dyn Target> {
+        None
+    }
+}
+
+impl Target for Option<String> {
+    fn text(&mut self, text: &str) {
+        *self = Some(text.to_owned());
+    }
+}
+
+impl Target for Option<f64> {
+    fn number(&mut self, number: f64) {
+        *self = Some(number);
+    }
+}
+
+/// Reads one JSON text.
+///
+/// # Errors
+/// It is no JSON, or deeper than JSON is read anywhere, be it where nobody looks.
+pub fn read(text: &[u8], target: &mut dyn Target) -> Result<(), serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    Reader(Some(target)).deserialize(&mut reader)?;
+    reader.end()
+}
+
+struct Reader<'a>(Option<&'a mut dyn Target>);
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("JSON")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<(), E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<(), E> {
+        self.visit_f64(number as f64)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<(), E> {
+        if let Some(target) = self.0 {
+            target.number(number);
+        }
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        if let Some(target) = self.0 {
+            target.text(text);
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut entries: A) -> Result<(), A::Error> {
+        if let Some(target) = &mut self.0 {
+            target.begin_list();
+        }
+        loop {
+            let entry = Entry(reborrowed(&mut self.0));
+            if entries.next_element_seed(entry)?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<(), A::Error> {
+        if let Some(target) = &mut self.0 {
+            target.begin_object();
+        }
+        while let Some(field) = fields.next_key_seed(Field(reborrowed(&mut self.0)))? {
+            fields.next_value_seed(Reader(field))?;
+        }
+        Ok(())
+    }
+}
+
+/// The same target for a while.
+fn reborrowed<'a>(target: &'a mut Option<&mut dyn Target>) -> Option<&'a mut dyn Target> {
+    match target {
+        Some(target) => Some(&mut **target),
+        None => None,
+    }
+}
+
+/// An entry of a list that this target hears of.
+struct Entry<'a>(Option<&'a mut dyn Target>);
+
+impl<'de> DeserializeSeed<'de> for Entry<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        Reader(self.0.and_then(Target::entry)).deserialize(deserializer)
+    }
+}
+
+/// The name of a field, which becomes where its value goes.
+struct Field<'a>(Option<&'a mut dyn Target>);
+
+impl<'de, 'a> DeserializeSeed<'de> for Field<'a> {
+    type Value = Option<&'a mut dyn Target>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'a> Visitor<'_> for Field<'a> {
+    type Value = Option<&'a mut dyn Target>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(self.0.and_then(|target| target.field(name)))
+    }
+}

@@ -1,0 +1,10 @@
+//! What is done between the frames that the browser shows.
+
+use std::time::Duration;
+
+use leptos::prelude::{request_animation_frame, set_timeout};
+
+/// Does something once the browser has shown what there is now. Not while nobody sees the page.
+pub fn after_frame(act: impl FnOnce() + 'static) {
+    request_animation_frame(move || set_timeout(act, Duration::ZERO));
+}
