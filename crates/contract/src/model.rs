@@ -60,6 +60,8 @@ pub struct Model {
     pub endpoint: Endpoints,
     pub documentation: String,
     pub preview: String,
+    /// The address of a small picture of what the model makes. No part of INTERFACE.
+    pub poster: Option<String>,
 }
 
 serde_through_value!(ModelId, Model);
@@ -75,6 +77,7 @@ impl Model {
             description: text("description"),
             documentation: text("documentation"),
             preview: text("preview"),
+            poster: Some(text("poster")).filter(|poster| !poster.is_empty()),
             endpoint: record
                 .take("endpoint")
                 .and_then(Endpoints::from_value)
@@ -90,6 +93,7 @@ impl Model {
         record.put("endpoint", self.endpoint.to_value());
         record.put("documentation", self.documentation.as_str().into());
         record.put("preview", self.preview.as_str().into());
+        record.put_some("poster", self.poster.as_deref().map(Value::from));
         record.into_value()
     }
 
@@ -227,7 +231,8 @@ mod tests {
     #[test]
     fn an_entry_with_fields_missing_or_of_other_types_is_still_a_model() {
         let list = ModelList::from_body(json!({"success": true, "data": [
-            {"category": "image", "subcategory": "a", "name": null, "endpoint": "none", "new": 1},
+            {"category": "image", "subcategory": "a", "name": null, "endpoint": "none", "poster": 1,
+             "new": 1},
             {"category": "image"},
             7
         ]}))
@@ -235,5 +240,6 @@ mod tests {
         assert_eq!(list.models.len(), 1);
         assert_eq!(list.unreadable, 2);
         assert_eq!(list.models[0].display_name(), "a");
+        assert_eq!(list.models[0].poster, None);
     }
 }

@@ -33,6 +33,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
                 },
                 documentation: origin.url(&documentation_path(&model.id())),
                 preview: origin.url(&sample::path(model)),
+                poster: Some(origin.url(&sample::poster_path(model))),
             }
         })
         .collect();
