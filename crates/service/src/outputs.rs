@@ -15,8 +15,9 @@ use crate::failure::Failure;
 /// Where outputs are served.
 pub const ROUTE: &str = "/outputs";
 
-/// The directory of the previews, beside those of the tasks.
+/// The directories of the previews and the posters, beside those of the tasks.
 pub const PREVIEWS: &str = "previews";
+pub const POSTERS: &str = "posters";
 
 /// What a browser shows an image or a film by itself with is all that is let through.
 const SANDBOX: &str =
@@ -77,20 +78,21 @@ impl Outputs {
         true
     }
 
-    /// The file of a preview, whether or not it exists yet.
-    pub fn preview_file(&self, name: &str) -> PathBuf {
-        self.dir.join(PREVIEWS).join(name)
+    /// The file of a preview or poster, whether or not it exists yet.
+    pub fn sample_file(&self, folder: &str, name: &str) -> PathBuf {
+        self.dir.join(folder).join(name)
     }
 
-    /// Writes a preview, all at once.
-    pub fn save_preview(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        fs::create_dir_all(self.dir.join(PREVIEWS))?;
-        let unfinished = self.dir.join(PREVIEWS).join(format!(".{name}"));
+    /// Writes a preview or poster, all at once.
+    pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.dir.join(folder);
+        fs::create_dir_all(&folder)?;
+        let unfinished = folder.join(format!(".{name}"));
         write_synced(&unfinished, bytes).inspect_err(|_| {
             let _ = fs::remove_file(&unfinished);
         })?;
-        fs::rename(unfinished, self.preview_file(name))?;
-        sync_dir(&self.dir.join(PREVIEWS))
+        fs::rename(unfinished, folder.join(name))?;
+        sync_dir(&folder)
     }
 
     /// The file behind a path such as `/outputs/3f…/0.png`, if this service made it.

@@ -1,85 +1,149 @@
-//! Previews: what each model makes of its own sample input, rendered when first asked for.
+//! What each model makes of its own sample input, rendered when first asked for: previews, as the
+//! model makes them, and posters, small pictures of them for cards.
 
-use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use atelier_contract::ModelId;
+use image_webp::{ColorType, EncoderParams, WebPEncoder};
 
-use crate::models::{Ended, Job, Model, Models, Pace, Stop};
-use crate::outputs::{Outputs, PREVIEWS, ROUTE};
+use crate::art::canvas::Canvas;
+use crate::models::{Ended, Frame, Job, Model, Models, Pace, Stop};
+use crate::outputs::{Outputs, POSTERS, PREVIEWS, ROUTE};
 
-/// Renders previews, each once.
+/// Of a poster, in pixels: enough for a card of 320 on a sharp screen.
+const WIDTH: u32 = 512;
+const HEIGHT: u32 = 320;
+
+/// No poster takes more bytes than this.
+const MAX: usize = 20_000;
+
+/// Renders previews and posters, each once.
 pub struct Samples {
     models: Arc<Models>,
     outputs: Arc<Outputs>,
-    /// One lock a model, so that two requests don't render the same preview twice.
-    rendering: HashMap<ModelId, Mutex<()>>,
+    /// One at a time: the first visit asks for all posters at once, and tasks want to run, too.
+    rendering: Mutex<()>,
 }
 
 /// The path that a model's preview is served at.
 pub fn path(model: &dyn Model) -> String {
-    format!("{ROUTE}/{PREVIEWS}/{}", file_name(model))
+    format!("{ROUTE}/{PREVIEWS}/{}", file_name(model, model.extension()))
 }
 
-fn file_name(model: &dyn Model) -> String {
+/// The path that a model's poster is served at.
+pub fn poster_path(model: &dyn Model) -> String {
+    format!("{ROUTE}/{POSTERS}/{}", file_name(model, "webp"))
+}
+
+fn file_name(model: &dyn Model, extension: &str) -> String {
     let ModelId {
         category,
         subcategory,
     } = model.id();
-    // Bound to the program's version: another version may draw another picture.
-    let version = env!("CARGO_PKG_VERSION").replace('.', "_");
-    format!("{category}_{subcategory}_{version}.{}", model.extension())
+    // What an address shows never changes: whatever changes a picture changes its name.
+    let drawing = env!("DRAWING");
+    format!("{category}_{subcategory}_{drawing}.{extension}")
 }
 
 impl Samples {
     pub fn new(models: Arc<Models>, outputs: Arc<Outputs>) -> Self {
-        let rendering = models.iter().map(|m| (m.id(), Mutex::default())).collect();
         Self {
             models,
             outputs,
-            rendering,
+            rendering: Mutex::default(),
         }
     }
 
-    /// Sees to it that the preview of this path exists; does nothing for any other path. Blocks.
+    /// Sees to it that the preview or poster of this path exists; does nothing for any other path.
+    /// Blocks.
     pub fn prepare(&self, path: &str) -> io::Result<()> {
-        match self.models.iter().find(|model| self::path(*model) == path) {
-            Some(model) => self.render(model).map(drop),
-            None => Ok(()),
-        }
-    }
-
-    fn render(&self, model: &dyn Model) -> io::Result<PathBuf> {
-        let name = file_name(model);
-        let file = self.outputs.preview_file(&name);
+        let is_poster = |model: &dyn Model| poster_path(model) == path;
+        let wanted = |model: &dyn Model| self::path(model) == path || is_poster(model);
+        let Some(model) = self.models.iter().find(|model| wanted(*model)) else {
+            return Ok(());
+        };
         let _one_at_a_time = self
             .rendering
-            .get(&model.id())
-            .map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
-        if file.is_file() {
-            return Ok(file);
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if is_poster(model) {
+            self.poster(model)
+        } else {
+            self.preview(model)
+        }
+    }
+
+    fn preview(&self, model: &dyn Model) -> io::Result<()> {
+        let name = file_name(model, model.extension());
+        if self.outputs.sample_file(PREVIEWS, &name).is_file() {
+            return Ok(());
         }
         // A sample may be made from another model's preview.
-        if let Some(source) = model.sample_source().and_then(|id| self.models.find(&id)) {
-            self.render(source)?;
+        if let Some(source) = self.source(model) {
+            self.preview(source)?;
         }
         let input = self.models.sample_input(model).map_err(io::Error::other)?;
-        let job = Job {
-            input: &input,
-            pace: Pace::new(0.0, &Stop::default()),
-            outputs: &self.outputs,
-        };
-        let artifact = match model.make(&job) {
-            Ok(mut artifacts) if !artifacts.is_empty() => artifacts.swap_remove(0),
-            Ok(_) => return Err(io::Error::other("the sample has no output")),
-            Err(Ended::Failed(message) | Ended::Hindered(message)) => {
-                return Err(io::Error::other(message));
-            }
-            Err(Ended::Stopped) => return Err(io::Error::other("stopped")),
-        };
-        self.outputs.save_preview(&name, &artifact.bytes)?;
-        Ok(file)
+        let job = Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs);
+        let artifacts = model.make(&job).map_err(as_io_error)?;
+        match artifacts.first() {
+            Some(artifact) => self.outputs.save_sample(PREVIEWS, &name, &artifact.bytes),
+            None => Err(io::Error::other("the sample has no output")),
+        }
     }
+
+    fn poster(&self, model: &dyn Model) -> io::Result<()> {
+        let name = file_name(model, "webp");
+        if self.outputs.sample_file(POSTERS, &name).is_file() {
+            return Ok(());
+        }
+        let bytes = encode(&self.picture(model)?)?;
+        self.outputs.save_sample(POSTERS, &name, &bytes)
+    }
+
+    fn picture(&self, model: &dyn Model) -> io::Result<Canvas> {
+        let original = self.source(model).map(|source| self.picture(source));
+        let input = self.models.sample_input(model).map_err(io::Error::other)?;
+        let job = Job {
+            frame: Some(Frame {
+                width: WIDTH,
+                height: HEIGHT,
+                original: original.transpose()?,
+            }),
+            ..Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs)
+        };
+        model.poster(&job).map_err(as_io_error)
+    }
+
+    fn source(&self, model: &dyn Model) -> Option<&dyn Model> {
+        self.models.find(&model.sample_source()?)
+    }
+}
+
+/// As good as it may be.
+fn encode(picture: &Canvas) -> io::Result<Vec<u8>> {
+    let rgb: Vec<u8> = picture.pixels.iter().flat_map(|p| p.bytes(0.0)).collect();
+    let mut file = Vec::new();
+    for quality in [85, 70, 55, 40, 25] {
+        file.clear();
+        let mut params = EncoderParams::default();
+        params.use_lossy = true;
+        params.lossy_quality = quality;
+        let mut encoder = WebPEncoder::new(&mut file);
+        encoder.set_params(params);
+        encoder
+            .encode(&rgb, picture.width, picture.height, ColorType::Rgb8)
+            .map_err(io::Error::other)?;
+        if file.len() <= MAX {
+            break;
+        }
+    }
+    Ok(file)
+}
+
+fn as_io_error(ended: Ended) -> io::Error {
+    io::Error::other(match ended {
+        Ended::Failed(message) | Ended::Hindered(message) => message,
+        Ended::Stopped => "stopped".to_owned(),
+    })
 }

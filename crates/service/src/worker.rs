@@ -195,11 +195,8 @@ fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacl
     tracing::debug!("task {id} begins");
     // Who has waited already does not wait for the show once more.
     let show = if turn.failures == 0 { *speed } else { 0.0 };
-    let job = Job {
-        input: &input,
-        pace: Pace::new(model.seconds(&input) * show, stop),
-        outputs,
-    };
+    let pace = Pace::new(model.seconds(&input) * show, stop);
+    let job = Job::new(&input, pace, outputs);
     let made = catch_unwind(AssertUnwindSafe(|| model.make(&job)))
         .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
     match made {

@@ -176,8 +176,18 @@ impl Lab {
         }
     }
 
+    pub fn chroma(self) -> f32 {
+        self.a.hypot(self.b)
+    }
+
+    /// In degrees, 0 to 360.
     pub fn hue(self) -> f32 {
-        self.b.atan2(self.a).to_degrees()
+        self.b.atan2(self.a).to_degrees().rem_euclid(360.0)
+    }
+
+    /// Too little colour to tell which.
+    pub fn is_grey(self) -> bool {
+        self.chroma() < 0.04
     }
 }
 

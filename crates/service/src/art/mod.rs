@@ -7,6 +7,7 @@ pub mod noise;
 pub mod palette;
 pub mod prompt;
 pub mod rng;
+pub mod vocabulary;
 pub mod webm;
 
 /// 0 below `from`, 1 above `to`, smooth between.

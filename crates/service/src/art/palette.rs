@@ -30,7 +30,18 @@ impl Palette {
     pub fn of(reading: &Reading, rng: &mut Rng) -> Self {
         let (mut main, mut side) = PAIRS[rng.below(PAIRS.len())];
         let mut accent = None;
-        match reading.hues.as_slice() {
+        let named: Vec<f32> = reading
+            .named
+            .iter()
+            .filter(|color| !color.is_grey())
+            .map(|color| color.hue())
+            .collect();
+        let hues = if named.is_empty() {
+            &reading.hues
+        } else {
+            &named
+        };
+        match hues.as_slice() {
             [] => {}
             // One colour named is the colour: its neighbours go with it.
             [only] => {

@@ -9,8 +9,9 @@ use crate::art::canvas::Canvas;
 use crate::art::color::{Lab, lch};
 use crate::art::noise::Noise;
 use crate::art::palette::Palette;
-use crate::art::prompt::{Reading, Time};
+use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::{Feature, Ground, Sense, Time};
 use crate::art::{lerp, smoothstep};
 use crate::outputs::Artifact;
 
@@ -36,6 +37,7 @@ impl Model for Fluxfield {
         schema::schema(
             ABOUT,
             vec![schema::prompt(
+                self,
                 "Colours and a mood, such as: gold and indigo, a quiet storm.",
             )],
             vec![
@@ -67,7 +69,7 @@ impl Model for Fluxfield {
     }
 
     fn sample(&self) -> Value {
-        json!({"prompt": "coral and indigo currents, dancing", "seed": 5, "strokes": 3200})
+        json!({"prompt": "cobalt and coral on paper", "seed": 2, "strokes": 1800})
     }
 
     fn extension(&self) -> &'static str {
@@ -78,45 +80,67 @@ impl Model for Fluxfield {
         2.0 + Input(input).integer("num_outputs") as f64
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        matches!(
+            sense,
+            Sense::Colour(..)
+                | Sense::Hue(_)
+                | Sense::Ground(_)
+                | Sense::AtNight
+                | Sense::Time(Time::Night)
+                | Sense::Vivid(_)
+                | Sense::Light(_)
+                | Sense::Energy(_)
+                | Sense::Feature(Feature::Mirrored)
+        )
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         super::variations(job, paint)
     }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        Ok(paint(job, &mut job.rng(0)).canvas)
+    }
 }
 
-fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
-    let (width, height) = input.size(1024);
-    let dark = match input.text("ground") {
-        "paper" => false,
-        "dark" => true,
+fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
+    let (input, reading) = (job.input, &job.reading);
+    let (width, height) = job.size(1024);
+    let dark = match (input.text("ground"), reading.ground) {
+        ("paper", _) => false,
+        ("dark", _) => true,
+        (_, Some(ground)) => ground == Ground::Dark,
         _ => {
-            reading.neon
-                || reading.stars
-                || reading.light < -0.2
+            reading.light < -0.2
                 || reading.time == Some(Time::Night)
                 || (reading.hash & 3 == 0 && reading.light < 0.2)
         }
     };
     let palette = Palette::of(reading, rng);
-    let ground = if dark {
-        palette.colors[0].with_lightness(0.15).saturate(0.75)
-    } else {
-        lch(0.955, 0.014, 85.0)
+    let tone = |color: &&Lab| color.is_grey() && (color.l < 0.3 || color.l > 0.85);
+    let ground = match reading.named.iter().find(tone) {
+        // Black and white that are named are the ground's own.
+        Some(black) if dark && black.l < 0.3 => black.with_lightness(0.12),
+        Some(white) if !dark && white.l > 0.85 => *white,
+        _ if dark => palette.colors[0].with_lightness(0.15).saturate(0.75),
+        _ => lch(0.955, 0.014, 85.0),
     };
     let mut canvas = Canvas::new(width, height, ground.rgb());
     shade(&mut canvas, ground, dark);
 
     let mut folds = input.integer("symmetry").max(1) as usize;
-    if folds == 1 && reading.mirrored {
+    if folds == 1 && reading.has(Feature::Mirrored) {
         folds = 6;
     }
     let current = Current::new(&canvas, input.number("turbulence"), folds, reading, rng);
     // Outside the picture strokes begin too, so that its edges are as full as its middle.
     let strokes = input.integer("strokes") as usize * 3 / 2 / folds;
+    let inks = Inks::new(reading, palette, ground, dark);
     for i in 0..strokes {
         // Broad, faint strokes first, fine ones on top.
         let fine = i as f32 / strokes.max(1) as f32;
-        let color = ink(&palette, dark, fine, rng);
-        let stroke = current.stroke(&canvas, fine, color, rng);
+        let stroke = current.stroke(&canvas, fine, &inks, rng);
         stroke.draw(&mut canvas, folds, dark);
     }
     if dark {
@@ -136,18 +160,73 @@ fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
     });
 }
 
-fn ink(palette: &Palette, dark: bool, fine: f32, rng: &mut Rng) -> Lab {
-    let roll = rng.unit();
-    let accent = roll > 0.9;
-    let t = rng.unit();
-    if accent {
-        return palette.accent.with_lightness(if dark { 0.8 } else { 0.62 });
+/// What strokes are drawn with.
+struct Inks {
+    /// The colours named that can be told from the ground.
+    named: Vec<Lab>,
+    palette: Palette,
+    dark: bool,
+    vivid: f32,
+    light: f32,
+}
+
+impl Inks {
+    fn new(reading: &Reading, palette: Palette, ground: Lab, dark: bool) -> Self {
+        let told = |color: &Lab| (color.l - ground.l).abs() > 0.2 || !color.is_grey();
+        let (from, to) = if dark { (0.46, 0.95) } else { (0.15, 0.83) };
+        Self {
+            named: reading
+                .colours()
+                .into_iter()
+                .filter(told)
+                .map(|color| {
+                    let l = (color.l + 0.12 * reading.light).clamp(from, to);
+                    // Thin lines lose some of their colour to what is around them.
+                    let fuller = if color.is_grey() {
+                        1.0
+                    } else {
+                        (0.14 / color.chroma()).max(1.0)
+                    };
+                    color
+                        .with_lightness(l)
+                        .saturate(fuller * (1.0 + 0.4 * reading.vivid))
+                })
+                .collect(),
+            palette,
+            dark,
+            vivid: reading.vivid,
+            light: reading.light,
+        }
     }
-    let color = palette.at(t);
-    let (from, to) = if dark { (0.38, 0.92) } else { (0.24, 0.78) };
-    color
-        .with_lightness(lerp(from, to, t * 0.75 + fine * 0.2))
-        .saturate(1.2)
+
+    /// The ink of a stroke; `gather` is about -0.5 to 0.5, the same for neighbours.
+    fn choose(&self, fine: f32, gather: f32, rng: &mut Rng) -> Lab {
+        if let count @ 1.. = self.named.len() {
+            // Every ink has its share; half of the strokes gather with those of their own.
+            let place = if rng.chance(0.5) {
+                gather * 1.4 + 0.5 + rng.normal() * 0.12
+            } else {
+                rng.unit()
+            };
+            let ink = self.named[((place.rem_euclid(1.0) * count as f32) as usize).min(count - 1)];
+            let shade = rng.normal() * 0.05 + if self.dark { 0.04 } else { -0.04 } * fine;
+            return ink.with_lightness((ink.l + shade).clamp(0.12, 0.96));
+        }
+        let t = rng.unit();
+        if rng.chance(0.1) {
+            let l = if self.dark { 0.8 } else { 0.62 };
+            return self.palette.accent.with_lightness(l);
+        }
+        let (from, to) = if self.dark {
+            (0.38, 0.92)
+        } else {
+            (0.24, 0.78)
+        };
+        self.palette
+            .at(t)
+            .with_lightness(lerp(from, to, t * 0.75 + fine * 0.2) + 0.1 * self.light)
+            .saturate(1.2 + 0.5 * self.vivid)
+    }
 }
 
 /// The field that strokes follow.
@@ -186,7 +265,7 @@ impl Current {
             swirl: lerp(0.9, 3.6, turbulence),
             heading: rng.range(0.0, std::f32::consts::TAU),
             centre: (canvas.width as f32 / 2.0, canvas.height as f32 / 2.0),
-            spin: if reading.mirrored {
+            spin: if reading.has(Feature::Mirrored) {
                 0.9
             } else {
                 rng.range(-0.5, 0.5)
@@ -226,7 +305,7 @@ impl Current {
         dy.atan2(dx) + self.heading + n * self.swirl * 2.4
     }
 
-    fn stroke(&self, canvas: &Canvas, fine: f32, color: Lab, rng: &mut Rng) -> Stroke {
+    fn stroke(&self, canvas: &Canvas, fine: f32, inks: &Inks, rng: &mut Rng) -> Stroke {
         let (w, h) = (canvas.width as f32, canvas.height as f32);
         let margin = self.unit * if self.folds > 1 { 0.0 } else { 0.3 };
         let (mut x, mut y) = (
@@ -240,6 +319,10 @@ impl Current {
         let stream = self
             .noise
             .fbm(x * self.scale * 0.7 + 90.0, y * self.scale * 0.7, 2);
+        let gather = self
+            .noise
+            .fbm(x * self.scale * 0.6 + 30.0, y * self.scale * 0.6 + 170.0, 2);
+        let color = inks.choose(fine, gather, rng);
         let mut points = Vec::new();
         for _ in 0..(length / step) as usize {
             points.push((x, y));
@@ -251,7 +334,8 @@ impl Current {
             points,
             width,
             alpha: lerp(0.35, 0.85, fine) * (0.75 + 0.5 * stream).clamp(0.25, 1.0),
-            color: color.mix(color.with_lightness(color.l + stream * 0.5), 0.6),
+            color: color
+                .with_lightness(color.l + stream * if inks.named.is_empty() { 0.3 } else { 0.12 }),
             centre: self.centre,
         }
     }

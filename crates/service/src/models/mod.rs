@@ -20,13 +20,11 @@ use crate::art::canvas::Canvas;
 use crate::art::grain::Grain;
 use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::Sense;
 use crate::outputs::{Artifact, Outputs};
 
 /// A prompt that contains this fails on purpose, to show what a failure looks like.
 pub const FAIL_WORD: &str = "[fail]";
-
-/// What the description of every prompt says of [`FAIL_WORD`].
-pub const FAIL_NOTE: &str = "Write [fail] in it to see how a failed task looks.";
 
 /// Something that makes files from an input.
 pub trait Model: Send + Sync {
@@ -50,6 +48,12 @@ pub trait Model: Send + Sync {
     /// How long a run takes to be watched, in seconds.
     fn seconds(&self, input: &Map<String, Value>) -> f64;
 
+    /// Whether a word of the prompt that says this changes what it makes.
+    fn hears(&self, sense: &Sense) -> bool;
+
+    /// A picture of what it makes of the input, for a card.
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended>;
+
     /// Does the work. Same input, same bytes.
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended>;
 }
@@ -68,9 +72,46 @@ pub struct About {
 
 /// One run: a complete input, the pace to keep, and earlier outputs to read from.
 pub struct Job<'a> {
-    pub input: &'a Map<String, Value>,
+    pub input: Input<'a>,
+    /// What the prompt says.
+    pub reading: Reading,
     pub pace: Pace,
     pub outputs: &'a Outputs,
+    /// What a poster is painted into.
+    pub frame: Option<Frame>,
+}
+
+/// The size of a poster in pixels, and what a model paints over that needs an image.
+pub struct Frame {
+    pub width: u32,
+    pub height: u32,
+    pub original: Option<Canvas>,
+}
+
+impl<'a> Job<'a> {
+    pub fn new(input: &'a Map<String, Value>, pace: Pace, outputs: &'a Outputs) -> Self {
+        let input = Input(input);
+        Self {
+            input,
+            reading: Reading::of(input.text("prompt")),
+            pace,
+            outputs,
+            frame: None,
+        }
+    }
+
+    /// The dice of the seed and the prompt. `stream` tells apart the variations of a task.
+    fn rng(&self, stream: u64) -> Rng {
+        Rng::new(self.input.integer("seed") ^ self.reading.hash, stream)
+    }
+
+    /// The size of a picture in pixels, `long` on its longer side.
+    fn size(&self, long: u32) -> (u32, u32) {
+        match &self.frame {
+            Some(frame) => (frame.width, frame.height),
+            None => self.input.size(long),
+        }
+    }
 }
 
 /// Why a run ended without output.
@@ -102,8 +143,7 @@ impl dyn Model + '_ {
 
     /// Runs the model, or fails where the prompt asks for it.
     pub fn make(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        let prompt = job.input.get("prompt").and_then(Value::as_str);
-        if prompt.is_some_and(|prompt| prompt.contains(FAIL_WORD)) {
+        if job.input.text("prompt").contains(FAIL_WORD) {
             job.pace.reach(0.6)?;
             return Err(Ended::Failed(format!(
                 "The prompt contains {FAIL_WORD}, so this task failed on purpose, after the model had started."
@@ -177,16 +217,14 @@ struct Picture {
 /// Makes `num_outputs` pictures, each from a stream of random numbers of its own.
 fn variations(
     job: &Job<'_>,
-    paint: impl Fn(Input<'_>, &Reading, &mut Rng) -> Picture,
+    paint: impl Fn(&Job<'_>, &mut Rng) -> Picture,
 ) -> Result<Vec<Artifact>, Ended> {
-    let input = Input(job.input);
-    let reading = Reading::of(input.text("prompt"));
-    let count = input.integer("num_outputs").max(1);
+    let count = job.input.integer("num_outputs").max(1);
     job.pace.reach(0.1)?;
     (0..count)
         .map(|n| {
-            let mut rng = Rng::new(input.integer("seed") ^ reading.hash, n);
-            let picture = paint(input, &reading, &mut rng);
+            let mut rng = job.rng(n);
+            let picture = paint(job, &mut rng);
             let artifact = picture.file(&mut rng)?;
             job.pace.reach(0.1 + 0.9 * (n + 1) as f64 / count as f64)?;
             Ok(artifact)

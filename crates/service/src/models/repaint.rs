@@ -13,6 +13,8 @@ use crate::art::color::gradient;
 use crate::art::palette::Palette;
 use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::Sense;
+use crate::art::{lerp, smoothstep};
 use crate::outputs::Artifact;
 
 mod styles;
@@ -44,7 +46,7 @@ impl Model for Repaint {
                     2_000,
                     "The address of a PNG image that this service made. Any other address is refused.",
                 ),
-                schema::prompt("Colours and a mood for the new picture."),
+                schema::prompt(self, "Colours and a mood for the new picture."),
             ],
             vec![
                 schema::choice(
@@ -75,7 +77,7 @@ impl Model for Repaint {
     }
 
     fn sample(&self) -> Value {
-        json!({"prompt": "indigo and coral", "style": "halftone", "strength": 0.6, "seed": 4})
+        json!({"prompt": "navy, coral and cream", "style": "duotone", "seed": 1})
     }
 
     fn sample_source(&self) -> Option<ModelId> {
@@ -90,26 +92,44 @@ impl Model for Repaint {
         1.5 + 0.75 * Input(input).integer("num_outputs") as f64
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        matches!(
+            sense,
+            Sense::Colour(..) | Sense::Hue(_) | Sense::Vivid(_) | Sense::Light(_)
+        )
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        let gone = || Ended::Failed("The input image is no longer there.".to_owned());
-        let file: PathBuf = job
-            .outputs
-            .own_file(Input(job.input).text("image_url"))
-            .ok_or_else(gone)?;
-        let bytes = match std::fs::read(&file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),
-            Err(error) => return Err(Ended::Hindered(format!("{}: {error}", file.display()))),
-        };
-        let original = Canvas::read(&bytes)
-            .map_err(|error| Ended::Failed(format!("The input image can't be read: {error}.")))?;
-        super::variations(job, |input, reading, rng| {
-            paint(&original, input, reading, rng)
-        })
+        let original = original(job)?;
+        super::variations(job, |job, rng| paint(&original, job, rng))
+    }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        Ok(paint(&original(job)?, job, &mut job.rng(0)).canvas)
     }
 }
 
-fn paint(original: &Canvas, input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
+/// The picture to paint over.
+fn original(job: &Job<'_>) -> Result<Canvas, Ended> {
+    if let Some(original) = job.frame.as_ref().and_then(|frame| frame.original.as_ref()) {
+        return Ok(original.clone());
+    }
+    let gone = || Ended::Failed("The input image is no longer there.".to_owned());
+    let file: PathBuf = job
+        .outputs
+        .own_file(job.input.text("image_url"))
+        .ok_or_else(gone)?;
+    let bytes = match std::fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),
+        Err(error) => return Err(Ended::Hindered(format!("{}: {error}", file.display()))),
+    };
+    Canvas::read(&bytes)
+        .map_err(|error| Ended::Failed(format!("The input image can't be read: {error}.")))
+}
+
+fn paint(original: &Canvas, job: &Job<'_>, rng: &mut Rng) -> Picture {
+    let (input, reading) = (job.input, &job.reading);
     let palette = Palette::of(reading, rng);
     let mut source = original.clone();
     if input.flag("invert") {
@@ -120,11 +140,11 @@ fn paint(original: &Canvas, input: Input<'_>, reading: &Reading, rng: &mut Rng) 
     }
     let strength = input.number("strength");
     let mut canvas = match input.text("style") {
-        "halftone" => styles::halftone(&source, &palette, strength, rng),
+        "halftone" => styles::halftone(&source, reading, &palette, strength, rng),
         "oil" => styles::oil(&source, strength, rng),
         "pixel-sort" => styles::pixel_sort(&source, strength, rng),
         "kaleidoscope" => styles::kaleidoscope(&source, strength, rng),
-        _ => duotone(&source, &palette, strength, rng),
+        _ => duotone(&source, reading, &palette, strength, rng),
     };
     let keep = input.number("keep");
     for (pixel, original) in canvas.pixels.iter_mut().zip(&original.pixels) {
@@ -134,16 +154,54 @@ fn paint(original: &Canvas, input: Input<'_>, reading: &Reading, rng: &mut Rng) 
 }
 
 /// Shadows in one ink, lights in another.
-fn duotone(source: &Canvas, palette: &Palette, strength: f32, rng: &mut Rng) -> Canvas {
-    let shadow = palette.colors[0].with_lightness(0.2).saturate(1.4);
-    let middle = palette.colors[2].saturate(1.25);
-    let light = palette.accent.with_lightness(0.93).saturate(0.5);
-    let ramp = [shadow, middle, palette.accent, light];
+fn duotone(
+    source: &Canvas,
+    reading: &Reading,
+    palette: &Palette,
+    strength: f32,
+    rng: &mut Rng,
+) -> Canvas {
     let contrast = 1.0 + strength * 0.6;
-    let lift = rng.range(-0.03, 0.03);
+    let lift = rng.range(-0.03, 0.03) + 0.14 * reading.light;
+    if !reading.named.is_empty() {
+        return in_colours(source, reading, contrast, lift);
+    }
+    let vivid = 1.0 + 0.3 * reading.vivid;
+    let shadow = palette.colors[0].with_lightness(0.2).saturate(1.4 * vivid);
+    let middle = palette.colors[2].saturate(1.25 * vivid);
+    let light = palette.accent.with_lightness(0.93).saturate(0.5 * vivid);
+    let ramp = [shadow, middle, palette.accent, light];
     Canvas::paint(source.width, source.height, |x, y| {
         let l = source.get(x as i64, y as i64).lab().l;
         let t = ((l - 0.5) * contrast + 0.5 + lift).clamp(0.0, 1.0);
         gradient(&ramp, t).rgb()
+    })
+}
+
+/// The colours named, from the darkest to the lightest, each for as much of the picture as the
+/// others.
+fn in_colours(source: &Canvas, reading: &Reading, contrast: f32, lift: f32) -> Canvas {
+    let mut lights: Vec<f32> = source.pixels.iter().map(|pixel| pixel.lab().l).collect();
+    lights.sort_by(f32::total_cmp);
+    let mut colors = reading.named.clone();
+    colors.sort_by(|a, b| a.l.total_cmp(&b.l));
+    let count = colors.len();
+    let borders: Vec<f32> = (1..count)
+        .map(|i| lights[i * lights.len() / count])
+        .collect();
+    let vivid = 1.15 + 0.3 * reading.vivid;
+    Canvas::paint(source.width, source.height, |x, y| {
+        let l = source.get(x as i64, y as i64).lab().l;
+        let color = borders
+            .iter()
+            .zip(&colors[1..])
+            .fold(colors[0], |mixed, (border, next)| {
+                mixed.mix(*next, smoothstep(border - 0.06, border + 0.06, l))
+            });
+        // The picture's own lights and shadows, in that colour.
+        let shaded = 0.5 + (l - 0.5) * contrast + lift;
+        let own = if count == 1 { 0.1 } else { 0.4 };
+        let shaded = lerp(shaded, color.l, own).clamp(0.1, 0.97);
+        color.with_lightness(shaded).saturate(vivid).rgb()
     })
 }

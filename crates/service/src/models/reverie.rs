@@ -5,12 +5,14 @@ use serde_json::{Map, Value, json};
 
 use super::input::Input;
 use super::{About, Ended, Job, Model, schema};
-use crate::art::prompt::{Reading, Time};
+use crate::art::canvas::Canvas;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::{Feature, Sense, Time};
 use crate::outputs::Artifact;
 
 mod score;
 mod sound;
+mod wave;
 
 pub struct Reverie;
 
@@ -37,6 +39,7 @@ impl Model for Reverie {
         schema::schema(
             ABOUT,
             vec![schema::prompt(
+                self,
                 "A mood or a scene, such as: rain at night, hopeful.",
             )],
             vec![
@@ -88,38 +91,33 @@ impl Model for Reverie {
         2.0 + (Input(input).integer("duration") as f64 / 10.0).min(4.0)
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        match sense {
+            Sense::Light(_) | Sense::Energy(_) | Sense::AtNight => true,
+            Sense::Time(time) => *time == Time::Night,
+            Sense::Feature(feature) => matches!(
+                feature,
+                Feature::Joyful
+                    | Feature::Sad
+                    | Feature::Rain
+                    | Feature::Water
+                    | Feature::Stars
+                    | Feature::Mist
+                    | Feature::Snow
+                    | Feature::Fire
+            ),
+            _ => false,
+        }
+    }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        let tape = perform(job, &mut job.rng(0))?;
+        let (width, height) = job.size(640);
+        Ok(wave::paint(&tape, width, height, &job.reading))
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        let input = Input(job.input);
-        let reading = Reading::of(input.text("prompt"));
-        let mut rng = Rng::new(input.integer("seed") ^ reading.hash, 0);
-        let seconds = input.integer("duration") as f32;
-        let style = score::Style {
-            scale: score::Scale::of(input.text("scale"), &reading, &mut rng),
-            tempo: input.integer("tempo") as f32 * (1.0 + 0.08 * reading.energy),
-            density: input.number("density"),
-            bass: input.flag("bass"),
-            bright: reading.light
-                - if reading.time == Some(Time::Night) {
-                    0.3
-                } else {
-                    0.0
-                },
-            energy: reading.energy,
-        };
-        let notes = score::compose(&style, seconds, &mut rng);
-        job.pace.reach(0.2)?;
-        let mut tape = sound::Tape::new(seconds, RATE);
-        let count = notes.len().max(1);
-        for (i, note) in notes.iter().enumerate() {
-            tape.play(note, &mut rng);
-            job.pace.reach(0.2 + 0.5 * (i + 1) as f64 / count as f64)?;
-        }
-        if reading.water || reading.rain {
-            tape.shore(reading.rain, &mut rng);
-        }
-        tape.room(input.number("room"));
-        job.pace.reach(0.9)?;
-        tape.master();
+        let tape = perform(job, &mut job.rng(0))?;
         let bytes = tape
             .wav()
             .map_err(|error| Ended::Failed(format!("The sound could not be encoded: {error}.")))?;
@@ -129,4 +127,38 @@ impl Model for Reverie {
             bytes,
         }])
     }
+}
+
+/// Composes the piece and plays it.
+fn perform(job: &Job<'_>, rng: &mut Rng) -> Result<sound::Tape, Ended> {
+    let (input, reading) = (job.input, &job.reading);
+    let seconds = input.integer("duration") as f32;
+    let style = score::Style {
+        scale: score::Scale::of(input.text("scale"), reading, rng),
+        tempo: input.integer("tempo") as f32 * (1.0 + 0.08 * reading.energy),
+        density: input.number("density"),
+        bass: input.flag("bass"),
+        bright: reading.light
+            - if reading.time == Some(Time::Night) {
+                0.3
+            } else {
+                0.0
+            },
+        energy: reading.energy,
+    };
+    let notes = score::compose(&style, seconds, rng);
+    job.pace.reach(0.2)?;
+    let mut tape = sound::Tape::new(seconds, RATE);
+    let count = notes.len().max(1);
+    for (i, note) in notes.iter().enumerate() {
+        tape.play(note, rng);
+        job.pace.reach(0.2 + 0.5 * (i + 1) as f64 / count as f64)?;
+    }
+    if reading.has(Feature::Water) || reading.has(Feature::Rain) {
+        tape.shore(reading.has(Feature::Rain), rng);
+    }
+    tape.room(input.number("room"));
+    job.pace.reach(0.9)?;
+    tape.master();
+    Ok(tape)
 }

@@ -1,9 +1,10 @@
 //! Writing down a model's parameters.
 
 use atelier_contract::{ModelId, Parameter, Parameters, Schema};
-use serde_json::{Map, Number, json};
+use serde_json::{Map, Number, Value, json};
 
-use super::{About, FAIL_NOTE};
+use super::{About, Model};
+use crate::art::vocabulary;
 
 /// In characters; ten of them fit into the body of a batch.
 const LONGEST_PROMPT: u64 = 10_000;
@@ -16,13 +17,20 @@ pub fn schema(about: About, required: Vec<Parameter>, optional: Vec<Parameter>) 
     }
 }
 
-/// The prompt that every model has.
-pub fn prompt(description: &str) -> Parameter {
-    text(
-        "prompt",
-        LONGEST_PROMPT,
-        &format!("{description} {FAIL_NOTE}"),
-    )
+/// The prompt that every model has, with the words that this one understands. No part of INTERFACE.
+pub fn prompt(model: &dyn Model, description: &str) -> Parameter {
+    let mut prompt = text("prompt", LONGEST_PROMPT, description);
+    let words: Vec<Value> = vocabulary::entries()
+        .filter(|entry| entry.senses.iter().any(|sense| model.hears(sense)))
+        .flat_map(|entry| {
+            entry
+                .words
+                .iter()
+                .map(|word| json!({"word": word, "kind": entry.kind}))
+        })
+        .collect();
+    prompt.extra.insert("vocabulary".into(), words.into());
+    prompt
 }
 
 /// The seed that every model has. Without one, a random one is chosen.

@@ -12,6 +12,7 @@ use crate::art::noise::Noise;
 use crate::art::palette::Palette;
 use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::Sense;
 use crate::art::webm::Film;
 use crate::art::{lerp, smoothstep};
 use crate::outputs::Artifact;
@@ -38,6 +39,7 @@ impl Model for Silk {
         schema::schema(
             ABOUT,
             vec![schema::prompt(
+                self,
                 "Colours and a mood for the cloth, such as: deep blue and gold, calm.",
             )],
             vec![
@@ -68,7 +70,7 @@ impl Model for Silk {
     }
 
     fn sample(&self) -> Value {
-        json!({"prompt": "indigo and coral silk", "duration": 2, "seed": 21})
+        json!({"prompt": "rose and plum", "duration": 2, "seed": 3})
     }
 
     fn extension(&self) -> &'static str {
@@ -79,14 +81,25 @@ impl Model for Silk {
         2.5 + Input(input).integer("duration") as f64
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        matches!(
+            sense,
+            Sense::Colour(..)
+                | Sense::Hue(_)
+                | Sense::Vivid(_)
+                | Sense::Light(_)
+                | Sense::Energy(_)
+                | Sense::Dense(_)
+        )
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        let input = Input(job.input);
-        let reading = Reading::of(input.text("prompt"));
-        let mut rng = Rng::new(input.integer("seed") ^ reading.hash, 0);
-        let (width, height) = input.size(480);
+        let input = job.input;
+        let mut rng = job.rng(0);
+        let (width, height) = job.size(480);
         let rate = input.integer("frame_rate") as u32;
         let count = (input.integer("duration") as u32 * rate).max(1);
-        let cloth = Cloth::new(input, &reading, width, height, &mut rng);
+        let cloth = Cloth::new(input, &job.reading, width, height, &mut rng);
         let grain = Grain::new(&mut rng, 0.4);
         let failed = |error| Ended::Failed(format!("The film could not be encoded: {error}."));
         let mut film = Film::new(width as u16, height as u16, rate, 80);
@@ -106,6 +119,12 @@ impl Model for Silk {
             bytes: film.finish(),
         }])
     }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        let (width, height) = job.size(480);
+        let cloth = Cloth::new(job.input, &job.reading, width, height, &mut job.rng(0));
+        Ok(cloth.frame(0.0))
+    }
 }
 
 /// Everything that stays the same from frame to frame.
@@ -113,11 +132,13 @@ struct Cloth {
     width: u32,
     height: u32,
     noise: Noise,
-    ramp: Vec<Lab>,
+    dye: Dye,
     accent: Rgb,
     scale: f32,
     orbit: f32,
     sheen: f32,
+    /// How bright the light on it is.
+    light: f32,
     offset: (f32, f32),
     angle: f32,
 }
@@ -125,26 +146,37 @@ struct Cloth {
 impl Cloth {
     fn new(input: Input<'_>, reading: &Reading, width: u32, height: u32, rng: &mut Rng) -> Self {
         let palette = Palette::of(reading, rng);
-        let deep = palette.colors[0].with_lightness(0.16 + 0.05 * reading.light);
-        let ramp = vec![
-            deep,
-            palette.colors[1].saturate(1.25),
-            palette.colors[2].saturate(1.3),
-            palette.accent.with_lightness(0.66),
-            palette.colors[4],
-        ];
-        Self {
+        let shine = match reading.named.last() {
+            Some(color) => *color,
+            None => palette.colors[4],
+        };
+        let mut cloth = Self {
             width,
             height,
             noise: Noise::new(rng),
-            ramp,
-            accent: palette.colors[4].with_lightness(0.95).saturate(0.5).rgb(),
+            dye: Dye::Ramp(Vec::new()),
+            accent: shine.with_lightness(0.95).saturate(0.5).rgb(),
             scale: (1.25 + 0.35 * reading.dense) / width.min(height) as f32,
             orbit: lerp(0.05, 0.55, input.number("motion")) * (1.0 + 0.4 * reading.energy),
             sheen: input.number("sheen"),
+            light: (0.75 * reading.light).exp2(),
             offset: (rng.range(0.0, 60.0), rng.range(0.0, 60.0)),
             angle: rng.range(0.0, std::f32::consts::TAU),
-        }
+        };
+        let vivid = 1.0 + 0.3 * reading.vivid;
+        cloth.dye = if reading.named.is_empty() {
+            let deep = palette.colors[0].with_lightness(0.16);
+            Dye::Ramp(vec![
+                deep,
+                palette.colors[1].saturate(1.25 * vivid),
+                palette.colors[2].saturate(1.3 * vivid),
+                palette.accent.with_lightness(0.66),
+                palette.colors[4],
+            ])
+        } else {
+            Dye::shares(reading, &cloth)
+        };
+        cloth
     }
 
     /// The picture at a time of the loop, 0 to 1. The folds are computed at half the size: they
@@ -172,9 +204,9 @@ impl Cloth {
             let facing = (nx * cos + ny * sin) * up;
             let light = 0.62 + 0.5 * facing;
             let gloss = smoothstep(0.35, 0.95, facing + 0.25 * up).powi(2);
-            let color = gradient(&self.ramp, hue * 0.75 + height * 0.35 + 0.12).rgb();
+            let color = self.dye.at(hue * 0.75 + height * 0.35 + 0.12).rgb();
             color
-                .scale(light.max(0.06))
+                .scale(light.max(0.06) * self.light)
                 .plus(self.accent.scale(gloss * self.sheen * 0.55))
         });
         Canvas::paint(self.width, self.height, |x, y| {
@@ -196,5 +228,55 @@ impl Cloth {
         let height = n.at3(u + 2.1 * rx, v + 2.1 * ry, tx * 0.6 + 0.3);
         let crease = (height * 2.6 + rx * 1.5).sin() * 0.22;
         (height * 0.55 + crease + 0.35, (qx + ry) * 0.55 + 0.45)
+    }
+}
+
+/// The colours of the cloth, along the value that its folds give each place.
+enum Dye {
+    /// One colour flows into the next.
+    Ramp(Vec<Lab>),
+    /// Each colour covers as much of the cloth as the others: up to which value each goes.
+    Shares(Vec<(f32, Lab)>),
+}
+
+impl Dye {
+    /// The colours named.
+    fn shares(reading: &Reading, cloth: &Cloth) -> Self {
+        let mut values = Vec::new();
+        for y in 0..24 {
+            for x in 0..24 {
+                let (x, y) = (x as f32 / 24.0, y as f32 / 24.0);
+                let at = (x * cloth.width as f32, y * cloth.height as f32);
+                let (height, hue) = cloth.fold(at.0, at.1, 0.0, cloth.orbit);
+                values.push(hue * 0.75 + height * 0.35 + 0.12);
+            }
+        }
+        values.sort_by(f32::total_cmp);
+        let colors = reading.colours();
+        let count = colors.len();
+        let shares = colors.into_iter().enumerate().map(|(i, color)| {
+            let last = (i + 1) * values.len() / count - 1;
+            // Shadows take a part of the light away again.
+            let l = (color.l * 1.12).clamp(0.14, 0.95);
+            let color = color.with_lightness(l);
+            (values[last], color.saturate(1.1 + 0.3 * reading.vivid))
+        });
+        Self::Shares(shares.collect())
+    }
+
+    fn at(&self, value: f32) -> Lab {
+        match self {
+            Self::Ramp(stops) => gradient(stops, value),
+            Self::Shares(shares) => {
+                let mut colors = shares.iter().map(|(_, color)| *color);
+                let first = colors.next().unwrap_or_else(|| gradient(&[], 0.0));
+                shares
+                    .iter()
+                    .zip(colors)
+                    .fold(first, |mixed, ((border, _), next)| {
+                        mixed.mix(next, smoothstep(border - 0.05, border + 0.05, value))
+                    })
+            }
+        }
     }
 }

@@ -5,8 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::input::Input;
 use super::{About, Ended, Job, Model, schema};
-use crate::art::prompt::{Reading, Time};
+use crate::art::canvas::Canvas;
+use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::{Feature, Sense, Time};
 use crate::outputs::Artifact;
 
 mod land;
@@ -48,6 +50,7 @@ impl Model for Strata {
         schema::schema(
             ABOUT,
             vec![schema::prompt(
+                self,
                 "The landscape: a place, a time of day, a mood, colours.",
             )],
             vec![
@@ -87,9 +90,9 @@ impl Model for Strata {
 
     fn sample(&self) -> Value {
         json!({
-            "prompt": "a calm lake below misty mountains at sunset",
+            "prompt": "forest lake at dawn, teal and peach, mist",
             "aspect_ratio": "3:2",
-            "seed": 11
+            "seed": 4
         })
     }
 
@@ -101,14 +104,31 @@ impl Model for Strata {
         2.0 + Input(input).integer("num_outputs") as f64
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        match sense {
+            Sense::Ground(_) | Sense::Dense(_) => false,
+            // Joy and sadness come with light and energy.
+            Sense::Feature(feature) => !matches!(
+                feature,
+                Feature::Mirrored | Feature::Joyful | Feature::Sad | Feature::Fire | Feature::Rain
+            ),
+            _ => true,
+        }
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         super::variations(job, paint)
+    }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        Ok(paint(job, &mut job.rng(0)).canvas)
     }
 }
 
 /// One landscape.
-fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> super::Picture {
-    let (width, height) = input.size(1024);
+fn paint(job: &Job<'_>, rng: &mut Rng) -> super::Picture {
+    let (input, reading) = (job.input, &job.reading);
+    let (width, height) = job.size(1024);
     let time = match input.text("time_of_day") {
         "dawn" => Time::Dawn,
         "day" => Time::Day,
@@ -127,9 +147,9 @@ fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> super::Picture {
     let water = match input.text("water") {
         "still" => true,
         "none" => false,
-        _ => reading.water,
+        _ => reading.has(Feature::Water),
     };
-    let fog = if reading.mist { 0.3 } else { 0.0 };
+    let fog = if reading.has(Feature::Mist) { 0.3 } else { 0.0 };
     let scene = Scene {
         width,
         height,

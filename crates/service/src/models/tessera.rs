@@ -6,12 +6,13 @@ use serde_json::{Map, Value, json};
 use super::input::Input;
 use super::{About, Ended, Job, Model, Picture, schema};
 use crate::art::canvas::Canvas;
-use crate::art::color::{Rgb, lch};
+use crate::art::color::{Lab, Rgb};
 use crate::art::noise::Noise;
 use crate::art::palette::Palette;
 use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
 use crate::art::smoothstep;
+use crate::art::vocabulary::{Feature, Sense};
 use crate::outputs::Artifact;
 
 pub struct Tessera;
@@ -23,7 +24,7 @@ const ABOUT: About = About {
     description: "Stained glass: leaded panes in glowing colours, cut at random or around a rose window. Procedural, no AI.",
     details: &[
         "A procedural glazier: it scatters points, cuts the picture into the panes nearest to each, colours them from a palette and lights them from behind. There is no AI in it.",
-        "Colours and moods named in the prompt choose the glass; words such as rose, mandala or cathedral arrange it around a centre.",
+        "Colours and moods named in the prompt choose the glass; words such as rosette, mandala or cathedral, and a rose window, arrange it around a centre.",
     ],
 };
 
@@ -36,6 +37,7 @@ impl Model for Tessera {
         schema::schema(
             ABOUT,
             vec![schema::prompt(
+                self,
                 "Colours and a mood for the glass, such as: a cathedral in blue and gold.",
             )],
             vec![
@@ -62,7 +64,7 @@ impl Model for Tessera {
     }
 
     fn sample(&self) -> Value {
-        json!({"prompt": "rose window in sapphire, ruby and gold", "seed": 3, "panes": 320})
+        json!({"prompt": "rose window in sapphire, ruby and gold", "seed": 4, "panes": 180})
     }
 
     fn extension(&self) -> &'static str {
@@ -73,8 +75,23 @@ impl Model for Tessera {
         1.5 + Input(input).integer("num_outputs") as f64
     }
 
+    fn hears(&self, sense: &Sense) -> bool {
+        matches!(
+            sense,
+            Sense::Colour(..)
+                | Sense::Hue(_)
+                | Sense::Vivid(_)
+                | Sense::Light(_)
+                | Sense::Feature(Feature::Mirrored)
+        )
+    }
+
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         super::variations(job, paint)
+    }
+
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+        Ok(paint(job, &mut job.rng(0)).canvas)
     }
 }
 
@@ -87,14 +104,15 @@ struct Pane {
     tilt: (f32, f32),
 }
 
-fn paint(input: Input<'_>, reading: &Reading, rng: &mut Rng) -> Picture {
-    let (width, height) = input.size(1024);
+fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
+    let (input, reading) = (job.input, &job.reading);
+    let (width, height) = job.size(1024);
     let (w, h) = (width as f32, height as f32);
     let unit = w.min(h);
     let rose = match input.text("layout") {
         "rose" => true,
         "scattered" => false,
-        _ => reading.mirrored,
+        _ => reading.has(Feature::Mirrored),
     };
     let count = input.integer("panes").max(1) as usize;
     let points = if rose {
@@ -227,54 +245,69 @@ fn glaze(
     rng: &mut Rng,
 ) -> Vec<Pane> {
     let unit = w.min(h);
-    let palette = Palette::of(reading, rng);
-    // The colours named, as deep as glass is, each with a lighter sister; else the palette's.
-    let mut glasses: Vec<_> = reading
-        .named
+    let glasses = glasses(reading, rng);
+    // What a pane is coloured by: in a rose window panes of a kind agree, in a field neighbours.
+    let salt = rng.bits();
+    let places: Vec<f32> = points
         .iter()
-        .flat_map(|hue| {
-            // Yellow is only yellow where it is light.
-            let lift = 0.2 * (1.0 - (hue - 95.0).abs() / 50.0).max(0.0);
-            [
-                lch(0.53 + lift, 0.185, *hue),
-                lch(0.7 + lift * 0.8, 0.13, *hue),
-            ]
+        .map(|point| match point.kin {
+            Some(kin) => Rng::new(salt, u64::from(kin)).unit(),
+            None => noise.fbm(point.x / unit * 1.7, point.y / unit * 1.7, 2) + 0.22 * rng.normal(),
         })
         .collect();
-    if glasses.is_empty() {
-        glasses.extend(palette.colors[1..4].iter().map(|c| c.saturate(1.45)));
-        glasses.push(palette.accent.with_lightness(0.78));
-    } else {
-        glasses.push(lch(0.9, 0.045, 90.0));
+    // Every glass gets its share of the panes.
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
+    let mut glass_of = vec![0; points.len()];
+    for (rank, pane) in order.into_iter().enumerate() {
+        glass_of[pane] = rank * glasses.len() / points.len();
     }
-    let named = reading.named.len();
-    let ring_seed = rng.bits();
+    for i in 1..points.len() {
+        // Panes of a kind that fell on either side of a border.
+        if let Some(kin) = points[i].kin
+            && let Some(first) = points[..i].iter().position(|other| other.kin == Some(kin))
+        {
+            glass_of[i] = glass_of[first];
+        }
+    }
     points
         .into_iter()
-        .map(|Point { x, y, kin }| {
-            // In a rose window kin share a glass, in a field neighbours do.
-            let field = match kin {
-                Some(kin) => Rng::new(ring_seed, u64::from(kin)).unit(),
-                None => noise.fbm(x / unit * 1.7, y / unit * 1.7, 2) * 1.1 + 0.5,
-            };
-            let rose = kin.is_some();
-            let jitter = if rose { 0.0 } else { 0.16 };
-            let pick = (field + rng.normal() * jitter).rem_euclid(1.0) * glasses.len() as f32;
-            let mut index = (pick as usize).min(glasses.len() - 1);
-            if named > 0 && !rose && rng.chance(0.35) {
-                index = 2 * rng.below(named);
-            }
-            let glass = glasses[index];
-            let l =
-                (glass.l + if rose { 0.025 } else { 0.06 } * rng.normal() + 0.07 * reading.light)
-                    .clamp(0.28, 0.9);
+        .zip(glass_of)
+        .map(|(Point { x, y, kin }, glass)| {
+            let glass = glasses[glass];
+            let unevenness = if kin.is_some() { 0.025 } else { 0.05 };
+            let l = glass.l + unevenness * rng.normal() + 0.12 * reading.light;
             let angle = rng.range(0.0, std::f32::consts::TAU);
             Pane {
                 x,
                 y,
-                glass: glass.with_lightness(l).rgb(),
+                glass: glass.with_lightness(l.clamp(0.18, 0.94)).rgb(),
                 tilt: (angle.cos(), angle.sin()),
             }
+        })
+        .collect()
+}
+
+/// The glasses to cut panes from, each for as many panes as the others: the colours named, as deep
+/// as glass is, each with a lighter sister; else the palette's.
+fn glasses(reading: &Reading, rng: &mut Rng) -> Vec<Lab> {
+    if reading.named.is_empty() {
+        let palette = Palette::of(reading, rng);
+        let [_, a, b, c, _] = palette.colors.map(|color| color.saturate(1.45));
+        return vec![a, b, c, palette.accent.with_lightness(0.78)];
+    }
+    let vivid = 1.0 + 0.3 * reading.vivid;
+    reading
+        .colours()
+        .into_iter()
+        .flat_map(|color| {
+            let deep = color.saturate(1.08 * vivid);
+            let lighter = color.l + 0.35 * (0.95 - color.l);
+            [
+                deep,
+                deep,
+                color.with_lightness(lighter).saturate(0.8 * vivid),
+            ]
         })
         .collect()
 }

@@ -1,3 +1,5 @@
+mod words;
+
 use super::*;
 use atelier_contract::python_file;
 use serde_json::json;
@@ -7,18 +9,16 @@ fn make(models: &Models, model: &dyn Model, input: &Map<String, Value>) -> Vec<A
     let dir = tempfile::tempdir().unwrap();
     let outputs = Outputs::open(dir.path().to_owned()).unwrap();
     let run = |model: &dyn Model, input: &Map<String, Value>| {
-        let job = Job {
-            input,
-            pace: Pace::new(0.0, &Stop::default()),
-            outputs: &outputs,
-        };
+        let job = Job::new(input, Pace::new(0.0, &Stop::default()), &outputs);
         model.make(&job).unwrap()
     };
     if let Some(source) = model.sample_source().and_then(|id| models.find(&id)) {
         let made = run(source, &models.sample_input(source).unwrap());
         let name = crate::sample::path(source);
         let name = name.rsplit('/').next().unwrap();
-        outputs.save_preview(name, &made[0].bytes).unwrap();
+        outputs
+            .save_sample("previews", name, &made[0].bytes)
+            .unwrap();
     }
     run(model, input)
 }

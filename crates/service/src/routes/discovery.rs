@@ -34,6 +34,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
                 },
                 "documentation": origin.url(&documentation_path(&id)),
                 "preview": origin.url(&sample::path(model)),
+                "poster": origin.url(&sample::poster_path(model)),
             })
         })
         .collect();

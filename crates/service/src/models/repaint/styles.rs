@@ -1,35 +1,35 @@
 //! The manners that Repaint paints in.
 
 use crate::art::canvas::Canvas;
-use crate::art::color::{Rgb, lch};
+use crate::art::color::{Lab, Rgb, lch};
 use crate::art::lerp;
 use crate::art::palette::Palette;
+use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
 
-/// Two screens of dots, turned against each other as in print, on paper.
-pub fn halftone(source: &Canvas, palette: &Palette, strength: f32, rng: &mut Rng) -> Canvas {
+/// Screens of dots, turned against each other as in print, on paper.
+pub fn halftone(
+    source: &Canvas,
+    reading: &Reading,
+    palette: &Palette,
+    strength: f32,
+    rng: &mut Rng,
+) -> Canvas {
     let unit = source.unit();
     let pitch = unit * lerp(0.006, 0.022, strength);
     let paper = lch(0.96, 0.018, 85.0).rgb();
     let turn = rng.range(0.2, 0.5);
-    let inks = [
-        (
-            palette.accent.with_lightness(0.72).saturate(1.2).rgb(),
-            turn,
-            0.0,
-        ),
-        (
-            palette.colors[0].with_lightness(0.26).saturate(1.3).rgb(),
-            turn + 0.9,
-            0.3,
-        ),
-    ];
+    let inks: Vec<(Rgb, f32, f32)> = inks(reading, palette)
+        .into_iter()
+        .enumerate()
+        .map(|(i, (ink, from))| (ink.rgb(), turn + 0.9 * i as f32, from))
+        .collect();
     let mut soft = source.clone();
     soft.blur((pitch * 0.25) as usize);
     Canvas::paint(source.width, source.height, |x, y| {
         let mut color = paper;
-        for (ink, angle, from) in inks {
-            let (sin, cos) = f32::sin_cos(angle);
+        for (ink, angle, from) in &inks {
+            let (ink, (sin, cos)) = (*ink, f32::sin_cos(*angle));
             // The middle of the dot's cell, back on the picture.
             let (u, v) = ((x * cos + y * sin) / pitch, (y * cos - x * sin) / pitch);
             let (cu, cv) = (u.floor() + 0.5, v.floor() + 0.5);
@@ -45,6 +45,38 @@ pub fn halftone(source: &Canvas, palette: &Palette, strength: f32, rng: &mut Rng
         }
         color
     })
+}
+
+/// What is printed, the light ink first, and how dark it has to be for each to begin.
+fn inks(reading: &Reading, palette: &Palette) -> Vec<(Lab, f32)> {
+    // Paper is white already.
+    let mut named: Vec<Lab> = reading.named.clone();
+    named.retain(|color| !color.is_grey() || color.l < 0.85);
+    named.sort_by(|a, b| b.l.total_cmp(&a.l));
+    let shade = 0.07 * reading.light;
+    let ink = |color: &Lab, l: f32| {
+        color
+            .with_lightness(l + shade)
+            .saturate(1.15 + 0.3 * reading.vivid)
+    };
+    match named.as_slice() {
+        [] => vec![
+            (ink(&palette.accent, 0.72), 0.0),
+            (ink(&palette.colors[0], 0.26), 0.3),
+        ],
+        [only] => vec![
+            (ink(only, only.l.clamp(0.45, 0.82)), 0.0),
+            (ink(only, (only.l - 0.25).clamp(0.22, 0.5)), 0.4),
+        ],
+        several => several
+            .iter()
+            .enumerate()
+            .map(|(i, color)| {
+                let from = 0.55 * i as f32 / several.len() as f32;
+                (ink(color, color.l.clamp(0.2, 0.82)), from)
+            })
+            .collect(),
+    }
 }
 
 /// Brush strokes: each place takes the calmest of the four areas around it.

@@ -2,6 +2,7 @@
 
 use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::Feature;
 
 /// What plays a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,11 +53,13 @@ impl Scale {
     /// The scale of this name; with `auto`, the one that suits the mood.
     pub fn of(name: &str, reading: &Reading, rng: &mut Rng) -> Self {
         let name = match name {
-            "auto" if reading.sad || reading.rain => "minor",
-            "auto" if reading.joyful => ["major", "lydian"][rng.below(2)],
-            "auto" if reading.stars || reading.mist => "lydian",
-            "auto" if reading.snow => "hirajoshi",
-            "auto" if reading.light < -0.2 || reading.fire => ["minor", "dorian"][rng.below(2)],
+            "auto" if reading.has(Feature::Sad) || reading.has(Feature::Rain) => "minor",
+            "auto" if reading.has(Feature::Joyful) => ["major", "lydian"][rng.below(2)],
+            "auto" if reading.has(Feature::Stars) || reading.has(Feature::Mist) => "lydian",
+            "auto" if reading.has(Feature::Snow) => "hirajoshi",
+            "auto" if reading.light < -0.2 || reading.has(Feature::Fire) => {
+                ["minor", "dorian"][rng.below(2)]
+            }
             "auto" => ["major", "dorian", "pentatonic", "minor", "lydian"][rng.below(5)],
             named => named,
         };
@@ -170,7 +173,12 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
                 // Nobody plays exactly on time.
                 start: start + at * beat + rng.normal() * 0.006,
                 length: beat * 1.2,
-                pitch: style.scale.pitch(tone) + if style.bright > 0.5 { 12.0 } else { 0.0 },
+                pitch: style.scale.pitch(tone)
+                    + match style.bright {
+                        0.5.. => 12.0,
+                        ..-0.2 => -12.0,
+                        _ => 0.0,
+                    },
                 loudness: loudness * rng.range(0.8, 1.1),
                 pan: (tone as f32 * 1.7).sin() * 0.55,
             });

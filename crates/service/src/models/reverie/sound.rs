@@ -195,6 +195,17 @@ impl Tape {
         }
     }
 
+    /// The loudest moment of each of `count` stretches, 0 to 1.
+    pub fn peaks(&self, count: usize) -> Vec<f32> {
+        let stretch = self.left.len().div_ceil(count.max(1)).max(1);
+        let loudest = |samples: &[f32]| samples.iter().fold(0.0f32, |m, s| m.max(s.abs()));
+        self.left
+            .chunks(stretch)
+            .zip(self.right.chunks(stretch))
+            .map(|(left, right)| loudest(left).max(loudest(right)))
+            .collect()
+    }
+
     /// The file: 16 bits, stereo.
     pub fn wav(&self) -> Result<Vec<u8>, hound::Error> {
         let spec = hound::WavSpec {

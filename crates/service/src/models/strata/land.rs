@@ -5,8 +5,8 @@ use super::sky::Sky;
 use crate::art::canvas::Canvas;
 use crate::art::color::{Lab, lch};
 use crate::art::noise::Noise;
-use crate::art::prompt::Time;
 use crate::art::rng::Rng;
+use crate::art::vocabulary::{Feature, Time};
 use crate::art::{lerp, smoothstep};
 
 /// One ridge: the height of its crest in each column, and what is on it.
@@ -61,7 +61,6 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
     let unit = width.min(height);
     let reading = &scene.reading;
     let air = sky.air();
-    let ground = ground_color(scene, sky);
     // Far land is a little darker and cooler than the air behind it.
     let behind = sky.stops[sky.stops.len() - 2];
     let distance = air.mix(behind, 0.5);
@@ -90,11 +89,11 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
             let frequency = lerp(1.5, 1.05, near) * rng.range(0.85, 1.2);
             let offset = rng.range(0.0, 200.0);
             let lean = rng.range(-0.5, 0.5);
-            let trees = reading.trees && near > 0.3;
+            let trees = reading.has(Feature::Trees) && near > 0.3;
             let mut crest: Vec<f32> = (0..scene.width)
                 .map(|x| {
                     let u = x as f32 / unit * frequency;
-                    let shape = if reading.dunes {
+                    let shape = if reading.has(Feature::Dunes) {
                         dune(noise, u + offset)
                     } else {
                         let mountains = noise.ridged(u * 0.75 + offset, offset * 0.31, 5);
@@ -112,7 +111,7 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
             Ridge {
                 crest,
                 near,
-                color: ground.mix(distance, through_air.min(0.95)),
+                color: ground_color(scene, sky, i).mix(distance, through_air.min(0.95)),
                 offset,
             }
         })
@@ -120,18 +119,26 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
 }
 
 /// The colour of the nearest ground, before any air lies over it.
-fn ground_color(scene: &Scene, sky: &Sky) -> Lab {
+fn ground_color(scene: &Scene, sky: &Sky, ridge: usize) -> Lab {
     let reading = &scene.reading;
-    let hue = match reading.hues.as_slice() {
-        _ if reading.neon => 290.0,
-        _ if reading.trees => 165.0,
-        [.., last] => *last,
-        [] => sky.stops[0].hue(),
+    // The sky has room for four colours; what is named beyond them is for the land alone.
+    let own = reading.named.len().saturating_sub(3).max(1);
+    let index = reading.named.len().checked_sub(1 + ridge % own);
+    let color = index.map(|index| reading.named[index]);
+    let (hue, chroma): (f32, f32) = match (color, reading.hues.as_slice()) {
+        (Some(color), _) if color.is_grey() => (color.hue(), 0.004),
+        (Some(color), _) => (color.hue(), 0.085),
+        _ if reading.has(Feature::Neon) => (290.0, 0.045),
+        _ if reading.has(Feature::Autumn) => (52.0, 0.1),
+        _ if reading.has(Feature::Trees) => (165.0, 0.045),
+        (None, [.., last]) => (*last, 0.06),
+        (None, []) => (sky.stops[0].hue(), 0.045),
     };
-    let (l, chroma) = if reading.dunes {
-        (0.42, 0.09)
-    } else {
-        (0.19, 0.045)
+    let (l, chroma) = match color {
+        _ if reading.has(Feature::Dunes) => (0.42, chroma.max(0.09)),
+        Some(color) => (0.19 + 0.18 * (color.l - 0.3), chroma),
+        None if reading.has(Feature::Autumn) => (0.27, chroma),
+        None => (0.19, chroma),
     };
     let by_time = match scene.time {
         Time::Day => 0.11,
@@ -139,10 +146,10 @@ fn ground_color(scene: &Scene, sky: &Sky) -> Lab {
         Time::Sunset => 0.0,
         Time::Night => -0.07,
     };
-    let snow = if reading.snow { 0.2 } else { 0.0 };
+    let snow = if reading.has(Feature::Snow) { 0.2 } else { 0.0 };
     let chroma = chroma * (1.0 + 0.5 * reading.vivid);
     lch(
-        (l + by_time + snow + 0.04 * reading.light).max(0.08),
+        (l + by_time + snow + 0.08 * reading.light).max(0.08),
         chroma,
         hue,
     )
@@ -160,26 +167,33 @@ fn surface(
     below: f32,
     unit: f32,
 ) -> Lab {
-    let toward = if x < sky.light.0 { 1.0 } else { -1.0 };
     let scale = lerp(7.0, 4.0, ridge.near) / unit;
     let (u, v) = (
         x * scale + ridge.offset,
         y * scale * 0.8 - below * scale * 0.35,
     );
     let faces = |du: f32| {
-        if scene.reading.dunes {
+        if scene.reading.has(Feature::Dunes) {
             noise.fbm(u * 0.5 + du, v * 2.0, 3) * 0.5
         } else {
             noise.ridged(u * 0.7 + du, v * 0.9, 4)
         }
     };
-    let slope = (faces(0.09 * toward) - faces(0.0)) * 3.2;
+    // Rock is lit on the side of the sun. Around its place both sides are, each a little: where one
+    // took over from the other at once, a seam ran down through all ridges.
+    let right_of_light = smoothstep(-0.45, 0.45, (x - sky.light.0) / unit);
+    let lit = match right_of_light {
+        ..=0.0 => faces(0.09),
+        1.0.. => faces(-0.09),
+        share => lerp(faces(0.09), faces(-0.09), share),
+    };
+    let slope = (lit - faces(0.0)) * 3.2;
     // Air and night soften what light draws.
     let contrast = lerp(0.4, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
     let rim = (-below / (unit * 0.02)).exp() * 0.035;
     let mut lab = ridge.color;
     lab.l = (lab.l + (slope.clamp(-1.0, 1.0) * 0.075 + rim) * contrast).max(0.03);
-    if scene.reading.snow && ridge.near < 0.85 {
+    if scene.reading.has(Feature::Snow) && ridge.near < 0.85 {
         let line = unit * (0.10 + 0.06 * noise.fbm(u, v, 3));
         let cap = 1.0 - smoothstep(line * 0.55, line, below + slope * unit * 0.03);
         let white = sky

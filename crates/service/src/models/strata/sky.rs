@@ -4,9 +4,9 @@ use super::Scene;
 use crate::art::canvas::Canvas;
 use crate::art::color::{Lab, Rgb, gradient, lch};
 use crate::art::noise::Noise;
-use crate::art::prompt::Time;
 use crate::art::rng::Rng;
 use crate::art::smoothstep;
+use crate::art::vocabulary::{Feature, Time};
 
 pub struct Sky {
     /// From the zenith to the horizon.
@@ -51,20 +51,38 @@ impl Sky {
         let drift = rng.range(-14.0, 14.0);
         let count = stops.len();
         for (i, stop) in stops.iter_mut().enumerate() {
-            let mut chroma = stop.a.hypot(stop.b) * (1.0 + 0.35 * reading.vivid);
+            let vivid = 1.0 + 0.35 * reading.vivid;
+            let chroma = stop.chroma() * vivid;
+            let light = 0.1 * reading.light;
             let mut lab = lch(
-                (stop.l + 0.06 * reading.light).clamp(0.06, 0.96),
+                (stop.l + light).clamp(0.06, 0.96),
                 chroma,
                 stop.hue() + drift,
             );
+            // The prompt's own colours, from the zenith down, take the place of the hour's; how
+            // light it is stays the hour's for the most part.
             if !reading.named.is_empty() {
-                // The prompt's own colours, from the zenith down, tint the light.
                 let named = reading.named[i * reading.named.len() / count];
-                let strength = if reading.neon { 0.95 } else { 0.5 };
-                chroma = chroma.max(0.09);
-                lab = lab.mix(lch(lab.l, chroma, named), strength);
+                let pull = if named.is_grey() { 0.75 } else { 0.35 };
+                let l = lab.l + pull * (named.l + light - lab.l);
+                let full = if named.is_grey() {
+                    named.chroma()
+                } else {
+                    (named.chroma() * 0.85).max(0.085) * vivid
+                };
+                let turn = if reading.named.len() == 1 { drift } else { 0.0 };
+                let named = lch(l.clamp(0.06, 0.93), full, named.hue() + turn);
+                lab = lab.mix(named, 0.9);
+            } else if !reading.glows.is_empty() {
+                let glow = reading.glows[i * reading.glows.len() / count];
+                let strength = if reading.has(Feature::Neon) {
+                    0.95
+                } else {
+                    0.7
+                };
+                lab = lab.mix(lch(lab.l, chroma.max(0.09), glow), strength);
             }
-            if reading.neon && scene.time == Time::Night {
+            if reading.has(Feature::Neon) && scene.time == Time::Night {
                 let t = i as f32 / (count - 1) as f32;
                 lab = lch(0.16 + 0.5 * t * t, 0.07 + 0.15 * t, lab.hue());
             }
@@ -104,7 +122,7 @@ impl Sky {
                     Time::Sunset => rng.range(0.045, 0.075),
                     Time::Dawn => rng.range(0.035, 0.055),
                     Time::Day => 0.03,
-                    Time::Night if reading.moon => rng.range(0.05, 0.07),
+                    Time::Night if reading.has(Feature::Moon) => rng.range(0.05, 0.07),
                     Time::Night => rng.range(0.022, 0.034),
                 },
             stops,
@@ -120,7 +138,13 @@ impl Sky {
         let (width, height) = (scene.width as f32, scene.height as f32);
         let unit = width.min(height);
         let noise = Noise::new(rng);
-        let cover = 0.05 + 0.16 * scene.reading.energy + if scene.reading.mist { 0.1 } else { 0.0 };
+        let cover = 0.05
+            + 0.16 * scene.reading.energy
+            + if scene.reading.has(Feature::Mist) {
+                0.1
+            } else {
+                0.0
+            };
         let cloud_color = match scene.time {
             Time::Dawn => self.stops[2].with_lightness(0.93).saturate(0.8),
             Time::Day => lch(0.98, 0.012, 90.0),
@@ -165,7 +189,7 @@ impl Sky {
     fn stars(&self, canvas: &mut Canvas, scene: &Scene, rng: &mut Rng, noise: &Noise) {
         let (width, height) = (scene.width as f32, scene.height as f32);
         let unit = width.min(height);
-        if scene.reading.stars {
+        if scene.reading.has(Feature::Stars) {
             // A band of faint light across the sky.
             let tilt = rng.range(0.35, 0.9) * if rng.chance(0.5) { 1.0 } else { -1.0 };
             let offset = rng.range(0.3, 0.6) * height * 0.6;
@@ -183,7 +207,11 @@ impl Sky {
                 }
             }
         }
-        let count = if scene.reading.stars { 2600.0 } else { 900.0 };
+        let count = if scene.reading.has(Feature::Stars) {
+            2600.0
+        } else {
+            900.0
+        };
         for _ in 0..(count * width * scene.horizon / (1024.0 * 400.0)) as usize {
             let (x, y) = (rng.unit() * width, rng.unit() * scene.horizon);
             let brightness = rng.unit().powi(5) * 0.9 + 0.06;

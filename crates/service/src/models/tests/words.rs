@@ -1,0 +1,316 @@
+//! That the words of the vocabulary show in the pictures, measured.
+
+use super::*;
+use crate::art::color::Lab;
+use crate::art::vocabulary::{Entry, Feature, Ground, Sense, entries};
+
+/// Of the pictures, in pixels: the finest lines need more of them.
+fn size(model: &dyn Model) -> (u32, u32) {
+    match model.about().subcategory {
+        "fluxfield" => (240, 160),
+        _ => (96, 64),
+    }
+}
+
+/// A small picture by a model. With `dice`, prompts differ by what they say alone.
+fn picture(
+    models: &Models,
+    model: &dyn Model,
+    prompt: &str,
+    seed: u64,
+    dice: Option<u64>,
+) -> Vec<Lab> {
+    let original = model.sample_source().and_then(|id| models.find(&id));
+    let original = original.map(|source| render(source, "day", 11, None, None));
+    let canvas = render(model, prompt, seed, dice, original);
+    canvas.pixels.iter().map(|pixel| pixel.lab()).collect()
+}
+
+fn render(
+    model: &dyn Model,
+    prompt: &str,
+    seed: u64,
+    dice: Option<u64>,
+    original: Option<Canvas>,
+) -> Canvas {
+    let mut values = json!({"prompt": prompt, "seed": seed});
+    if original.is_some() {
+        values["image_url"] = "a".into();
+    }
+    if model.schema().parameter("duration").is_some() {
+        values["duration"] = 4.into();
+    }
+    let input = complete(&model.schema(), values.as_object().unwrap()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let (width, height) = size(model);
+    let mut job = Job {
+        frame: Some(Frame {
+            width,
+            height,
+            original,
+        }),
+        ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
+    };
+    job.reading.hash = dice.unwrap_or(job.reading.hash);
+    model.poster(&job).unwrap()
+}
+
+fn heard(model: &dyn Model, entry: &Entry) -> bool {
+    entry.senses.iter().any(|sense| model.hears(sense))
+}
+
+/// The models that say that they understand what `wanted` finds among a word's senses.
+fn hearers<'a>(models: &'a Models, sense: &Sense) -> Vec<&'a dyn Model> {
+    models.iter().filter(|model| model.hears(sense)).collect()
+}
+
+fn mean(picture: &[Lab], of: impl Fn(&Lab) -> f32) -> f32 {
+    picture.iter().map(of).sum::<f32>() / picture.len() as f32
+}
+
+/// How much of what is coloured in a picture has this hue; for white, grey and black, how much of
+/// the whole picture is of it.
+fn share(picture: &[Lab], color: Lab) -> f32 {
+    if color.is_grey() {
+        return mean(picture, |pixel| {
+            let near = pixel.chroma() < 0.045 && (pixel.l - color.l).abs() < 0.22;
+            f32::from(near)
+        });
+    }
+    let coloured: Vec<&Lab> = picture.iter().filter(|p| p.chroma() > 0.025).collect();
+    if coloured.len() * 20 < picture.len() {
+        return 0.0;
+    }
+    let away = |pixel: &Lab| {
+        let turn = pixel.hue() - color.hue();
+        ((turn + 540.0).rem_euclid(360.0) - 180.0).abs()
+    };
+    coloured.iter().filter(|pixel| away(pixel) < 27.0).count() as f32 / coloured.len() as f32
+}
+
+fn colours() -> Vec<(&'static str, Lab)> {
+    entries()
+        .filter_map(|entry| {
+            let color = entry.senses.iter().find_map(|sense| sense.colour())?;
+            Some((entry.words[0], color))
+        })
+        .collect()
+}
+
+#[test]
+fn every_colour_named_shows_in_every_model_that_understands_colours() {
+    let models = Models::all();
+    let understanding = hearers(&models, &Sense::Colour(0.5, 0.1, 0.0));
+    assert!(understanding.len() >= 5);
+    let colours = colours();
+    for model in understanding {
+        for (i, (word, color)) in colours.iter().enumerate() {
+            let seed = i as u64;
+            let alone = share(&picture(&models, model, word, seed, None), *color);
+            let least = if color.is_grey() { 0.05 } else { 0.45 };
+            assert!(alone > least, "{}: {word}: {alone}", model.id());
+        }
+    }
+}
+
+#[test]
+fn of_several_colours_named_each_shows() {
+    let models = Models::all();
+    let colours = colours();
+    let color = |word: &str| colours.iter().find(|(name, _)| *name == word).unwrap().1;
+    for model in hearers(&models, &Sense::Colour(0.5, 0.1, 0.0)) {
+        for words in [
+            &["rose", "teal"][..],
+            &["gold", "indigo"],
+            &["green", "violet"],
+            &["orange", "blue"],
+            &["navy", "peach"],
+            &["red", "black"],
+            &["blue", "red", "gold"],
+        ] {
+            for seed in 0..2 {
+                let made = picture(&models, model, &words.join(" and "), seed, None);
+                for word in words {
+                    let found = share(&made, color(word));
+                    let id = model.id();
+                    assert!(found > 0.03, "{id}: {word} in {words:?}, {seed}: {found}");
+                }
+            }
+        }
+    }
+}
+
+/// The lightness of what is painted on, where it is not painted over.
+fn ground(picture: &[Lab], ground: Ground) -> f32 {
+    let mut lights: Vec<f32> = picture.iter().map(|pixel| pixel.l).collect();
+    lights.sort_by(f32::total_cmp);
+    let share = match ground {
+        Ground::Paper => 0.75,
+        Ground::Dark => 0.08,
+    };
+    lights[(lights.len() as f32 * share) as usize]
+}
+
+/// Guards against cobalt on paper that came out on black, whenever the dice fell so.
+#[test]
+fn the_ground_named_is_the_ground() {
+    let models = Models::all();
+    let sense = Sense::Ground(Ground::Paper);
+    let hearers = hearers(&models, &sense);
+    assert!(!hearers.is_empty());
+    for model in hearers {
+        for seed in 0..2 {
+            for entry in entries() {
+                let named = entry.senses.iter().find_map(|sense| match sense {
+                    Sense::Ground(ground) => Some(*ground),
+                    _ => None,
+                });
+                let Some(named) = named else { continue };
+                let word = entry.words[0];
+                for prompt in [format!("cobalt on {word}"), word.to_owned()] {
+                    // One throw that is for paper, and one for the dark.
+                    let dice = Some(7 + seed);
+                    let made = picture(&models, model, &prompt, seed, dice);
+                    let l = ground(&made, named);
+                    match named {
+                        Ground::Paper => assert!(l > 0.88, "{prompt}, {seed}: {l}"),
+                        Ground::Dark => assert!(l < 0.35, "{prompt}, {seed}: {l}"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
+    let models = Models::all();
+    type Measure = fn(&Lab) -> f32;
+    let light: Measure = |pixel| pixel.l;
+    let vivid: Measure = |pixel| pixel.chroma();
+    for (sense, less, more, measure) in [
+        (Sense::Light(1.0), "gloomy", "radiant", light),
+        (Sense::Vivid(1.0), "muted", "vibrant", vivid),
+    ] {
+        for model in hearers(&models, &sense).into_iter().filter(|m| paints(*m)) {
+            for rest in ["", "rose and teal"] {
+                let of = |word: &str| {
+                    let prompt = format!("{word} {rest}");
+                    mean(&picture(&models, model, &prompt, 3, Some(7)), measure)
+                };
+                let (less_of_it, more_of_it) = (of(less), of(more));
+                let id = model.id();
+                assert!(
+                    more_of_it > less_of_it * 1.08,
+                    "{id}: {less} {less_of_it}, {more} {more_of_it} ({rest})"
+                );
+            }
+        }
+    }
+}
+
+/// Of a sound, what is drawn is its loudness alone.
+fn paints(model: &dyn Model) -> bool {
+    model.makes() != Some(Media::Audio)
+}
+
+/// Guards against a vocabulary that promises what the model does not do.
+#[test]
+fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
+    let models = Models::all();
+    for model in models.iter() {
+        let original = model.sample_source().and_then(|id| models.find(&id));
+        let original = original.map(|source| render(source, "day", 11, None, None));
+        let make = |prompt: &str, dice: u64| {
+            let canvas = render(model, prompt, 5, Some(dice), original.clone());
+            let lab = canvas.pixels.iter().map(|pixel| pixel.lab());
+            lab.collect::<Vec<Lab>>()
+        };
+        // What the dice say first may be what the word says.
+        let plain = [7, 8].map(|dice| (dice, make("a", dice)));
+        let id = model.id();
+        for entry in entries().filter(|entry| heard(model, entry)) {
+            let word = entry.words[0];
+            let changes = plain.iter().map(|(dice, plain)| {
+                let made = make(word, *dice);
+                let apart = |(a, b): (&Lab, &Lab)| {
+                    (a.l - b.l).abs() + (a.a - b.a).abs() + (a.b - b.b).abs()
+                };
+                made.iter().zip(plain).map(apart).sum::<f32>() / plain.len() as f32
+            });
+            let most = changes.fold(0.0, f32::max);
+            assert!(most > 0.004, "{id}: {word} changes {most}");
+        }
+        let others = entries().filter(|entry| !heard(model, entry));
+        let others: Vec<&str> = others.map(|entry| entry.words[0]).collect();
+        let (dice, plain) = &plain[0];
+        let same = make(&others.join(" "), *dice) == *plain;
+        assert!(same, "{id} hears one of {others:?}");
+    }
+}
+
+/// How much lighter or darker each column of land is than the one before, against the columns
+/// around it; the highest.
+fn seam(seed: u64) -> f32 {
+    let models = Models::all();
+    let strata = models.find(&ModelId::new("image", "strata")).unwrap();
+    let (width, height) = (480, 300);
+    let values = json!({"prompt": "noon", "seed": seed, "mist": 0.0, "layers": 3, "water": "none"});
+    let input = complete(&strata.schema(), values.as_object().unwrap()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let job = Job {
+        frame: Some(Frame {
+            width,
+            height,
+            original: None,
+        }),
+        ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
+    };
+    let canvas = strata.poster(&job).unwrap();
+    let l = |x: u32, y: u32| canvas.get(x.into(), y.into()).lab().l;
+    let steps: Vec<f32> = (0..width - 1)
+        .map(|x| {
+            let rows = height * 2 / 3..height;
+            let mut steps: Vec<f32> = rows.map(|y| (l(x + 1, y) - l(x, y)).abs()).collect();
+            // The median: what goes down through all of the land, not a crest's slope.
+            steps.sort_by(f32::total_cmp);
+            steps[steps.len() / 2]
+        })
+        .collect();
+    (12..steps.len() - 12)
+        .map(|x| {
+            let mut around: Vec<f32> = steps[x - 12..=x + 12].to_vec();
+            around.sort_by(f32::total_cmp);
+            steps[x] / (around[around.len() * 4 / 5] + 0.002)
+        })
+        .fold(0.0, f32::max)
+}
+
+/// Guards against a straight line down through all ridges, below the sun.
+#[test]
+fn no_seam_runs_through_the_land() {
+    for seed in 0..6 {
+        let seam = seam(seed);
+        assert!(seam < 2.0, "{seed}: {seam}");
+    }
+}
+
+#[test]
+fn a_schema_says_which_words_its_model_understands() {
+    let models = Models::all();
+    for model in models.iter() {
+        let schema = model.schema();
+        let (prompt, _) = schema.parameter("prompt").unwrap();
+        let vocabulary = prompt.extra["vocabulary"].as_array().unwrap();
+        assert!(vocabulary.len() > 20, "{}", model.id());
+        let teal = vocabulary.contains(&json!({"word": "teal", "kind": "colour"}));
+        assert_eq!(teal, paints(model));
+        let rain = vocabulary.contains(&json!({"word": "rain", "kind": "weather"}));
+        assert!(rain || paints(model));
+        assert!(!prompt.description.contains(FAIL_WORD));
+    }
+    let fluxfield = models.find(&ModelId::new("image", "fluxfield")).unwrap();
+    assert!(!fluxfield.hears(&Sense::Feature(Feature::Water)));
+}
