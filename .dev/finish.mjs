@@ -189,7 +189,8 @@ function shrink(folder) {
     keepExports(wasm, exports.filter((name) => used.has(name)), options);
     for (const file of parts) {
       // Inlining what is called once makes less code, but code that compresses worse.
-      run("wasm-opt", ...options, file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20");
+      run("wasm-opt", ...options, file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20",
+        "--strip-producers", "--strip-target-features");
     }
   }
 }
