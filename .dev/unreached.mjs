@@ -14,7 +14,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
   .filter((file) => file && existsSync(file) && !file.startsWith("crates/engine/src/snippet/copy-as-rust/"));
 
 const isRoot = (file) =>
-  file === "build.rs" ||
+  /^(crates\/[^/]+\/)?build\.rs$/.test(file) ||
   file === "tests/browser/main.rs" ||
   /^(crates\/[^/]+\/|tests\/end-to-end\/|)src\/(lib|main)\.rs$/.test(file) ||
   /^(crates\/[^/]+|tests\/end-to-end)\/(src\/bin|tests|examples|benches)\/([^/]+\.rs|[^/]+\/main\.rs)$/.test(file);
