@@ -68,7 +68,7 @@ impl TabMessage {
             }
             "State" => {
                 let mut state = Record::read(value)?;
-                let block_reason = state.take("block_reason");
+                let block_reason = state.take(BLOCK_REASON);
                 let error = state.text("storage_error");
                 Self::State(
                     block_reason.as_ref().and_then(BlockReason::from_value),
@@ -108,7 +108,7 @@ impl TabMessage {
             Self::State(block_reason, error) => {
                 let mut state = Record::new();
                 state.put_some(
-                    "block_reason",
+                    BLOCK_REASON,
                     block_reason.as_ref().map(BlockReason::to_value),
                 );
                 state.put_some("storage_error", error.map(|error| error.word().into()));

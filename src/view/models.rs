@@ -243,7 +243,7 @@ fn ModelShelves(
     };
     view! {
         <div
-            class="grouped_grid"
+            class="grouped-grid"
             node_ref=element
             style:height=text(move || px(grouped_grid().height()))
         >
@@ -303,14 +303,14 @@ impl Shown {
         let top = px(self.top);
         match &self.what {
             What::Heading(category, count) => view! {
-                <h2 class="shelf-heading" style:top=top>
+                <h2 class="group-heading" style:top=top>
                     {category.clone()}
                     <span class="muted">{*count}</span>
                 </h2>
             }
             .into_any(),
             What::Cards(columns, models) => view! {
-                <ul role="list" class="shelf" style:top=top style:--columns=columns.to_string()>
+                <ul role="list" class="group-row" style:top=top style:--columns=columns.to_string()>
                     {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
                 </ul>
             }
