@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
+/// As every version calls it: tabs of two of them may be open.
+const BLOCK_REASON: &str = "hindrance";
+
 pub enum TabMessage {
     /// A task as the leader has it now.
     Task(Box<Task>),
