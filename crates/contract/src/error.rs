@@ -94,7 +94,7 @@ impl ApiError {
         match start.trim() {
             "" => Self::malformed("it is empty"),
             start if start.starts_with('<') => {
-                Self::malformed("it is a web page, not JSON; is the service address right?")
+                Self::malformed("it is a web page, not JSON. The service address may be wrong")
             }
             start => Self::malformed(format!("it is not JSON but begins “{start}”")),
         }
