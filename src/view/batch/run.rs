@@ -177,7 +177,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         let waits = summary.is_paused && summary.unsent > 0;
         let left = match left {
             _ if waits => format!(
-                "paused: {} not sent yet. What was sent goes on.",
+                "Paused: {} not sent yet. What was sent goes on.",
                 items(summary.unsent)
             ),
             Some(left) => format!("{} left.", duration::about(left)),
@@ -185,6 +185,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         };
         let mut line = match left.as_str() {
             "" => elapsed(now),
+            left if waits => format!("{}. {left}", elapsed(now)),
             left => format!("{}, {left}", elapsed(now)),
         };
         if let Some(block_reason) = runner.block_reason() {

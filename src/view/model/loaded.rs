@@ -89,7 +89,7 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
         } => input(loaded, draft, before, &changed, differences),
     };
     view! {
-        <div class="note" role="status">
+        <div class="note loaded-note" role="status">
             {dynamic(said)}
         </div>
     }
