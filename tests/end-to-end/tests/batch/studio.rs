@@ -355,13 +355,27 @@ impl<'a> Studio<'a> {
         calls.into_iter().flat_map(|call| call.seeds).collect()
     }
 
-    /// The prompts in the table that are yet to be sent, row by row.
+    /// The prompts in the table that are yet to be sent, row by row. Only the rows near the screen
+    /// exist, so all of it is scrolled by.
     pub async fn rows(&self) -> Result<Vec<String>> {
         let table = self.browser.find(&by("region", "Items")).await?;
         let script = "
-            return [...arguments[0].querySelectorAll('[aria-label^=\"prompt, row \"]')]
-                .filter(cell => !cell.closest('tr').innerText.includes('Sent'))
-                .map(cell => cell.value)";
+            const [table] = arguments;
+            return (async () => {
+                const rows = new Map();
+                for (let top = 0; ; top += table.clientHeight / 2) {
+                    table.scrollTop = top;
+                    await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
+                    for (const cell of table.querySelectorAll('[aria-label^=\"prompt, row \"]')) {
+                        const isSent = cell.closest('tr').innerText.includes('Sent');
+                        rows.set(Number(cell.ariaLabel.split(' ').at(-1)), isSent ? null : cell.value);
+                    }
+                    if (top + table.clientHeight >= table.scrollHeight) break;
+                }
+                table.scrollTop = 0;
+                const inOrder = [...rows].sort(([a], [b]) => a - b);
+                return inOrder.map(([, prompt]) => prompt).filter(prompt => prompt !== null);
+            })();";
         let argument = vec![self.browser.argument(&table)];
         let rows = self.browser.run(script, argument).await?;
         let rows = rows.as_array().into_iter().flatten();
