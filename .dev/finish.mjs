@@ -47,7 +47,8 @@ try {
 } catch (error) {
   fail(error.message);
 }
-const html = withPolicy(readFileSync(index, "utf8"));
+// What explains the source is not sent.
+const html = withPolicy(readFileSync(index, "utf8").replace(/\s*<!--[^]*?-->/g, ""));
 writeFileSync(index, html);
 writeFileSync(join(folder, "404.html"), html);
 // `./dev serve` has no use for compressed files and would wait for them.
@@ -189,7 +190,8 @@ function shrink(folder) {
     keepExports(wasm, exports.filter((name) => used.has(name)), options);
     for (const file of parts) {
       // Inlining what is called once makes less code, but code that compresses worse.
-      run("wasm-opt", ...options, file, "-o", file, "-Oz", "--one-caller-inline-max-function-size=20",
+      // The second round finds what the first has made.
+      run("wasm-opt", ...options, file, "-o", file, "-Oz", "-Oz", "--one-caller-inline-max-function-size=20",
         "--strip-producers", "--strip-target-features");
     }
   }
