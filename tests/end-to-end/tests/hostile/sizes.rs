@@ -91,6 +91,9 @@ async fn two_thousand_parameters_make_a_form_and_are_sent() {
                 .service
                 .answer("/api/schema/image/plain", &schema(&[prompt], &optional));
             studio.open("/models/image/plain").await?;
+            studio.browser.find_for(&starting("textbox", "prompt"), TIMEOUT).await?;
+            // What is seldom set is folded away.
+            studio.browser.run("document.querySelector('details.more-fields').open = true", vec![]).await?;
             let last = studio.browser.find_for(&starting("spinbutton", "p1999"), TIMEOUT).await?;
             last.clone().click().await?;
             studio.browser.fill(&starting("spinbutton", "p1999"), "12345").await?;
