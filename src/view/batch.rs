@@ -53,8 +53,8 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
             >
-                {add_rows::fill(composer)}
-                {table_editor::sheet(composer)}
+                {add_rows::add_rows(composer)}
+                {table_editor::table_editor(composer)}
                 {send::send(composer, model.clone())}
             </form>
             {result(composer, model)}
@@ -114,7 +114,7 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
                     "It goes on when you leave this page, and is still here after a reload."
                 </p>
             </div>
-            {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::look(composer, manifest)).into_any())}
+            {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::manifest_viewer(composer, manifest)).into_any())}
             {earlier(of_model, derived(move || chosen.read().as_ref().map(|batch| batch.key.0.clone())))}
             {dynamic(move || chosen.get().map(|batch| run::run(composer, batch)).into_any())}
         </section>

@@ -13,7 +13,7 @@ use crate::boxed::{dynamic, handler, text, when};
 
 const WAYS: [&str; 3] = ["Lines", "Sweep", "Import"];
 
-pub fn fill(composer: Composer) -> AnyView {
+pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_engine::compose::prompt_of(&composer.schema());
     // A model without any text is swept or imported.
     let way = RwSignal::new(usize::from(prompt.is_none()));

@@ -11,7 +11,7 @@ use crate::boxed::{handler, memo};
 use crate::view::parts::glyph::Glyph;
 
 /// A manifest that is only looked at: nothing is sent, nothing is kept.
-pub fn look(composer: Composer, manifest: Manifest) -> AnyView {
+pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let name = manifest.name.clone();
     let about = format!(
         "{} of {}/{}, made {}{}. Nothing of it is kept here.",

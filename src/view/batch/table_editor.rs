@@ -18,7 +18,7 @@ use crate::view::parts::list::{Item, list};
 const ROW_HEIGHT: f64 = 3.0;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
-pub fn sheet(composer: Composer) -> AnyView {
+pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let sent = memo(move || composer.table.read().sent());
