@@ -112,6 +112,8 @@ test_lint() {
   check "every file compiled, every test run" node .dev/unreached.mjs
   check "every style used" node .dev/unused_styles.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
+  # "All targets" are without what runs only when it is named.
+  check "clippy, trials and soak" cargo clippy --locked -p atelier-end-to-end --test trials --test soak -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
   check "clippy, wasm32, split" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split -- -D warnings
 }

@@ -213,6 +213,7 @@ mod tests {
             authorization: None,
             ids: Vec::new(),
             prompts: prompts.iter().map(ToString::to_string).collect(),
+            seeds: Vec::new(),
             keys: Vec::new(),
             mark: None,
             heard: Vec::new(),
