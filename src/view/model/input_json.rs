@@ -80,7 +80,10 @@ impl InputJson {
             .collect();
         let hint = match names.as_slice() {
             [] => "This model takes no parameters.".to_owned(),
-            names => format!("What is left out keeps its default. Parameters: {}.", names.join(", ")),
+            names => format!(
+                "What is left out keeps its default. Parameters: {}.",
+                names.join(", ")
+            ),
         };
         let write = move |event| {
             let typed = event_target_value(&event);
