@@ -243,7 +243,8 @@ fn thumb(cell: &Cell) -> AnyView {
         "" => cell.title.clone(),
         note => format!("{}: {note}", cell.title),
     };
-    let label = format!("Item {number}, {}: {}", cell.state, cell.title);
+    // In the order of what is to be seen, so that who speaks to the page can say that.
+    let label = format!("Item {number}: {}, {}", cell.title, cell.state);
     let inside = match &cell.picture {
         Some((url, kind)) => {
             view! { <MediaView url=url.clone() kind=*kind label="" thumbnail=true /> }.into_any()

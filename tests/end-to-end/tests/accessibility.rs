@@ -1,0 +1,193 @@
+//! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::look::SCHEMES;
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::site::repository;
+use atelier_end_to_end::story::drive;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const MODEL: &str = "/models/image/tessera";
+
+/// Enough for a picture on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The parts of a page that something is wrong with, each as a line.
+const RUN: &str = "
+    return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+        violations.flatMap(({ id, help, nodes }) =>
+            nodes.map(node => `${id} (${help}): ${node.html.slice(0, 200)}`)))";
+
+struct Examination<'a> {
+    browser: &'a Browser,
+    address: String,
+    axe: String,
+    found: Vec<String>,
+}
+
+impl Examination<'_> {
+    async fn open(&self, path: &str, role: &str, name: &str) -> Result<()> {
+        let address = format!("{}{path}", self.address);
+        self.browser.open(&address).await?;
+        self.browser.find(&by(role, name)).await?;
+        Ok(())
+    }
+
+    /// Looks at what is shown now.
+    async fn examine(&mut self, state: &str) -> Result<()> {
+        for scheme in SCHEMES {
+            self.browser.prefer(scheme).await?;
+            self.browser.settled().await?;
+            self.browser.run(&self.axe, vec![]).await?;
+            let lines = self.browser.run(RUN, vec![]).await?;
+            let lines = lines.as_array().ok_or("axe has said nothing")?;
+            let lines = lines.iter().filter_map(Value::as_str);
+            self.found
+                .extend(lines.map(|line| format!("{state}, {scheme:?}: {line}")));
+        }
+        Ok(())
+    }
+
+    async fn model_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        self.open(MODEL, "form", "Input").await?;
+        self.examine("a form").await?;
+        browser.press(&by("button", "Generate")).await?;
+        self.examine("a form with problems").await?;
+        let prompt = browser.find(&starting("textbox", "prompt")).await?;
+        prompt.send_keys("a rose window in te").await?;
+        browser.find(&by("button", "teal")).await?;
+        self.examine("words that are offered").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Processing", TIMEOUT).await?;
+        self.examine("a task under way").await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        self.examine("a result").await?;
+        browser.press(&by("button", "Presets")).await?;
+        browser
+            .fill(&by("textbox", "Name of the preset"), "glass")
+            .await?;
+        browser.press(&by("button", "Save")).await?;
+        browser.find(&by("button", "glass")).await?;
+        self.examine("presets").await?;
+        browser.press(&by("button", "Close")).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        self.examine("JSON").await?;
+        self.open(&format!("{MODEL}?mode=integrations"), "heading", "Tessera")
+            .await?;
+        browser.see_text("OpenAI function", TIMEOUT).await?;
+        self.examine("integrations").await
+    }
+
+    async fn batch_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        for way in ["Sweep", "Import", "Lines"] {
+            self.open(&format!("{MODEL}?mode=batch"), "radio", way)
+                .await?;
+            browser.press(&by("radio", way)).await?;
+            self.examine(&format!("batch, {way}")).await?;
+        }
+        browser
+            .fill(&starting("textbox", "prompt"), "red\nblue")
+            .await?;
+        browser.press(&starting("button", "Add")).await?;
+        self.examine("a table").await?;
+        browser.press(&by("button", "Generate 2")).await?;
+        browser.find(&by("list", "Items of the batch")).await?;
+        self.examine("a batch that was sent").await
+    }
+
+    async fn other_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        self.open("/tasks", "heading", "Tasks").await?;
+        browser.find(&by("list", "Tasks")).await?;
+        self.examine("tasks").await?;
+        browser.press(&by("link", "a rose window in te")).await?;
+        browser.find(&by("button", "Run again")).await?;
+        self.examine("one task").await?;
+        self.open("/settings", "heading", "Settings").await?;
+        self.examine("settings").await?;
+        self.open("/nowhere", "link", "Models").await?;
+        self.examine("a page that is not there").await
+    }
+}
+
+/// Guards against what keeps people out: names that are missing, colours that can't be told apart, states
+/// that are not said.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_found_on_any_page_in_light_and_dark() {
+    let name = "nothing_is_found_on_any_page_in_light_and_dark";
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "2"]).await?;
+        let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
+        let mut examination = Examination {
+            browser,
+            address: service.address(),
+            axe: std::fs::read_to_string(axe)?,
+            found: Vec::new(),
+        };
+        browser.set_size(1280, 900).await?;
+        examination.open("/", "heading", "Models").await?;
+        browser.find(&starting("link", "Tessera")).await?;
+        examination.examine("the models").await?;
+        examination.model_pages().await?;
+        examination.batch_pages().await?;
+        examination.other_pages().await?;
+        assert!(
+            examination.found.is_empty(),
+            "{}",
+            examination.found.join("\n")
+        );
+        Ok(())
+    })
+    .await;
+}
+
+/// Counts how far things have moved since the page began, what a person has caused aside.
+const WATCH: &str = "
+    window.moved = [];
+    new PerformanceObserver(list => {
+        for (const shift of list.getEntries()) {
+            if (!shift.hadRecentInput) {
+                const sources = shift.sources.map(({ node }) => node?.className ?? node?.nodeName);
+                moved.push([shift.value, sources.join(', ')]);
+            }
+        }
+    }).observe({ type: 'layout-shift', buffered: true });";
+
+/// Guards against a page that jumps under the finger: what comes later has its place from the first
+/// paint on.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_moves_after_the_first_paint() {
+    drive("nothing_moves_after_the_first_paint", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        browser.before_each_page(WATCH).await?;
+        for (width, height) in [(1280, 900), (375, 740)] {
+            browser.set_size(width, height).await?;
+            for (path, heading) in [
+                ("/", "Models"),
+                ("/tasks", "Tasks"),
+                ("/settings", "Settings"),
+            ] {
+                browser
+                    .open(&format!("{}{path}", service.address()))
+                    .await?;
+                browser.find(&by("heading", heading)).await?;
+                browser.settled().await?;
+                let moved = browser.run("return moved", vec![]).await?;
+                let far: f64 = (moved.as_array().into_iter().flatten())
+                    .filter_map(|shift| shift[0].as_f64())
+                    .sum();
+                // A share of the screen; what counts as good elsewhere is 0.1.
+                assert!(far < 0.01, "{path} at {width}: {}", json!(moved));
+            }
+        }
+        Ok(())
+    })
+    .await;
+}
