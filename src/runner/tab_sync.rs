@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::Runner;
 use super::tab_message::TabMessage;
-use crate::boxed::after;
+use crate::boxed::{after, spawn};
 use crate::browser::clock;
 
 /// Tasks that are told in one go: some milliseconds.
@@ -124,6 +124,13 @@ impl Runner {
                 self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }
             TabMessage::Shown(copy) if leading => self.keep(copy),
+            TabMessage::Stored if !leading => {
+                let this = *self;
+                // Where it can't be read now, it is once this tab's own storage works.
+                spawn(async move {
+                    let _ = this.learn_stored().await;
+                });
+            }
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
             _ => {}
         }
