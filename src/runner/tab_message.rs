@@ -37,6 +37,8 @@ pub enum TabMessage {
     Shown(String),
     /// Copies of outputs have come or gone.
     Copies,
+    /// An output, by its name, is a favorite of a person in a follower, or no longer.
+    Favorite(String, bool),
 }
 
 impl TabMessage {
@@ -79,6 +81,10 @@ impl TabMessage {
                 )
             }
             "Shown" => Self::Shown(json::text(value)?),
+            "Favorite" => {
+                let mut favorite = Record::read(value)?;
+                Self::Favorite(favorite.text("output")?, favorite.switch("is", true)?)
+            }
             _ => return None,
         })
     }
@@ -119,6 +125,12 @@ impl TabMessage {
             }
             Self::Shown(copy) => ("Shown", copy.as_str().into()),
             Self::Copies => return "Copies".into(),
+            Self::Favorite(output, is) => {
+                let mut favorite = Record::new();
+                favorite.put("output", output.as_str().into());
+                favorite.put("is", (*is).into());
+                ("Favorite", favorite.into_value())
+            }
         };
         let mut record = Record::new();
         record.put(name, value);

@@ -90,6 +90,7 @@ impl Runner {
                 self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }
             TabMessage::Shown(copy) if leading => self.keep(copy),
+            TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
             _ => {}
         }

@@ -44,6 +44,7 @@ pub mod rerun;
 pub mod route;
 pub mod search;
 pub mod seed;
+pub mod shelf;
 pub mod snippet;
 mod sort;
 mod wait_reason;
