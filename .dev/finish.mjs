@@ -15,6 +15,7 @@ import { basename, delimiter, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { nameByContent } from "./names.mjs";
+import { withShortNames } from "./short_names.mjs";
 
 // What styles only the deferred part of the program.
 const DEFERRED_STYLES = /^(model|task|tasks|batch|integrations)-/;
@@ -40,13 +41,9 @@ if (esbuild) {
   const wasm = minifyScripts(folder);
   const deferred = deferredOf(wasm);
   const html = withIcon(readFileSync(index, "utf8"));
-  writeFileSync(index, withStyles(html, existsSync(deferred) ? basename(deferred) : null));
+  writeFileSync(index, withOneScript(withStyles(html, existsSync(deferred) ? basename(deferred) : null)));
 }
-try {
-  nameByContent(folder);
-} catch (error) {
-  fail(error.message);
-}
+nameByContent(folder);
 // What explains the source is not sent.
 const html = withPolicy(readFileSync(index, "utf8").replace(/\s*<!--[^]*?-->/g, ""));
 writeFileSync(index, html);
@@ -96,7 +93,7 @@ function minifyScripts(folder) {
   for (const name of readdirSync(folder).filter((name) => extname(name) === ".js")) {
     const path = join(folder, name);
     const wasm = wasmOf(path);
-    let script = withoutUnusedClasses(readFileSync(path, "utf8"));
+    let script = readFileSync(path, "utf8");
     if (existsSync(wasm)) {
       ours = wasm;
       // A default that nobody uses; but so the script's name follows from the wasm's.
@@ -142,6 +139,15 @@ function withStyles(html, deferredWasm) {
     unlinkSync(join(folder, name));
   }
   return html;
+}
+
+// The scripts in the page as one: each takes a hash in the policy, which does not compress. They are the
+// same where they all stand before what they watch over.
+function withOneScript(html) {
+  const scripts = [...html.matchAll(/<script>([^]*?)<\/script>/g)];
+  const { code } = esbuild.transformSync(scripts.map(([, text]) => text).join("\n"), { loader: "js", minify: true });
+  const one = `<script>${code.trim()}</script>`;
+  return scripts.reduce((html, [tag], at) => html.replace(tag, () => (at === 0 ? one : "")), html).replace(/>\n\s*</g, "><");
 }
 
 // A page that begins elsewhere than at the list of models needs the deferred part at once.
@@ -191,8 +197,11 @@ function shrink(folder) {
     for (const file of parts) {
       // Inlining what is called once makes less code, but code that compresses worse.
       // The second round finds what the first has made.
-      run("wasm-opt", ...options, file, "-o", file, "-Oz", "-Oz", "--one-caller-inline-max-function-size=20",
-        "--strip-producers", "--strip-target-features");
+      const passes = ["-Oz", "-Oz", "--one-caller-inline-max-function-size=20", "--strip-producers", "--strip-target-features"];
+      // The other part has the memory and the table alone to import.
+      if (file === wasm) passes.push("--minify-imports-and-exports-and-modules");
+      const said = run("wasm-opt", ...options, file, "-o", file, ...passes);
+      if (file === wasm) writeFileSync(path, withShortNames(script, JSON.parse(said)));
     }
   }
 }
@@ -242,11 +251,11 @@ function keepExports(wasm, names, options) {
   unlinkSync(graph);
 }
 
-// One of our tools.
+// One of our tools; what it prints.
 function run(tool, ...more) {
   const own = ["../.tools/bin", "../.tools/npm/node_modules/.bin"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const PATH = [...own, process.env.PATH].join(delimiter);
-  execFileSync(tool, more, { env: { ...process.env, PATH }, stdio: ["ignore", "ignore", "inherit"] });
+  return execFileSync(tool, more, { env: { ...process.env, PATH }, stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" });
 }
 
 function compress(folder) {
@@ -266,6 +275,5 @@ function compress(folder) {
 }
 
 function fail(message) {
-  console.error(`finish: ${message}`);
-  process.exit(1);
+  throw new Error(message);
 }

@@ -1,6 +1,6 @@
 //! The part of the program that the list of models does not need: the other pages, and all that
 //! drives tasks. With the feature `split` (release builds) it is a wasm file of its own, which is
-//! fetched once the list is there; other builds have all in one.
+//! fetched once the list is shown, but soon anyway; other builds have all in one.
 //!
 //! There is one way in: [`Program`], whose functions can only be had once their code is here.
 
@@ -52,6 +52,8 @@ impl Program {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
+    /// Not asked for yet, so that it does not compete with the first view.
+    Waiting,
     Coming,
     Here,
     /// It could not be fetched; if somebody has asked for it, it is known why.
@@ -74,7 +76,7 @@ pub struct Deferred {
 impl Deferred {
     pub fn new() -> Self {
         Self {
-            state: RwSignal::new(State::Coming),
+            state: RwSignal::new(State::Waiting),
             program: StoredValue::new(None),
             is_wanted: StoredValue::new(false),
             root: StoredValue::new(Owner::current()),

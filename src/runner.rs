@@ -265,8 +265,8 @@ impl Runner {
                 tasks.extend(unstored);
             }
             engine.load(tasks, now);
-            for (address, until) in waits::kept() {
-                engine.wait(&address, until, now);
+            for wait in waits::kept() {
+                engine.wait(&wait.address, wait.until, wait.since, now);
             }
             if self.session.is_refused() {
                 engine.credentials_refused(now);
@@ -516,7 +516,11 @@ impl Runner {
                     self.forget(&key);
                     self.tell(&TabMessage::Removed(key));
                 }
-                Command::Wait { address, until } => waits::keep(&address, until),
+                Command::Wait {
+                    address,
+                    until,
+                    since,
+                } => waits::keep(address, until, since),
                 Command::Call(call) => {
                     let generation = self.inner.with_value(|inner| inner.generation);
                     spawn(self.perform(call, generation));

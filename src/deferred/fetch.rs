@@ -1,5 +1,5 @@
-//! How the deferred part comes: after the first view, again where it failed, or, where its file is
-//! gone, in the newer release.
+//! How the deferred part comes: after the first view, but soon; at once where somebody wants it; again
+//! where it failed; or, where its file is gone, in the newer release.
 
 use atelier_engine::release::{self, Lack, Remedy};
 use futures::future;
@@ -8,16 +8,21 @@ use leptos::prelude::*;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::{Deferred, Program, State};
-use crate::boxed::spawn;
+use crate::boxed::{after, effect, spawn};
 use crate::browser::frame::after_frame;
 use crate::browser::local::Place;
 use crate::browser::{http, lifecycle, location, style};
+use crate::catalog::Load;
+use crate::contexts::contexts;
 
 /// Where a release build names the style sheet of the deferred part.
 const STYLE: &str = "deferred-style";
 
 /// The releases that this tab was loaded anew for.
 const TRIED: &str = "atelier.releases-tried";
+
+/// How long it waits for the list of models at most: tasks wait for it.
+const MAX_WAIT_MS: u32 = 1_000;
 
 /// How long the page says that it is about to load itself anew: to be read, and longer than
 /// anything that keeps what is typed may wait.
@@ -30,10 +35,23 @@ fn program() -> Result<Program, SplitLoaderError> {
 }
 
 impl Deferred {
-    /// Fetches it as soon as the browser has shown the first view; and again, where it was missed,
-    /// when the page is looked at or the network comes back.
+    /// Fetches it once the list of models is on the screen, or can't be had, or lets itself be waited
+    /// for: where the processor is slow, it would take the time of the first cards. And again, where
+    /// it was missed, when the page is looked at or the network comes back.
     pub fn start(self) {
-        after_frame(move || self.load());
+        let catalog = contexts().catalog;
+        let load = move || {
+            if self.state.try_get_untracked() == Some(State::Waiting) {
+                self.load();
+            }
+        };
+        effect(move || {
+            if !matches!(catalog.models(), Load::Loading) {
+                // The first cards come in the next frame, and those below them in the one after it.
+                after_frame(move || after_frame(load));
+            }
+        });
+        after(MAX_WAIT_MS, load).forget();
         lifecycle::on_change(move || {
             if self.state.try_get_untracked() == Some(State::Missing(None)) {
                 self.load();
@@ -57,7 +75,8 @@ impl Deferred {
     /// A person wants to see what is in it. Until then nobody is disturbed for its sake.
     pub fn want(self) {
         self.is_wanted.set_value(true);
-        if self.state.get_untracked() == State::Missing(None) {
+        let state = self.state.get_untracked();
+        if matches!(state, State::Waiting | State::Missing(None)) {
             self.load();
         }
     }

@@ -10,28 +10,54 @@ use serde_json::{Map, Value};
 use crate::browser::clock;
 use crate::browser::local::Place;
 
+/// Until when, by the services' addresses.
 const WAITS: &str = "atelier.waits";
 
-/// Waits that are not over, by the services' addresses.
-pub(super) fn kept() -> Vec<(String, Millis)> {
+/// Since when. By itself, because earlier versions read the other one.
+const SINCE: &str = "atelier.waits.since";
+
+pub(super) struct Wait {
+    pub address: String,
+    pub until: Millis,
+    /// When the service said so. An earlier version has not kept it.
+    pub since: Option<Millis>,
+}
+
+/// Waits that are not over.
+pub(super) fn kept() -> Vec<Wait> {
     let now = clock::now();
-    let waits = read().into_iter();
-    let waits = waits.filter_map(|(address, until)| Some((address, json::number(until)?)));
-    waits.filter(|(_, until)| *until > now).collect()
+    let mut since = read(SINCE);
+    let waits = read(WAITS).into_iter().filter_map(|(address, until)| {
+        let since = since.remove(&address).and_then(json::number);
+        Some(Wait {
+            until: json::number(until)?,
+            since,
+            address,
+        })
+    });
+    waits.filter(|wait| wait.until > now).collect()
 }
 
-pub(super) fn keep(address: &str, until: Millis) {
-    let mut record = Record::new();
-    for (address, until) in kept() {
-        record.put(&address, until.into());
+pub(super) fn keep(address: String, until: Millis, since: Millis) {
+    let (mut all, mut all_since) = (Record::new(), Record::new());
+    let mut waits = kept();
+    waits.retain(|wait| wait.address != address);
+    waits.push(Wait {
+        address,
+        until,
+        since: Some(since),
+    });
+    for wait in waits {
+        all.put(&wait.address, wait.until.into());
+        all_since.put_some(&wait.address, wait.since.map(Into::into));
     }
-    record.put(address, until.into());
     // Refused, it is still in the record of the task that was told.
-    Place::Browser.write(WAITS, &record.into_value().to_string());
+    Place::Browser.write(SINCE, &all_since.into_value().to_string());
+    Place::Browser.write(WAITS, &all.into_value().to_string());
 }
 
-fn read() -> Map<String, Value> {
-    let kept = Place::Browser.read(WAITS);
+fn read(key: &str) -> Map<String, Value> {
+    let kept = Place::Browser.read(key);
     let record = kept.and_then(|text| Record::read(json::read(&text)?));
     record.unwrap_or_default().rest()
 }

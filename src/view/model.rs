@@ -2,9 +2,12 @@
 
 mod draft;
 mod head;
+mod input_json;
 mod loaded;
 mod mode;
 mod one;
+mod presets;
+mod recall;
 mod result;
 
 use crate::contexts::contexts;

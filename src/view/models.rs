@@ -18,6 +18,7 @@ use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
 use super::parts::viewport::viewport;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::catalog::Load;
 use crate::shelf;
 
@@ -72,6 +73,17 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             typed.set(url);
         }
     });
+    // The typed letter is on the screen before what it finds.
+    let sought = RwSignal::new(typed.get_untracked());
+    effect(move || {
+        typed.track();
+        after_frame(move || {
+            let text = typed.try_get_untracked().unwrap_or_default();
+            if sought.try_with_untracked(|sought| *sought != text) == Some(true) {
+                sought.set(text);
+            }
+        });
+    });
     let mut write_url = leptos::leptos_dom::helpers::debounce(URL_DELAY, move |()| {
         let typed = typed.get_untracked();
         navigation.set_query("q", Some(typed.trim()).filter(|text| !text.is_empty()));
@@ -84,7 +96,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         let order = order(&list.models, &shelf::first());
         let (index, categories) = (index.clone(), categories.clone());
         move || {
-            let query = Query::new(&typed.read());
+            let query = Query::new(&sought.read());
             let wanted = category.get();
             if query.is_empty() {
                 categories.group(wanted.as_deref(), order.iter().copied())

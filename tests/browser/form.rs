@@ -321,3 +321,75 @@ async fn a_schema_that_cannot_be_had_is_said_and_tried_again() {
     page.click("button", "Try again").await;
     page.the("textbox", "prompt").await;
 }
+
+/// Guards against an input that is one thing in the form and another in its JSON.
+#[wasm_bindgen_test]
+async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
+    let page = Page::open("/models/image/fluxfield").await;
+    page.fill("textbox", "prompt", "gold").await;
+    page.fill("spinbutton", "strokes", "900").await;
+    page.click("radio", "JSON").await;
+    page.shows(
+        "textbox",
+        "Input as JSON",
+        "{\n  \"prompt\": \"gold\",\n  \"strokes\": 900\n}",
+    )
+    .await;
+    page.fill(
+        "textbox",
+        "Input as JSON",
+        r#"{"prompt": "indigo", "seed": 9007199254740993}"#,
+    )
+    .await;
+    page.fill("textbox", "Input as JSON", r#"{"prompt": "indi"#)
+        .await;
+    page.says("This is not JSON yet").await;
+    page.click("button", "Generate").await;
+    page.says("Not sent yet.").await;
+    assert_eq!(wire::calls_to("/v2/generate").await, 0);
+
+    // The form holds what could be read last.
+    page.click("radio", "Form").await;
+    page.shows("textbox", "prompt", "indigo").await;
+    page.shows("spinbutton", "seed", "9007199254740993").await;
+    page.shows("spinbutton", "strokes", "2400").await;
+}
+
+/// Guards against presets that are gone after a reload, and against a form that one overwrites for good.
+#[wasm_bindgen_test]
+async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
+    let page = Page::open("/models/image/fluxfield").await;
+    page.fill("textbox", "prompt", "gold and indigo").await;
+    page.fill("spinbutton", "strokes", "900").await;
+    page.click("button", "Presets").await;
+    page.fill("textbox", "Name of the preset", "Fine").await;
+    page.click("button", "Save").await;
+    page.the("button", "Fine").await;
+    drop(page);
+
+    let page = Page::reopen("/models/image/fluxfield").await;
+    page.fill("textbox", "prompt", "something else").await;
+    page.click("button", "Presets").await;
+    page.click("button", "Fine").await;
+    page.shows("textbox", "prompt", "gold and indigo").await;
+    page.shows("spinbutton", "strokes", "900").await;
+    page.says("Changed in the form: prompt").await;
+    page.click("button", "Put back what stood here").await;
+    page.shows("textbox", "prompt", "something else").await;
+    page.click("button", "Presets").await;
+    page.click("button", "Remove Fine").await;
+    until("no preset", || (!page.has("button", "Fine")).then_some(())).await;
+}
+
+/// Guards against words of a service that are shown as anything but marks and offers.
+#[wasm_bindgen_test]
+async fn a_word_that_is_begun_is_completed_and_marked() {
+    let page = Page::open("/models/image/tessera").await;
+    let prompt = page.the("textbox", "prompt").await;
+    page.fill("textbox", "prompt", "a window in ros").await;
+    page.click("button", "rose").await;
+    page.shows("textbox", "prompt", "a window in rose").await;
+    let field = prompt.parent_element().expect("what stands around it");
+    let marked = until("a mark", || find::select(&field, "mark").pop()).await;
+    assert_eq!(find::text_of(&marked), "rose");
+}

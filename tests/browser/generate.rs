@@ -50,4 +50,14 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     until("the picture", || (image.natural_width() > 0).then_some(())).await;
     // Nothing was generated again.
     assert_eq!(wire::calls_to("/v2/generate").await, 1);
+    drop(page);
+
+    // What was asked for before is called back with a key, and so is what was typed meanwhile.
+    let page = Page::reopen("/models/image/tessera").await;
+    page.fill("textbox", "prompt", "something").await;
+    let prompt = page.the("textbox", "prompt").await;
+    crate::page::press(&prompt, "ArrowUp", true);
+    page.shows("textbox", "prompt", "rose window, indigo").await;
+    crate::page::press(&prompt, "ArrowDown", true);
+    page.shows("textbox", "prompt", "something").await;
 }

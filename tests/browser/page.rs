@@ -10,6 +10,7 @@ use serde_json::json;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{
     Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement,
+    KeyboardEvent, KeyboardEventInit,
 };
 
 use crate::find::{self, until};
@@ -173,6 +174,19 @@ pub fn fill(control: &Element, text: &str) {
     happen(control, "input");
     happen(control, "change");
     happen(control, "blur");
+}
+
+/// Presses a key in an element, with or without Alt.
+pub fn press(element: &Element, key: &str, alt: bool) {
+    let how = KeyboardEventInit::new();
+    how.set_key(key);
+    how.set_alt_key(alt);
+    how.set_bubbles(true);
+    how.set_cancelable(true);
+    let event = KeyboardEvent::new_with_keyboard_event_init_dict("keydown", &how);
+    element
+        .dispatch_event(&event.expect("an event"))
+        .expect("a valid event");
 }
 
 fn happen(element: &Element, name: &str) {

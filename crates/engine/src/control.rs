@@ -3,6 +3,8 @@
 use atelier_contract::{Kind, Media, Parameter, parse_number};
 use serde_json::{Number, Value};
 
+use crate::output;
+
 /// The control that suits a parameter best. No parameter is without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
@@ -42,9 +44,15 @@ impl Control {
     }
 }
 
+/// Few enough to stand side by side. Shapes are drawn, so there may be more of them.
 fn is_short(values: &[Value]) -> bool {
     const MAX: usize = 6;
     const MAX_CHARACTERS: usize = 30;
+    const MAX_SHAPES: usize = 9;
+    let is_shape = |value: &Value| value.as_str().and_then(output::shape).is_some();
+    if values.len() <= MAX_SHAPES && values.iter().all(is_shape) {
+        return true;
+    }
     let characters: usize = values.iter().map(|value| text(value).chars().count()).sum();
     values.len() <= MAX && characters <= MAX_CHARACTERS
 }
@@ -168,6 +176,11 @@ mod tests {
             ),
             (
                 json!({"name": "a", "type": "enum", "allowedValues": [1, 2]}),
+                Control::Segmented,
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues":
+                    ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16", "21:9", "9:21"]}),
                 Control::Segmented,
             ),
             (

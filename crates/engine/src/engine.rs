@@ -48,7 +48,11 @@ pub enum Command {
     Finished(TaskKey),
     /// The service at this address has asked for no calls before this time. To be kept before
     /// anything else is done, for whoever makes calls next: see [`Engine::wait`].
-    Wait { address: String, until: Millis },
+    Wait {
+        address: String,
+        until: Millis,
+        since: Millis,
+    },
 }
 
 /// A command that waits for the next step. A record is looked up only then, so that what is kept is
@@ -59,7 +63,11 @@ enum Pending {
     Delete(TaskKey),
     Call(Call),
     Finished(TaskKey),
-    Wait(String, Millis),
+    Wait {
+        address: String,
+        until: Millis,
+        since: Millis,
+    },
 }
 
 /// What the engine keeps of a task beside its record.
@@ -195,7 +203,15 @@ impl Engine {
                 Pending::Delete(key) => Some(Command::Delete(key)),
                 Pending::Call(call) => Some(Command::Call(call)),
                 Pending::Finished(key) => Some(Command::Finished(key)),
-                Pending::Wait(address, until) => Some(Command::Wait { address, until }),
+                Pending::Wait {
+                    address,
+                    until,
+                    since,
+                } => Some(Command::Wait {
+                    address,
+                    until,
+                    since,
+                }),
             })
             .collect()
     }

@@ -21,20 +21,28 @@ const COMMON: [&str; 9] = [
     "width",
 ];
 
-/// The positions of the parameters that are folded away, in the form's order; none of a short form.
-pub fn folded(schema: &Schema) -> Vec<usize> {
+/// The positions of the parameters that are folded away, in the form's order; none of a short form. On a
+/// phone these are all that can be left alone but the first text: the prompt is written at the foot of
+/// the screen.
+pub fn folded(schema: &Schema, is_phone: bool) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
-    if parameters.len() <= MAX_AT_ONCE {
+    if !is_phone && parameters.len() <= MAX_AT_ONCE {
         return Vec::new();
     }
-    let is_first = |(parameter, required): &(&Parameter, bool)| {
+    let prompt = parameters
+        .iter()
+        .position(|(parameter, _)| parameter.is_long_text());
+    let is_first = |(at, (parameter, required)): &(usize, &(&Parameter, bool))| {
+        if is_phone {
+            return prompt == Some(*at) || (*required && parameter.default.is_none());
+        }
         *required
             || parameter.is_long_text()
             || parameter.media().is_some()
             || COMMON.contains(&parameter.name.as_str())
     };
     let folded: Vec<usize> = (parameters.iter().enumerate())
-        .filter(|(_, parameter)| !is_first(parameter))
+        .filter(|parameter| !is_first(parameter))
         .map(|(at, _)| at)
         .collect();
     if folded.len() < LEAST_FOLDED {
@@ -66,11 +74,17 @@ mod tests {
     #[test]
     fn a_short_form_is_whole_and_a_long_one_begins_with_what_is_wanted() {
         let names = ["a", "b", "seed", "c", "d", "style", "e", "f"];
-        assert!(folded(&schema(&names[..7])).is_empty());
-        assert_eq!(folded(&schema(&names)), [2, 3, 5, 6, 8, 9]);
+        assert!(folded(&schema(&names[..7]), false).is_empty());
+        assert_eq!(folded(&schema(&names), false), [2, 3, 5, 6, 8, 9]);
         let common = [
             "seed", "style", "width", "height", "quality", "duration", "a", "b",
         ];
-        assert!(folded(&schema(&common)).is_empty());
+        assert!(folded(&schema(&common), false).is_empty());
+    }
+
+    #[test]
+    fn on_a_phone_the_prompt_and_what_must_be_set_are_in_sight() {
+        assert_eq!(folded(&schema(&["a", "seed", "width"]), true), [2, 3, 4]);
+        assert!(folded(&schema(&["a", "seed"]), true).is_empty());
     }
 }

@@ -149,8 +149,12 @@ pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<Str
         parameter.default.as_ref()
     };
     let value = |name: &str| values.get(name).or_else(|| default(name));
-    let ratio = value("aspect_ratio").or_else(|| value("size"))?;
-    let (width, height) = ratio.as_str()?.split_once([':', 'x', '*', '/'])?;
+    shape(value("aspect_ratio").or_else(|| value("size"))?.as_str()?)
+}
+
+/// The shape that a value such as `16:9` or `1024x768` names, as style sheets write it.
+pub fn shape(value: &str) -> Option<String> {
+    let (width, height) = value.split_once([':', 'x', '*', '/'])?;
     let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
     Some(format!("{} / {}", side(width)?, side(height)?))
 }

@@ -79,8 +79,23 @@ pub fn again(
     Ok(inputs.filter_map(Result::ok).collect())
 }
 
+/// What filling a form has changed in it, as a sentence.
+pub fn changes(before: &Draft, after: &Draft) -> String {
+    if after.is_empty() {
+        return "Cleared.".to_owned();
+    }
+    match changed(before, after).as_slice() {
+        [] => "Loaded. The form held the same already.".to_owned(),
+        [one] => format!("Loaded. Changed in the form: {one}."),
+        [most @ .., last] => format!(
+            "Loaded. Changed in the form: {} and {last}.",
+            most.join(", ")
+        ),
+    }
+}
+
 /// The parameters that stand otherwise in one draft than in another, by name.
-pub fn changed(before: &Draft, after: &Draft) -> Vec<String> {
+fn changed(before: &Draft, after: &Draft) -> Vec<String> {
     let is_other = |name: &&str| before.get(name) != after.get(name);
     let mut names: Vec<&str> = after
         .iter()

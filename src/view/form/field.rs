@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter, check};
 use atelier_engine::control;
-use icondata_lu::LuUndo2;
+use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::boxed::{derived, dynamic, handler, memo, text};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -129,7 +129,7 @@ impl Field {
 
     /// The ids of what describes the control.
     pub fn described_by(&self) -> String {
-        format!("{0}-hint {0}-problem", self.id)
+        format!("{0}-bounds {0}-hint {0}-problem", self.id)
     }
 
     pub fn label_id(&self) -> String {
@@ -149,7 +149,8 @@ pub fn focus(id: &str) {
     }
 }
 
-/// What stands around every control: name, way back to the default, description, problem.
+/// What stands around every control: name, bounds, way back to the default, description when it is asked
+/// for, problem.
 #[component]
 pub fn FieldFrame(
     field: Field,
@@ -199,25 +200,51 @@ pub fn FieldFrame(
         })
     };
     let bounds = control::bounds(&field.parameter);
+    let bounds_id = format!("{}-bounds", field.id);
     let hint_id = format!("{}-hint", field.id);
     let problem_id = format!("{}-problem", field.id);
     let description = field.parameter.description.clone();
+    let is_explained = RwSignal::new(false);
+    let explain = (!description.trim().is_empty())
+        .then(|| explain_button(&field, hint_id.clone(), is_explained));
     view! {
         <div class="field">
             <div class="field-head">
-                {label} {star} {reset}
+                {label} {star}
+                <span class="bounds" id=bounds_id>{bounds}</span>
+                {explain} {reset}
                 {aside.map(|aside| view! { <span class="aside">{aside}</span> }.into_any())}
             </div>
             {children()}
-            <p class="hint" id=hint_id>
+            <p class="hint" id=hint_id dir="auto" hidden=when(move || !is_explained.get())>
                 {description}
-                {(!bounds.is_empty()).then(|| view! { <span class="bounds">{bounds}</span> }.into_any())}
             </p>
             <p class="problem" id=problem_id>
                 {text(move || field.problem.get().unwrap_or_default())}
             </p>
         </div>
     }
+}
+
+/// The button that shows what the parameter does. Who hears the page has heard it with the control.
+fn explain_button(field: &Field, hint_id: String, is_explained: RwSignal<bool>) -> AnyView {
+    let expanded = text(move || is_explained.get().to_string());
+    view! {
+        <button
+            class="reset explain"
+            type="button"
+            // Without the parameter's name: that names the control alone.
+            aria-label="What is this?"
+            title=field.parameter.description.clone()
+            aria-describedby=field.label_id()
+            aria-expanded=expanded
+            aria-controls=hint_id
+            on:click=handler(move |_| is_explained.update(|is| *is = !*is))
+        >
+            <Glyph icon=LuInfo />
+        </button>
+    }
+    .into_any()
 }
 
 /// The button that takes back what was entered.

@@ -24,6 +24,7 @@ use crate::boxed::{dynamic, effect, handler, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
 use crate::view::parts::list::{Item, list};
+use crate::view::parts::viewport;
 
 /// Fields that are built at once, which is more than a screen shows, and in each frame after that: a form
 /// of many is there as soon as one of few.
@@ -45,7 +46,7 @@ pub fn Fields(
     if total == 0 {
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
-    let folded = folded::folded(&schema);
+    let folded = folded::folded(&schema, viewport::is_phone());
     let (more, first): (Vec<usize>, Vec<usize>) = (0..total).partition(|at| folded.contains(at));
     let fold = first.len();
     let more_names: Vec<String> = (more.iter())
@@ -108,7 +109,9 @@ pub fn Fields(
     view! {
         {parts(0..fold)}
         <details class="more-fields">
-            <summary>"More" <span class="muted">{changed}</span></summary>
+            <summary>
+                "More" <span class="muted">{changed}</span>
+            </summary>
             <div class="form-scroll">{parts(fold..total)}</div>
         </details>
     }
@@ -154,7 +157,13 @@ fn control(field: Field) -> AnyView {
 
 /// Every problem of the input in one place; takes the focus when it appears.
 #[component]
-pub fn ProblemSummary(schema: Arc<Schema>, problems: RwSignal<Vec<Problem>>) -> impl IntoView {
+pub fn ProblemSummary(
+    schema: Arc<Schema>,
+    problems: RwSignal<Vec<Problem>>,
+    /// Brings the controls into sight, where they are not.
+    #[prop(into)]
+    reveal: Callback<()>,
+) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     effect(move || {
         if !problems.read().is_empty()
@@ -172,6 +181,7 @@ pub fn ProblemSummary(schema: Arc<Schema>, problems: RwSignal<Vec<Problem>>) -> 
                 let id = Field::id_of(at);
                 let focus = move |event: leptos::ev::MouseEvent| {
                     event.prevent_default();
+                    reveal.run(());
                     field::focus(&id);
                 };
                 let href = format!("#{}", Field::id_of(at));

@@ -1,5 +1,5 @@
 use atelier_contract::Entry;
-use atelier_engine::control;
+use atelier_engine::{control, output};
 use leptos::prelude::*;
 
 use super::choice::chosen;
@@ -18,6 +18,8 @@ pub fn Segmented(field: Field) -> impl IntoView {
         .enumerate()
         .map(|(at, value)| {
             let text = control::text(&value);
+            let shape = output::shape(&text)
+                .map(|ratio| view! { <i class="shape" style:aspect-ratio=ratio></i> }.into_any());
             let change = field.clone();
             // The summary's links lead to the first choice.
             let id = (at == 0).then(|| field.id.clone());
@@ -30,7 +32,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
                         prop:checked=when(move || selected.get() == Some(at))
                         on:change=handler(move |_| change.set(Entry::Value(value.clone())))
                     />
-                    <span>{text}</span>
+                    <span>{shape} {text}</span>
                 </label>
             }
             .into_any()

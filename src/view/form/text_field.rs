@@ -1,7 +1,9 @@
+use atelier_engine::vocabulary::{Offer, Vocabulary};
+use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::boxed::{handler, text};
+use crate::boxed::{dynamic, handler, text};
 
 /// Several lines, growing with what is typed.
 #[component]
@@ -14,23 +16,121 @@ pub fn LongText(field: Field) -> impl IntoView {
             n => n.to_string(),
         })
     };
+    let vocabulary = Vocabulary::of(&field.parameter);
+    let element = NodeRef::<Textarea>::new();
+    let marks = NodeRef::<Div>::new();
+    let offer = RwSignal::new(Offer::default());
+    let on_input = {
+        let vocabulary = vocabulary.clone();
+        move |event| {
+            let text = event_target_value(&event);
+            if let (Some(vocabulary), Some(element)) = (&vocabulary, element.get_untracked()) {
+                let caret = element.selection_start().ok().flatten().unwrap_or_default();
+                let now = vocabulary.offer(&text, caret as usize);
+                if *offer.read_untracked() != now {
+                    offer.set(now);
+                }
+            }
+            input.set_text(text);
+        }
+    };
+    // The marks lie under the text, and move with it.
+    let scroll = move |_| {
+        if let (Some(element), Some(marks)) = (element.get_untracked(), marks.get_untracked()) {
+            marks.set_scroll_top(element.scroll_top());
+        }
+    };
+    let understood = vocabulary.map(|vocabulary| {
+        let text = field.value();
+        let marked = dynamic(move || marked(&vocabulary, &text.read()));
+        view! {
+            <div class="marks" aria-hidden="true" node_ref=marks>
+                {marked}
+            </div>
+        }
+        .into_any()
+    });
+    let offered = understood
+        .is_some()
+        .then(|| offered(field.clone(), offer, element));
     view! {
         <FieldFrame
             field=field.clone()
             aside=view! { <span class="muted" title="Characters" aria-hidden="true">{count}</span> }.into_any()
         >
-            <textarea
-                id=field.id.clone()
-                rows="4"
-                required=field.required
-                aria-describedby=field.described_by()
-                aria-invalid=field.invalid()
-                prop:value=field.value()
-                on:input=handler(move |event| input.set_text(event_target_value(&event)))
-                on:blur=handler(move |_| leave.leave())
-            ></textarea>
+            <div class="long-text">
+                {understood}
+                <textarea
+                    id=field.id.clone()
+                    node_ref=element
+                    rows="4"
+                    dir="auto"
+                    placeholder=field.parameter.description.clone()
+                    required=field.required
+                    aria-describedby=field.described_by()
+                    aria-invalid=field.invalid()
+                    aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
+                    prop:value=field.value()
+                    on:input=handler(on_input)
+                    on:scroll=handler(scroll)
+                    on:blur=handler(move |_| leave.leave())
+                ></textarea>
+            </div>
+            {offered}
         </FieldFrame>
     }
+}
+
+/// The text once more, unseen, with the words marked that the model understands.
+fn marked(vocabulary: &Vocabulary, text: &str) -> AnyView {
+    let mut parts = Vec::new();
+    let mut at = 0;
+    for range in vocabulary.find(text) {
+        parts.push(text[at..range.start].to_owned().into_any());
+        parts.push(view! { <mark>{text[range.clone()].to_owned()}</mark> }.into_any());
+        at = range.end;
+    }
+    // A line break at the end would have no height of its own.
+    parts.push(format!("{}\u{200b}", &text[at..]).into_any());
+    parts.collect_view().into_any()
+}
+
+/// Words that may be meant; one that is pressed takes the place of what was typed of it.
+fn offered(field: Field, offer: RwSignal<Offer>, element: NodeRef<Textarea>) -> AnyView {
+    let words = dynamic(move || {
+        let words = offer.read().words.clone().into_iter();
+        let field = field.clone();
+        words
+            .map(|word| {
+                let (field, put) = (field.clone(), word.clone());
+                let choose = move |_| {
+                    let (text, caret) = offer.get_untracked().put(&untrack(|| field.text()), &put);
+                    field.set_text(text);
+                    offer.set(Offer::default());
+                    if let Some(element) = element.get_untracked() {
+                        let _ = element.focus();
+                        let caret = u32::try_from(caret).unwrap_or_default();
+                        request_animation_frame(move || {
+                            let _ = element.set_selection_range(caret, caret);
+                        });
+                    }
+                };
+                view! {
+                    <button class="offered" type="button" on:click=handler(choose)>
+                        {word}
+                    </button>
+                }
+                .into_any()
+            })
+            .collect_view()
+            .into_any()
+    });
+    view! {
+        <div class="offers" role="group" aria-label="Words the model understands">
+            {words}
+        </div>
+    }
+    .into_any()
 }
 
 /// One line.
@@ -42,6 +142,7 @@ pub fn Text(field: Field) -> impl IntoView {
             <input
                 type="text"
                 id=field.id.clone()
+                dir="auto"
                 required=field.required
                 autocomplete="off"
                 aria-describedby=field.described_by()

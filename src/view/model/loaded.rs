@@ -1,5 +1,5 @@
-//! What comes into the form from elsewhere: the input of an earlier task, or its seed alone. It is said
-//! what that has changed, and it can be taken back.
+//! What comes into the form from elsewhere: the input of an earlier task or its seed alone, a preset; or
+//! its clearing. It is said what that has changed, and it can be taken back.
 
 use std::sync::Arc;
 
@@ -18,8 +18,8 @@ pub enum Loaded {
     Input {
         /// What stood in the form before.
         before: Draft,
-        /// The parameters that stand otherwise now.
-        changed: Vec<String>,
+        /// What this has changed, for a person.
+        said: String,
         /// What today's schema takes otherwise than the task's.
         differences: Vec<String>,
     },
@@ -30,16 +30,7 @@ pub enum Loaded {
 pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     let (runner, navigation) = (contexts().runner, contexts().navigation);
     let loaded = RwSignal::new(Loaded::Nothing);
-    let put = move |now: Draft, differences: Vec<String>| {
-        let before = draft.get_untracked();
-        let changed = rerun::changed(&before, &now);
-        draft.set(now);
-        loaded.set(Loaded::Input {
-            before,
-            changed,
-            differences,
-        });
-    };
+    let put = move |now, differences| put(loaded, draft, now, differences);
     let known = memo(move || !runner.keys().is_empty());
     effect(move || {
         if let Some(value) = navigation.query("seed") {
@@ -74,6 +65,18 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     loaded
 }
 
+/// Fills the form. `differences`: what the schema takes otherwise than the input asks for.
+pub fn put(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, now: Draft, differences: Vec<String>) {
+    let before = draft.get_untracked();
+    let said = rerun::changes(&before, &now);
+    draft.set(now);
+    loaded.set(Loaded::Input {
+        before,
+        said,
+        differences,
+    });
+}
+
 /// What was loaded, above the form.
 pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
     let said = move || match loaded.get() {
@@ -84,9 +87,9 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
         .into_any(),
         Loaded::Input {
             before,
-            changed,
+            said,
             differences,
-        } => input(loaded, draft, before, &changed, differences),
+        } => input(loaded, draft, before, said, differences),
     };
     view! {
         <div class="note loaded-note" role="status">
@@ -100,20 +103,10 @@ fn input(
     loaded: RwSignal<Loaded>,
     draft: RwSignal<Draft>,
     before: Draft,
-    changed: &[String],
+    said: String,
     differences: Vec<String>,
 ) -> AnyView {
-    let sentence = match changed {
-        [] => "Loaded. The form held the same already.".to_owned(),
-        [one] => format!("Loaded. Changed in the form: {one}."),
-        [most @ .., last] => {
-            format!(
-                "Loaded. Changed in the form: {} and {last}.",
-                most.join(", ")
-            )
-        }
-    };
-    let back = (!changed.is_empty()).then(|| {
+    let back = (before != draft.get_untracked()).then(|| {
         let back = move |_| {
             draft.set(before.clone());
             loaded.set(Loaded::Nothing);
@@ -138,7 +131,7 @@ fn input(
     });
     view! {
         <div class="row">
-            <p>{sentence}</p>
+            <p>{said}</p>
             {back}
         </div>
         {differences}

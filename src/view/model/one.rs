@@ -5,19 +5,22 @@ use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::press::Presses;
 use atelier_engine::seed;
 use icondata_lu::LuSparkles;
-use leptos::html::Form;
+use leptos::html::{Dialog, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
-use super::loaded::{self, Loaded};
+use super::input_json::InputJson;
+use super::loaded;
+use super::presets;
+use super::recall::recall;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::{clock, random};
 use crate::catalog::Load;
 use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::viewport::rem;
+use crate::view::parts::viewport;
 
 /// The form for one generation.
 #[component]
@@ -27,9 +30,11 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let catalog = contexts().catalog;
     let problems = RwSignal::new(Vec::<Problem>::new());
     let attempted = RwSignal::new(false);
-    let refused = RwSignal::new(None::<String>);
+    let refused = RwSignal::new(None::<Refusal>);
     let loaded = loaded::follow(schema.clone(), draft);
     let answer = Answer::default();
+    let json = InputJson::follow(schema.clone(), draft);
+    let presets_dialog = NodeRef::<Dialog>::new();
 
     let form = NodeRef::<Form>::new();
     let presses = StoredValue::new(Presses::default());
@@ -41,6 +46,10 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             refused.set(None);
             answer.hush();
             let send_defaults = session.settings_untracked().send_defaults;
+            if let Some(problem) = json.problem_untracked() {
+                refused.set(Some(Refusal::Json(problem)));
+                return;
+            }
             let typed = draft.get_untracked();
             // A seed that is left alone is drawn here, so that it is known afterwards.
             let settled = seed::settled(&typed, &schema, random::bits());
@@ -50,13 +59,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     problems.set(Vec::new());
                     // A service that takes guests says so beside its list of models.
                     let is_asking = untrack(|| matches!(catalog.models(), Load::Loading));
-                    refused.set(Some(if is_asking {
-                        "It is not known yet whether this service needs an account; press Generate \
-                         again in a moment."
-                            .into()
-                    } else {
-                        "User ID and Access token are not set yet.".into()
-                    }));
+                    refused.set(Some(Refusal::Account { is_asking }));
                 }
                 Ok(input) => {
                     problems.set(Vec::new());
@@ -80,16 +83,16 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         }
     };
     let reset = move |_| {
-        draft.set(Draft::default());
+        loaded::put(loaded, draft, Draft::default(), Vec::new());
         problems.set(Vec::new());
         attempted.set(false);
-        loaded.set(Loaded::Nothing);
     };
+    let recall = recall(model.clone(), schema.clone(), draft);
     // A key that is held down is pressed once.
     let keydown = move |event: leptos::ev::KeyboardEvent| {
         let target = event.target();
         let is_text = target.is_some_and(|target| target.has_type::<HtmlTextAreaElement>());
-        if event.key() != "Enter" {
+        if recall(&event) || event.key() != "Enter" {
             return;
         }
         let is_sending = event.ctrl_key() || event.meta_key();
@@ -115,6 +118,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             },
         })
     };
+    let dialog = presets::dialog(presets_dialog, &model, draft, move |preset| {
+        loaded::put(loaded, draft, preset, Vec::new());
+    });
     view! {
         <form
             class="panel form"
@@ -125,27 +131,14 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             on:keydown=handler(keydown)
         >
             <div class="form-scroll">
+            <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)}</div>
             {loaded::note(loaded, draft)}
-            <ProblemSummary schema=schema.clone() problems />
-            {dynamic(move || {
-                refused
-                    .get()
-                    .map(|text| {
-                        view! {
-                            <div class="summary" role="alert">
-                                <p>
-                                    <strong>"Not sent yet. "</strong>
-                                    {text}
-                                    " They are set in "
-                                    <a href="/settings">"Settings"</a>
-                                    "; what you typed here stays."
-                                </p>
-                            </div>
-                        }.into_any()
-                    })
-                    .into_any()
-            })}
-            <Fields schema draft attempted />
+            <ProblemSummary schema=schema.clone() problems reveal=move |()| json.is_shown.set(false) />
+            {dynamic(move || refused.get().map(Refusal::view).into_any())}
+            {json.view(&schema, draft)}
+            <div class="form-fields" hidden=when(move || json.is_shown.get())>
+                <Fields schema draft attempted />
+            </div>
             </div>
             <div class="form-foot">
                 <button class="button primary" type="submit">
@@ -164,6 +157,50 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 {answer.view()}
             </div>
         </form>
+        {dialog}
+    }
+}
+
+/// Why nothing was sent, though the form itself could be.
+#[derive(Clone)]
+enum Refusal {
+    /// User ID and token are missing; `is_asking`: the service may yet say that it takes guests.
+    Account { is_asking: bool },
+    /// What is wrong with the text.
+    Json(String),
+}
+
+impl Refusal {
+    fn view(self) -> AnyView {
+        let why = match self {
+            Self::Json(problem) => {
+                view! { {problem} " The form holds what was read last." }.into_any()
+            }
+            Self::Account { is_asking } => {
+                let why = if is_asking {
+                    "It is not known yet whether this service needs an account; press Generate again in a \
+                     moment."
+                } else {
+                    "User ID and Access token are not set yet."
+                };
+                view! {
+                    {why}
+                    " They are set in "
+                    <a href="/settings">"Settings"</a>
+                    "; what you typed here stays."
+                }
+                .into_any()
+            }
+        };
+        view! {
+            <div class="summary" role="alert">
+                <p>
+                    <strong>"Not sent yet. "</strong>
+                    {why}
+                </p>
+            </div>
+        }
+        .into_any()
     }
 }
 
@@ -173,7 +210,7 @@ fn focus_first(schema: &Schema) {
     let first = schema
         .parameters()
         .position(|(parameter, _)| parameter.is_long_text());
-    let Some(id) = first.map(Field::id_of).filter(|_| !is_narrow()) else {
+    let Some(id) = first.map(Field::id_of).filter(|_| !viewport::is_one_pane()) else {
         return;
     };
     request_animation_frame(move || {
@@ -188,14 +225,7 @@ fn focus_first(schema: &Schema) {
 /// Where the result stands below the form, it comes into view.
 fn bring_into_view() {
     let result = document().query_selector("[data-mode=one] .result");
-    if let (true, Ok(Some(result))) = (is_narrow(), result) {
+    if let (true, Ok(Some(result))) = (viewport::is_one_pane(), result) {
         request_animation_frame(move || result.scroll_into_view());
     }
-}
-
-/// Form and result stand one above the other; the stylesheet says the same.
-fn is_narrow() -> bool {
-    const TWO_PANES: f64 = 64.0;
-    let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    width.is_some_and(|width| width < TWO_PANES * rem())
 }

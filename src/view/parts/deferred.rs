@@ -14,7 +14,7 @@ pub fn deferred(view: impl Fn(Program) -> AnyView + Send + Sync + 'static) -> An
     deferred.want();
     dynamic(move || match deferred.state() {
         State::Here => deferred.program().map(&view).into_any(),
-        State::Coming | State::Missing(None) => {
+        State::Waiting | State::Coming | State::Missing(None) => {
             view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
                 .into_any()
         }

@@ -95,3 +95,18 @@ pub fn rem() -> f64 {
         .filter(|size| *size >= 1.0)
         .unwrap_or(16.0)
 }
+
+/// Form and result stand one above the other; the stylesheet says the same.
+pub fn is_one_pane() -> bool {
+    is_narrower_than(64.0)
+}
+
+/// The stylesheet says the same.
+pub fn is_phone() -> bool {
+    is_narrower_than(40.0)
+}
+
+fn is_narrower_than(rems: f64) -> bool {
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    width.is_some_and(|width| width < rems * rem())
+}

@@ -73,10 +73,14 @@ impl Engine {
         }
     }
 
-    /// The service at this address has asked for no calls before this time, as a page knew that led
-    /// before this one.
-    pub fn wait(&mut self, address: &str, until: Millis, now: Millis) {
+    /// The service at this address has asked for no calls before this time, as a page knew since then
+    /// that led before this one.
+    ///
+    /// Where that is yet to come by this clock, it was set back meanwhile: at most the whole wait is left.
+    pub fn wait(&mut self, address: &str, until: Millis, since: Option<Millis>, now: Millis) {
         self.advance(now);
+        let back = since.map_or(0, |since| since.saturating_sub(now));
+        let until = until.saturating_sub(back);
         if until > now {
             self.limiter(address, now).block(now, until);
         }
@@ -87,15 +91,9 @@ impl Engine {
         let Some(task) = self.task(key) else {
             return;
         };
-        // What is yet to come by this clock was before it was set back: at most the whole wait is
-        // left.
-        let back = task
-            .waits_since
-            .map_or(0, |since| since.saturating_sub(now));
-        let until = task.not_before.map(|until| until.saturating_sub(back));
-        if let Some(until) = until.filter(|until| *until > now) {
-            let address = task.account.address.clone();
-            self.wait(&address, until, now);
+        if let Some(until) = task.not_before {
+            let (address, since) = (task.account.address.clone(), task.waits_since);
+            self.wait(&address, until, since, now);
         }
     }
 

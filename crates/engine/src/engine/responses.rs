@@ -120,7 +120,11 @@ impl Engine {
         }
         if let (Some(until), Some(_)) = (until, waiting) {
             let address = call.account.address.clone();
-            self.pending.push(Pending::Wait(address, until));
+            self.pending.push(Pending::Wait {
+                address,
+                until,
+                since: now,
+            });
         }
         if call.account != self.account {
             return; // It says nothing of the service and the credentials that are set now.

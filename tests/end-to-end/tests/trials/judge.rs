@@ -40,6 +40,13 @@ impl Excuses {
         self.unkept.extend(unkept.cloned());
     }
 
+    /// The only tab goes while the page says that it has not been able to write everything again since
+    /// storage was cleared: nobody knows anything any more.
+    pub fn forget_all(&mut self, now: Duration, ledger: &Ledger) {
+        self.forgotten.push((Duration::ZERO, now));
+        self.unkept.extend(ledger.asked.keys().cloned());
+    }
+
     fn is_unheard(&self, refused: &Call) -> bool {
         let soon = |gone: &Duration| *gone >= refused.at && *gone <= refused.at + UNDER_WAY;
         let within =

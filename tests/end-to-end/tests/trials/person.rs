@@ -71,14 +71,27 @@ impl Tabs<'_> {
                 return Ok(Seen::Yes(()));
             }
             self.answer().await?;
-            let field = self.browser.find(&starting("textbox", "prompt")).await?;
+            // Each as it is now: where a question has come meanwhile, there is no use in waiting for
+            // what it covers.
+            let fields = self
+                .browser
+                .find_all(&starting("textbox", "prompt"))
+                .await?;
+            let Some(field) = fields.first() else {
+                return Ok(Seen::NotYet("the form is covered".into()));
+            };
             field.clear().await?;
             field.send_keys(prompt).await?;
-            self.browser.press(&by("button", "Generate")).await?;
+            let buttons = self.browser.find_all(&by("button", "Generate")).await?;
+            let Some(button) = buttons.first() else {
+                return Ok(Seen::NotYet("the button is covered".into()));
+            };
+            button.click().await?;
             Ok(Seen::NotYet("the press missed the button".into()))
         })
         .await?;
         until(format!("{prompt} to be taken"), TIMEOUT, async || {
+            self.answer().await?;
             let is_shown = self.browser.run(IS_SHOWN, vec![json!(prompt)]).await?;
             Ok(if is_shown == json!(true) {
                 Seen::Yes(())

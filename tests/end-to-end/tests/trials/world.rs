@@ -36,6 +36,8 @@ struct World<'a> {
     excuses: Excuses,
     /// Since when storage may not keep what it is told.
     unkept_since: Option<Duration>,
+    /// Whether storage was cleared since then.
+    is_cleared: bool,
     unconfirmed: Vec<String>,
     /// What has happened, with times.
     trace: Vec<String>,
@@ -58,6 +60,7 @@ pub async fn run(seed: u64, keys: Keys) -> Result<Verdict> {
         ledger: Ledger::default(),
         excuses: Excuses::default(),
         unkept_since: None,
+        is_cleared: false,
         unconfirmed: Vec::new(),
         trace: Vec::new(),
     };
@@ -131,6 +134,7 @@ impl World<'_> {
             }
             Injection::ClearStorage(what) => {
                 self.unkept_since.get_or_insert(self.proxy.now());
+                self.is_cleared = true;
                 let types = match what {
                     Cleared::Tasks => "indexeddb",
                     Cleared::Everything => "all",
@@ -169,9 +173,14 @@ impl World<'_> {
                 let now = self.proxy.now();
                 let calls = self.proxy.calls();
                 self.trace.push(format!("{now:?} not kept since {since:?}"));
-                self.excuses.forget(since, now, &self.ledger, &calls);
+                if self.is_cleared && self.tabs.len() == 1 {
+                    self.excuses.forget_all(now, &self.ledger);
+                } else {
+                    self.excuses.forget(since, now, &self.ledger, &calls);
+                }
             } else if self.tabs.conditions().breakage.is_none() {
                 self.unkept_since = None;
+                self.is_cleared = false;
             }
         }
         self.excuses.gone.push(self.proxy.now());

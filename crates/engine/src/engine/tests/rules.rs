@@ -15,7 +15,7 @@ pub struct Hand {
     pub now: Millis,
     pub saved: Vec<Task>,
     pub deleted: Vec<TaskKey>,
-    pub waits: Vec<(String, Millis)>,
+    pub waits: Vec<(String, Millis, Millis)>,
 }
 
 impl Hand {
@@ -36,7 +36,11 @@ impl Hand {
                 Command::Call(call) => calls.push(call),
                 Command::Save(task) => self.saved.push(task),
                 Command::Delete(key) => self.deleted.push(key),
-                Command::Wait { address, until } => self.waits.push((address, until)),
+                Command::Wait {
+                    address,
+                    until,
+                    since,
+                } => self.waits.push((address, until, since)),
                 Command::Finished(_) => {}
             }
         }
@@ -373,7 +377,7 @@ fn a_refusal_is_told_apart_from_any_record() {
     hand.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
     let told = hand.now;
     assert!(hand.calls().is_empty());
-    let (address, until) = hand.waits.remove(0);
+    let (address, until, since) = hand.waits.remove(0);
     assert!(until >= told + 12_000);
     hand.engine = Engine::new(account());
     let mut unwritten = task("a", START);
@@ -382,10 +386,26 @@ fn a_refusal_is_told_apart_from_any_record() {
         word: atelier_contract::StatusWord::Processing,
     };
     hand.engine.load(vec![unwritten], hand.now);
-    hand.engine.wait(&address, until, hand.now);
+    hand.engine.wait(&address, until, Some(since), hand.now);
     assert!(hand.calls().is_empty());
     hand.next_call();
     assert!(hand.now >= told + 12_000);
+}
+
+/// Guards against a wait of twelve seconds that lasted three quarters of an hour: a page had kept when it
+/// ends, the clock was set back, and the next page believed that.
+#[test]
+fn a_wait_that_was_kept_is_no_longer_once_the_clock_was_set_back() {
+    let hour = 3_600_000;
+    for since in [Some(START), None] {
+        let (until, now) = (START + 12_000, START - hour);
+        let mut engine = Engine::new(account());
+        engine.wait("", until, since, now);
+        let blocked = engine.limiters[""].blocked_until(now);
+        let whole = now + 12_000;
+        // An earlier version does not say since when: then the clock is believed.
+        assert_eq!(blocked, Some(since.map_or(until, |_| whole)));
+    }
 }
 
 /// A submission is written down before it leaves. On a busy machine that took half a second, and it

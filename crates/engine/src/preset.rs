@@ -1,0 +1,167 @@
+//! Presets: inputs of a model that a person has given a name, to be put into the form again.
+
+use atelier_contract::{Draft, ModelId, json};
+use serde_json::{Value, json};
+
+/// What a file says that holds presets.
+const FORMAT: &str = "atelier-presets";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preset {
+    pub name: String,
+    pub draft: Draft,
+}
+
+/// The presets of one model, by name, each name once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Presets(Vec<Preset>);
+
+impl Presets {
+    /// Reads what [`Presets::to_value`] has written. What can't be read is left out.
+    pub fn from_value(value: &Value) -> Self {
+        let mut presets = Self::default();
+        for entry in value.as_array().into_iter().flatten() {
+            let draft = Draft::from_value(entry["draft"].clone());
+            if let (Some(name), Some(draft)) = (entry["name"].as_str(), draft) {
+                presets.put(name, draft);
+            }
+        }
+        presets
+    }
+
+    pub fn to_value(&self) -> Value {
+        let presets = self.0.iter();
+        presets
+            .map(|preset| json!({ "name": preset.name, "draft": preset.draft.to_value() }))
+            .collect()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Preset> {
+        self.0.iter()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Draft> {
+        let preset = self.0.iter().find(|preset| preset.name == name)?;
+        Some(&preset.draft)
+    }
+
+    /// Keeps a draft under a name, in the place of what had that name. A name of blanks alone is none.
+    pub fn put(&mut self, name: &str, draft: Draft) {
+        let name = name.trim();
+        if name.is_empty() {
+            return;
+        }
+        self.remove(name);
+        let preset = Preset {
+            name: name.to_owned(),
+            draft,
+        };
+        let at = (self.0).partition_point(|known| {
+            (known.name.to_lowercase(), known.name.as_str()) < (name.to_lowercase(), name)
+        });
+        self.0.insert(at, preset);
+    }
+
+    pub fn remove(&mut self, name: &str) {
+        self.0.retain(|preset| preset.name != name);
+    }
+
+    /// All of them as a file's text, for [`Presets::import`] in another browser.
+    pub fn export(&self, model: &ModelId) -> String {
+        let file = json!({
+            "format": FORMAT,
+            "model": model.to_string(),
+            "presets": self.to_value(),
+        });
+        format!("{file:#}\n")
+    }
+
+    /// Takes the presets of a file in addition; how many there were. One whose name is taken gets
+    /// another, unless it is the same.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for a person, if the text is no file of presets or holds none.
+    pub fn import(&mut self, text: &str) -> Result<usize, String> {
+        let file = json::read(text).filter(|file| file["format"] == FORMAT);
+        let file = file.ok_or("This is not a file of presets.")?;
+        let found = Self::from_value(&file["presets"]);
+        if found.is_empty() {
+            return Err("There are no presets in this file.".to_owned());
+        }
+        let count = found.0.len();
+        for Preset { name, draft } in found.0 {
+            let mut free = name.clone();
+            let mut number = 1;
+            while self.get(&free).is_some_and(|known| *known != draft) {
+                number += 1;
+                free = format!("{name} ({number})");
+            }
+            self.put(&free, draft);
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atelier_contract::Entry;
+
+    fn draft(prompt: &str) -> Draft {
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text(prompt.into()));
+        draft
+    }
+
+    fn names(presets: &Presets) -> Vec<&str> {
+        presets.iter().map(|preset| preset.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_name_has_one_preset_and_they_are_in_order() {
+        let mut presets = Presets::default();
+        presets.put(" Night ", draft("a"));
+        presets.put("dawn", draft("b"));
+        presets.put("Night", draft("c"));
+        presets.put("  ", draft("d"));
+        assert_eq!(names(&presets), ["dawn", "Night"]);
+        assert_eq!(presets.get("Night"), Some(&draft("c")));
+        assert_eq!(Presets::from_value(&presets.to_value()), presets);
+        presets.remove("dawn");
+        assert_eq!(names(&presets), ["Night"]);
+    }
+
+    #[test]
+    fn a_file_brings_them_to_another_browser_and_overwrites_nothing() {
+        let model = ModelId {
+            category: "image".into(),
+            subcategory: "a".into(),
+        };
+        let mut here = Presets::default();
+        here.put("night", draft("a"));
+        here.put("dawn", draft("b"));
+        let mut there = Presets::default();
+        there.put("night", draft("mine"));
+        there.put("dawn", draft("b"));
+        assert_eq!(there.import(&here.export(&model)), Ok(2));
+        assert_eq!(names(&there), ["dawn", "night", "night (2)"]);
+        assert_eq!(there.get("night"), Some(&draft("mine")));
+        // Once more changes nothing.
+        let before = there.clone();
+        assert_eq!(there.import(&here.export(&model)), Ok(2));
+        assert_eq!(there, before);
+        for text in [
+            "",
+            "[]",
+            "{\"format\": 1}",
+            "{\"format\": \"atelier-presets\"}",
+        ] {
+            assert!(there.import(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The form's input as a JSON text, kept in step with the form through the last text that was an object.
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Schema};
+use atelier_engine::input_json;
+use leptos::prelude::*;
+
+use crate::boxed::{effect, handler, text, when};
+
+/// How the input is written.
+#[derive(Clone, Copy)]
+pub struct InputJson {
+    pub is_shown: RwSignal<bool>,
+    text: RwSignal<String>,
+    /// What is wrong with the text; what the form holds is the last that was right.
+    problem: RwSignal<Option<String>>,
+    /// What the text has given.
+    read: RwSignal<Option<Draft>>,
+}
+
+impl InputJson {
+    pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> Self {
+        let this = Self {
+            is_shown: RwSignal::new(false),
+            text: RwSignal::new(String::new()),
+            problem: RwSignal::new(None),
+            read: RwSignal::new(None),
+        };
+        effect(move || {
+            if !this.is_shown.get() {
+                return;
+            }
+            let draft = draft.read();
+            // What the person is writing is left as it is written.
+            if this.read.read_untracked().as_ref() != Some(&*draft) {
+                this.text.set(input_json::write(&draft, &schema));
+                this.read.set(Some(draft.clone()));
+                this.problem.set(None);
+            }
+        });
+        this
+    }
+
+    /// What keeps this text from being sent, if it is what the person sees.
+    pub fn problem_untracked(&self) -> Option<String> {
+        let is_shown = self.is_shown.get_untracked();
+        self.problem.get_untracked().filter(|_| is_shown)
+    }
+
+    /// The choice between the two ways.
+    pub fn choice(self) -> AnyView {
+        let way = |label: &'static str, is_json: bool| {
+            view! {
+                <label>
+                    <input
+                        type="radio"
+                        name="input-as"
+                        prop:checked=when(move || self.is_shown.get() == is_json)
+                        on:change=handler(move |_| self.is_shown.set(is_json))
+                    />
+                    <span>{label}</span>
+                </label>
+            }
+            .into_any()
+        };
+        view! {
+            <div class="segments small" role="radiogroup" aria-label="Write the input as">
+                {way("Form", false)}
+                {way("JSON", true)}
+            </div>
+        }
+        .into_any()
+    }
+
+    pub fn view(self, schema: &Schema, draft: RwSignal<Draft>) -> AnyView {
+        let names: Vec<&str> = schema
+            .parameters()
+            .map(|(parameter, _)| parameter.name.as_str())
+            .collect();
+        let hint = match names.as_slice() {
+            [] => "This model takes no parameters.".to_owned(),
+            names => format!(
+                "What is left out keeps its default. Parameters: {}.",
+                names.join(", ")
+            ),
+        };
+        let write = move |event| {
+            let typed = event_target_value(&event);
+            match input_json::read(&typed) {
+                Ok(read) => {
+                    self.problem.set(None);
+                    self.read.set(Some(read.clone()));
+                    draft.set(read);
+                }
+                Err(problem) => self.problem.set(Some(problem)),
+            }
+            self.text.set(typed);
+        };
+        view! {
+            <div class="field" hidden=when(move || !self.is_shown.get())>
+                <label class="label" for="input-json">
+                    "Input as JSON"
+                </label>
+                <textarea
+                    id="input-json"
+                    class="mono"
+                    rows="12"
+                    spellcheck="false"
+                    aria-describedby="input-json-hint input-json-problem"
+                    aria-invalid=text(move || self.problem.read().is_some().to_string())
+                    prop:value=self.text
+                    on:input=handler(write)
+                ></textarea>
+                <p class="hint" id="input-json-hint">
+                    {hint}
+                </p>
+                <p class="problem" id="input-json-problem" role="status">
+                    {text(move || self.problem.get().unwrap_or_default())}
+                </p>
+            </div>
+        }
+        .into_any()
+    }
+}

@@ -1,0 +1,245 @@
+//! Inputs with a name, per model: kept in this browser, the same in all its tabs, taken elsewhere as a file.
+
+use std::rc::Rc;
+
+use atelier_contract::{Draft, ModelId, json};
+use atelier_engine::file_name;
+use atelier_engine::preset::Presets;
+use gloo_events::EventListener;
+use icondata_lu::{LuBookmark, LuX};
+use leptos::html::Dialog;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+
+use crate::boxed::{dynamic, handler, spawn, text, when};
+use crate::browser::local::Place;
+use crate::browser::{download, file};
+use crate::view::parts::glyph::Glyph;
+
+#[derive(Clone, Copy)]
+struct Kept {
+    presets: RwSignal<Presets>,
+    place: StoredValue<String>,
+    /// Whether the browser has refused to keep the last change.
+    is_refused: StoredValue<bool>,
+    /// What went wrong, or what was done.
+    said: RwSignal<String>,
+}
+
+impl Kept {
+    fn of(model: &ModelId) -> Self {
+        let place = format!("atelier.presets.{model}");
+        let presets = RwSignal::new(read(&place));
+        let changed = EventListener::new(&window(), "storage", {
+            let place = place.clone();
+            move |_| {
+                let now = read(&place);
+                if *presets.read_untracked() != now {
+                    presets.set(now);
+                }
+            }
+        });
+        let changed = StoredValue::new_local(Some(Rc::new(changed)));
+        on_cleanup(move || drop(changed.try_update_value(Option::take)));
+        Self {
+            presets,
+            place: StoredValue::new(place),
+            is_refused: StoredValue::new(false),
+            said: RwSignal::new(String::new()),
+        }
+    }
+
+    /// Changes what is stored by now, which another tab may have changed.
+    fn change<T>(&self, change: impl FnOnce(&mut Presets) -> T) -> T {
+        let place = self.place.get_value();
+        let mut presets = if self.is_refused.get_value() {
+            self.presets.get_untracked()
+        } else {
+            read(&place)
+        };
+        let result = change(&mut presets);
+        let is_kept = Place::Browser.write(&place, &presets.to_value().to_string());
+        self.is_refused.set_value(!is_kept);
+        if is_kept {
+            self.said.set(String::new());
+        } else {
+            self.said.set(
+                "This browser refuses to keep presets: they last until this page is left. Export them."
+                    .to_owned(),
+            );
+        }
+        self.presets.set(presets);
+        result
+    }
+}
+
+fn read(place: &str) -> Presets {
+    let stored = Place::Browser.read(place);
+    let stored = stored.and_then(|text| json::read(&text));
+    stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
+}
+
+/// The button that opens them.
+pub fn button(dialog: NodeRef<Dialog>) -> AnyView {
+    let open = move |_| {
+        if let Some(dialog) = dialog.get_untracked() {
+            // It fails only while the dialog is open already.
+            let _ = dialog.show_modal();
+        }
+    };
+    view! {
+        <button class="button quiet small" type="button" on:click=handler(open)>
+            <Glyph icon=LuBookmark />
+            "Presets"
+        </button>
+    }
+    .into_any()
+}
+
+/// The dialog, which has a form of its own and so stands beside the input's. `put` takes a preset into
+/// that.
+pub fn dialog(
+    dialog: NodeRef<Dialog>,
+    model: &ModelId,
+    draft: RwSignal<Draft>,
+    put: impl Fn(Draft) + Clone + Send + Sync + 'static,
+) -> AnyView {
+    let kept = Kept::of(model);
+    let close = move || {
+        if let Some(dialog) = dialog.get_untracked() {
+            dialog.close();
+        }
+    };
+    let rows = dynamic(move || {
+        let names: Vec<String> = kept
+            .presets
+            .read()
+            .iter()
+            .map(|it| it.name.clone())
+            .collect();
+        let rows = names.into_iter().map(|name| {
+            let put = put.clone();
+            row(kept, name, move |draft| {
+                put(draft);
+                close();
+            })
+        });
+        rows.collect_view().into_any()
+    });
+    let name = RwSignal::new(String::new());
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let wanted = name.get_untracked();
+        if wanted.trim().is_empty() {
+            kept.said.set("A preset needs a name.".to_owned());
+            return;
+        }
+        kept.change(|presets| presets.put(&wanted, draft.get_untracked()));
+        name.set(String::new());
+    };
+    let replaces = when(move || kept.presets.read().get(name.read().trim()).is_some());
+    let export = {
+        let model = model.clone();
+        move |_| {
+            let file = file_name::archive(&format!("{} presets", model.subcategory), "json");
+            let presets = kept.presets.read_untracked().export(&model);
+            download::text(&file, "application/json", &presets);
+        }
+    };
+    let import = move |event: leptos::ev::Event| {
+        let input = event
+            .target()
+            .and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
+        let Some((input, chosen)) = input.and_then(|input| {
+            let chosen = input.files()?.get(0)?;
+            Some((input, chosen))
+        }) else {
+            return;
+        };
+        spawn(async move {
+            let said = match file::text(&chosen).await {
+                Ok(text) => match kept.change(|presets| presets.import(&text)) {
+                    Ok(1) => "1 preset taken in.".to_owned(),
+                    Ok(count) => format!("{count} presets taken in."),
+                    Err(sentence) => sentence,
+                },
+                Err(sentence) => sentence,
+            };
+            kept.said.try_set(said);
+            // The same file may be chosen again.
+            input.set_value("");
+        });
+    };
+    let is_empty = when(move || kept.presets.read().is_empty());
+    view! {
+        <dialog class="presets" node_ref=dialog aria-label="Presets">
+            <div class="page-head">
+                <h2>"Presets"</h2>
+                <button class="button quiet small" type="button" on:click=handler(move |_| close())>
+                    "Close"
+                </button>
+            </div>
+            <p class="muted" hidden=when(move || !kept.presets.read().is_empty())>
+                "What stands in the form, kept under a name."
+            </p>
+            <ul class="preset-list" aria-label="Kept presets" hidden=is_empty>
+                {rows}
+            </ul>
+            <form class="row preset-save" aria-label="Save a preset" on:submit=handler(save)>
+                <input
+                    type="text"
+                    aria-label="Name of the preset"
+                    placeholder="Name"
+                    maxlength="80"
+                    autocomplete="off"
+                    prop:value=name
+                    on:input=handler(move |event| name.set(event_target_value(&event)))
+                />
+                <button class="button" type="submit">
+                    {text(move || if replaces.get() { "Replace" } else { "Save" }.to_owned())}
+                </button>
+            </form>
+            <div class="row">
+                <button class="button quiet small" type="button" hidden=is_empty on:click=handler(export)>
+                    "Export"
+                </button>
+                <label class="button quiet small file">
+                    "Import"
+                    <input type="file" accept=".json,application/json" on:change=handler(import) />
+                </label>
+            </div>
+            <p class="muted" role="status">
+                {text(move || kept.said.get())}
+            </p>
+        </dialog>
+    }
+    .into_any()
+}
+
+fn row(kept: Kept, name: String, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
+    let use_it = {
+        let name = name.clone();
+        move |_| {
+            if let Some(draft) = kept.presets.read_untracked().get(&name) {
+                put(draft.clone());
+            }
+        }
+    };
+    let label = format!("Remove {name}");
+    let remove = {
+        let name = name.clone();
+        move |_| kept.change(|presets| presets.remove(&name))
+    };
+    view! {
+        <li class="row">
+            <button class="button quiet" type="button" on:click=handler(use_it)>
+                {name}
+            </button>
+            <button class="reset" type="button" aria-label=label title="Remove" on:click=handler(remove)>
+                <Glyph icon=LuX />
+            </button>
+        </li>
+    }
+    .into_any()
+}
