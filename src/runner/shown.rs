@@ -104,6 +104,7 @@ impl Runner {
                     old.state.phase() != task.state.phase()
                         || old.paused != task.paused
                         || old.taken_back != task.taken_back
+                        || old.favorites != task.favorites
                 });
                 signal.set(task.clone());
                 let is_removed = task.removed.is_some();
