@@ -63,9 +63,8 @@ impl Runner {
 
     /// Takes over what storage has.
     pub(super) async fn learn_stored(self) -> Result<(), StorageError> {
-        for task in self.read_all().await? {
-            self.merge_remote(task);
-        }
+        let stored = self.read_all().await?;
+        self.merge_remote(stored);
         self.copies_changed.update(|changes| *changes += 1);
         // A leader takes on what it has not known.
         self.with_engine(|_| {});
