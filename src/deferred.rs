@@ -4,11 +4,13 @@
 //!
 //! There is one way in: [`Program`], whose functions can only be had once their code is here.
 
+use atelier_contract::Model;
 use atelier_engine::release::Lack;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::contexts::{Contexts, contexts};
+use crate::shelf;
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -18,6 +20,10 @@ mod fetch;
 pub struct Program {
     /// Begins to drive tasks.
     begin: fn(Contexts),
+    /// The picture of a model's card, and what a person can do there.
+    pub card: fn(Model) -> AnyView,
+    /// Makes a first picture with a model.
+    pub first_picture: fn(Contexts, Model),
     /// A page behind the list of models.
     pub page: fn(Route) -> AnyView,
     /// What stands above every page while calls or storage are held up.
@@ -28,9 +34,15 @@ pub struct Program {
 
 impl Program {
     fn new() -> Self {
-        use crate::view::{pages, status};
+        use crate::view::{card_keys, first_picture, model_card, pages, status};
         Self {
-            begin: |contexts| contexts.runner.begin(),
+            begin: |contexts| {
+                contexts.runner.begin();
+                shelf::follow(contexts);
+                card_keys::listen();
+            },
+            card: model_card::card,
+            first_picture: first_picture::make,
             page: pages::page,
             status: status::status,
             task_count: status::task_count,

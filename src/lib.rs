@@ -14,6 +14,7 @@ pub mod navigation;
 pub mod notices;
 pub mod runner;
 pub mod session;
+pub mod shelf;
 pub mod tables;
 pub mod theme;
 pub mod view;

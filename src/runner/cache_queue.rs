@@ -1,9 +1,11 @@
 //! Which outputs are to be kept as copies; [`super::output_cache`] makes them.
 
+use atelier_engine::output_cache::place;
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
 use super::{Runner, output_cache};
+use crate::browser::clock;
 
 /// What is kept in mind of the copies to be made.
 #[derive(Default)]
@@ -24,6 +26,23 @@ impl Runner {
     pub fn shown(&self, output: String) {
         self.tell(&TabMessage::Shown(output.clone()));
         self.keep(output);
+    }
+
+    /// An output is a favorite from now on, or no longer. A copy of a favorite is made whatever the settings
+    /// say, and makes way for no other.
+    pub fn set_favorite(&self, output: &str, is_favorite: bool) {
+        let Some((key, position)) = place(output) else {
+            return;
+        };
+        if !self.inner.with_value(|inner| inner.leading) {
+            return self.tell(&TabMessage::Favorite(output.to_owned(), is_favorite));
+        }
+        self.with_engine(|engine| {
+            engine.set_favorite(&key, position, is_favorite, clock::now());
+        });
+        if is_favorite {
+            self.keep(output.to_owned());
+        }
     }
 
     /// A follower keeps it in mind: it may be that no tab is leading yet.

@@ -49,8 +49,12 @@ async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
             coming.push(facts(&copy));
         }
     } else {
-        let Some(limit) = runner.session.keep_limit() else {
-            return Ok(());
+        let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
+        let is_favorite = favorites.iter().any(|favorite| favorite == name);
+        let limit = match runner.session.keep_limit() {
+            _ if is_favorite => output_cache::LIMITS[2],
+            Some(limit) => limit,
+            None => return Ok(()),
         };
         let mut bytes = 0;
         if !name.is_empty() {
@@ -73,7 +77,12 @@ async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
                 shown: now,
             }));
         }
-        let Some(names) = output_cache::make_room(&copies(runner).await?, bytes, limit) else {
+        let others = output_cache::without(copies(runner).await?, &favorites);
+        let names = match is_favorite {
+            true => Some(Vec::new()),
+            false => output_cache::make_room(&others, bytes, limit),
+        };
+        let Some(names) = names else {
             return Ok(());
         };
         for name in names {

@@ -1,11 +1,12 @@
 //! The tasks in storage: read, written and forgotten.
 
 use atelier_contract::json;
+use atelier_engine::output_cache::{favorites, without};
 use atelier_engine::{BatchKey, Task, TaskKey};
 use futures::future::FutureExt;
 use wasm_bindgen::JsValue;
 
-use super::Runner;
+use super::{Runner, output_cache};
 use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::storage::{StorageError, Store, Written};
@@ -190,11 +191,20 @@ impl Runner {
         });
     }
 
-    /// All copies of outputs go.
+    /// All copies of outputs go but those of favorites.
     pub fn delete_copies(&self) {
-        self.delete(&[
-            (Store::Outputs, String::new()),
-            (Store::OutputFacts, String::new()),
-        ]);
+        let this = *self;
+        spawn(async move {
+            let Ok(copies) = output_cache::copies(this).await else {
+                return;
+            };
+            let favorites = this.with_tasks(|tasks| favorites(tasks.iter().copied()));
+            let going = without(copies, &favorites).into_iter();
+            let going = going.flat_map(|copy| {
+                let key = copy.key;
+                [(Store::Outputs, key.clone()), (Store::OutputFacts, key)]
+            });
+            this.delete(&going.collect::<Vec<_>>());
+        });
     }
 }

@@ -151,7 +151,8 @@ impl Runner {
         let (has_moved, was_removed) = signal.with_untracked(|old| {
             let has_moved = old.state.phase() != task.state.phase()
                 || old.paused != task.paused
-                || old.taken_back != task.taken_back;
+                || old.taken_back != task.taken_back
+                || old.favorites != task.favorites;
             (has_moved, old.removed.is_some())
         });
         signal.set(task.clone());

@@ -39,6 +39,8 @@ pub enum TabMessage {
     Copies,
     /// The leader has written everything again: who was opened meanwhile has not read all of it.
     Stored,
+    /// An output, by its name, is a favorite of a person in a follower, or no longer.
+    Favorite(String, bool),
 }
 
 impl TabMessage {
@@ -82,6 +84,10 @@ impl TabMessage {
                 )
             }
             "Shown" => Self::Shown(json::text(value)?),
+            "Favorite" => {
+                let mut favorite = Record::read(value)?;
+                Self::Favorite(favorite.text("output")?, favorite.switch("is", true)?)
+            }
             _ => return None,
         })
     }
@@ -123,6 +129,12 @@ impl TabMessage {
             }
             Self::Shown(copy) => ("Shown", copy.as_str().into()),
             Self::Copies => return "Copies".into(),
+            Self::Favorite(output, is) => {
+                let mut favorite = Record::new();
+                favorite.put("output", output.as_str().into());
+                favorite.put("is", (*is).into());
+                ("Favorite", favorite.into_value())
+            }
         };
         let mut record = Record::new();
         record.put(name, value);

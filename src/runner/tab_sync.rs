@@ -131,6 +131,7 @@ impl Runner {
                     let _ = this.learn_stored().await;
                 });
             }
+            TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
             _ => {}
         }

@@ -7,6 +7,7 @@ mod export;
 mod grid;
 mod keeping;
 mod manifest_viewer;
+pub mod page;
 mod run;
 mod scroller;
 mod send;
@@ -19,7 +20,7 @@ use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
-use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
@@ -65,45 +66,24 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
 
 /// The batch that was sent last, or the one that a person chose.
 fn result(composer: Composer, model: ModelId) -> AnyView {
-    let (runner, navigation) = (contexts().runner, contexts().navigation);
+    let navigation = contexts().navigation;
     let batches = Batches::new(contexts());
-    effect(move || {
-        if runner.is_open() {
-            batches.read();
-        }
-    });
-    let of_model = {
-        let model = model.clone();
-        memo(move || batches.of(&model))
-    };
-    // Another tab may have sent a batch since.
-    let strangers = memo(move || {
-        runner.track_phases();
-        let known = of_model.read();
-        runner.with_tasks(|tasks| {
-            let is_strange = |task: &&&atelier_engine::Task| {
-                task.model == model
-                    && task
-                        .batch
-                        .as_ref()
-                        .is_some_and(|place| known.iter().all(|batch| batch.key != place.batch))
-            };
-            tasks.iter().filter(is_strange).count()
-        })
-    });
-    effect(move || {
-        if strangers.get() > 0 {
-            batches.read();
-        }
-    });
+    batches.follow();
+    let of_model = memo(move || batches.of(&model));
     let chosen = memo(move || {
         let wanted = navigation.query("batch");
         let known = of_model.read();
         let found = known
             .iter()
             .find(|batch| wanted.as_ref().is_some_and(|key| batch.key.0 == *key));
-        found.or(known.first()).cloned()
+        found.or(known.first()).map(|batch| batch.key.clone())
     });
+    let run = move || {
+        let batch = chosen.get().and_then(|key| untrack(|| batches.find(&key)));
+        batch
+            .map(|batch| run::run(Some(composer), batch))
+            .into_any()
+    };
     let empty = when(move || chosen.read().is_none() && composer.looked_at.read().is_none());
     view! {
         <section class="result" aria-label="Result">
@@ -115,8 +95,8 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
                 </p>
             </div>
             {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::manifest_viewer(composer, manifest)).into_any())}
-            {earlier(of_model, derived(move || chosen.read().as_ref().map(|batch| batch.key.0.clone())))}
-            {dynamic(move || chosen.get().map(|batch| run::run(composer, batch)).into_any())}
+            {earlier(of_model, derived(move || chosen.read().as_ref().map(|key| key.0.clone())))}
+            {dynamic(run)}
         </section>
     }
     .into_any()

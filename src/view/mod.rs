@@ -2,10 +2,13 @@
 //! people do.
 
 pub mod batch;
+pub mod card_keys;
+pub mod first_picture;
 pub mod form;
 pub mod integrations;
 pub mod missing;
 pub mod model;
+pub mod model_card;
 pub mod models;
 pub mod pages;
 pub mod parts;

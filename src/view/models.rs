@@ -5,9 +5,10 @@ use crate::contexts::contexts;
 use atelier_contract::{Model, ModelList};
 use atelier_engine::categories::{Categories, Group};
 use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
-use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::output::SafeUrl;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
+use atelier_engine::shelf::order;
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -15,11 +16,11 @@ use leptos::prelude::*;
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
-use super::parts::media::MediaView;
 use super::parts::viewport::viewport;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::catalog::Load;
+use crate::shelf;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -92,13 +93,13 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let categories = Arc::new(Categories::of(categories));
     let index = Arc::new(Index::of(list.clone()));
     let found = memo({
-        let total = list.models.len();
+        let order = order(&list.models, &shelf::first());
         let (index, categories) = (index.clone(), categories.clone());
         move || {
             let query = Query::new(&sought.read());
             let wanted = category.get();
             if query.is_empty() {
-                categories.group(wanted.as_deref(), 0..total)
+                categories.group(wanted.as_deref(), order.iter().copied())
             } else {
                 categories.group(wanted.as_deref(), query.find(index.items()))
             }
@@ -124,6 +125,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             <h1>"Models"</h1>
             <p class="muted" role="status">{count}</p>
         </div>
+        {welcome(&list)}
         <div class="filters">
             <div class="search">
                 <Glyph icon=LuSearch />
@@ -163,6 +165,49 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             </button>
         </div>
     }
+}
+
+/// Says to somebody who has made nothing yet what this is.
+fn welcome(list: &ModelList) -> Option<AnyView> {
+    let contexts = contexts();
+    let makes_pictures = |model: &&Model| model.id.category.contains("image");
+    let model = list.models.iter().find(makes_pictures)?.clone();
+    let has_account = untrack(|| contexts.session.credentials()).is_some();
+    if !shelf::first().is_empty() {
+        return None;
+    }
+    let deferred = contexts.deferred;
+    let make = move |_| {
+        if let Some(program) = deferred.program() {
+            (program.first_picture)(contexts, model.clone());
+        }
+    };
+    let begin = has_account.then(|| {
+        view! {
+            <button
+                class="button primary"
+                type="button"
+                prop:disabled=when(move || deferred.program().is_none())
+                on:click=handler(make)
+            >
+                "Make a first picture"
+            </button>
+        }
+        .into_any()
+    });
+    let panel = view! {
+        <section class="panel welcome" aria-label="Welcome">
+            <p class="welcome-what">
+                "Say what you want to see or hear; a model makes it. What you make is kept in this browser."
+            </p>
+            <div class="row">
+                {begin} <span class="muted">
+                    "Have an account at a service? " <a href="/settings">"Connect it in Settings"</a> "."
+                </span>
+            </div>
+        </section>
+    };
+    Some(panel.into_any())
 }
 
 #[component]
@@ -338,10 +383,14 @@ fn ModelCard(model: Model) -> impl IntoView {
     let hue = hue(&model.id.to_string());
     let address = contexts().session.settings_untracked().address;
     let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
-    // A preview that is a picture shows here; without one the model's own colour does.
-    let is_picture = OutputKind::of(&model.preview, "") == OutputKind::Image;
-    let art = is_picture.then(|| {
-        view! { <MediaView url=model.preview.clone() kind=OutputKind::Image label="" thumbnail=true /> }.into_any()
+    // Until then, and without a picture, the card draws its own.
+    let deferred = contexts().deferred;
+    let card = StoredValue::new(model.clone());
+    let art = dynamic(move || {
+        let program = deferred.program();
+        program
+            .map(|program| (program.card)(card.get_value()))
+            .into_any()
     });
     let documentation = link(&model.documentation).map(|url| {
         let label = format!("Documentation of {name}");
@@ -375,7 +424,7 @@ fn ModelCard(model: Model) -> impl IntoView {
     });
     view! {
         <li class="card model-card" style:--hue=hue.to_string()>
-            <div class="model-card-art" aria-hidden="true">{art}</div>
+            <div class="model-card-art">{art}</div>
             <div class="model-card-text">
                 <h3>
                     <a class="cover" href=href>

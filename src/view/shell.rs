@@ -31,7 +31,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
     let nav_link = move |href: &'static str, icon, label: &'static str, extra: Option<AnyView>| {
         let is_here = move || match navigation.route() {
             Route::Models | Route::Model(_) => href == "/",
-            Route::Tasks | Route::Task(_) => href == "/tasks",
+            Route::Tasks | Route::Task(_) | Route::Batch(_) => href == "/tasks",
             Route::Settings => href == "/settings",
             Route::Missing => false,
         };

@@ -1,14 +1,17 @@
 //! `/tasks` and `/tasks/:key`: what was submitted.
 
+mod batch_row;
 mod filters;
 mod list;
 mod row;
+mod rows;
 
 use crate::contexts::contexts;
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
 
 pub use list::TasksPage;
+pub use rows::Rows;
 
 use super::task::TaskArticle;
 use crate::boxed::{dynamic, memo};

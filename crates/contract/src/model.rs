@@ -62,6 +62,8 @@ pub struct Model {
     pub description: String,
     pub documentation: String,
     pub preview: String,
+    /// A small picture for its card, where the service has one: it is beside the interface.
+    pub poster: String,
 }
 
 impl Model {

@@ -154,6 +154,7 @@ struct Entry {
     description: Option<String>,
     documentation: Option<String>,
     preview: Option<String>,
+    poster: Option<String>,
 }
 
 impl Target for Entry {
@@ -165,6 +166,7 @@ impl Target for Entry {
             "description" => &mut self.description,
             "documentation" => &mut self.documentation,
             "preview" => &mut self.preview,
+            "poster" => &mut self.poster,
             _ => return None,
         };
         begun(text)
@@ -182,6 +184,7 @@ impl Entry {
             description: self.description.unwrap_or_default(),
             documentation: self.documentation.unwrap_or_default(),
             preview: self.preview.unwrap_or_default(),
+            poster: self.poster.unwrap_or_default(),
         })
     }
 }
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn an_entry_with_fields_missing_or_of_other_types_is_still_a_model() {
         let list = list(&json!({"success": true, "data": [
-            {"category": "image", "subcategory": "a", "name": null, "endpoint": "none", "new": 1,
+            {"category": "image", "subcategory": "a", "name": null, "poster": 7, "endpoint": "none", "new": 1,
              "description": ["x", {"y": [null, 1.5, -1, true]}], "preview": {"category": 7}},
             {"category": "image"},
             {"category": 1, "subcategory": "b"},
@@ -240,6 +243,16 @@ mod tests {
         assert_eq!(list.unreadable, 9);
         assert_eq!(list.models[0].display_name(), "a");
         assert_eq!(list.models[0].description, "");
+    }
+
+    #[test]
+    fn a_poster_is_read_where_there_is_one() {
+        let list = list(&json!({"data": [
+            {"category": "image", "subcategory": "a", "poster": "/posters/a.webp"},
+            {"category": "image", "subcategory": "b"}
+        ]}));
+        let posters: Vec<&str> = list.models.iter().map(|m| m.poster.as_str()).collect();
+        assert_eq!(posters, ["/posters/a.webp", ""]);
     }
 
     /// As with every other reply, whose last word counts.

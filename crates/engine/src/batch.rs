@@ -5,8 +5,9 @@ use atelier_contract::ModelId;
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, duration, sort};
+use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, sort};
 
+pub mod differences;
 mod stored;
 
 /// A batch as it is stored. Fields of later versions are kept.
@@ -22,6 +23,8 @@ pub struct Batch {
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
     pub grid: Option<GridLabels>,
+    /// When a person removed it. Its tasks say whether it was brought back since.
+    pub removed: Option<Millis>,
     pub extra: Map<String, Value>,
 }
 
@@ -32,6 +35,34 @@ pub struct Items<'a> {
 }
 
 impl Batch {
+    /// Another name, if that says anything; whether it is another.
+    pub fn rename(&mut self, name: &str) -> bool {
+        const LONGEST: usize = 120;
+        let name: String = name.trim().chars().take(LONGEST).collect();
+        let is_new = !name.is_empty() && name != self.name;
+        if is_new {
+            self.name = name;
+        }
+        is_new
+    }
+
+    /// A person has removed it, and none of its tasks is there: it is not shown any more.
+    pub fn is_removed<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> bool {
+        self.removed.is_some() && self.items(tasks).latest().all(|task| task.is_none())
+    }
+
+    /// It can't be brought back any more: its record may go.
+    pub fn is_to_be_forgotten<'a>(
+        &self,
+        tasks: impl IntoIterator<Item = &'a Task>,
+        now: Millis,
+    ) -> bool {
+        let mut tasks = tasks.into_iter();
+        let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|b| b.batch == self.key);
+        let is_over = |removed: Millis| now >= removed.saturating_add(UNDO);
+        self.removed.is_some_and(is_over) && !tasks.any(is_mine)
+    }
+
     /// Picks this batch's items out of the tasks. An item whose tasks were all removed has none.
     pub fn items<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
         let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
@@ -114,6 +145,19 @@ impl Part {
 pub struct Counts(pub Vec<(Part, usize)>);
 
 impl Counts {
+    pub fn of_tasks<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Self {
+        Self::of_parts(tasks.into_iter().map(Part::of))
+    }
+
+    fn of_parts(parts: impl Iterator<Item = Part>) -> Self {
+        let parts: Vec<Part> = parts.collect();
+        let counts = Part::ALL.into_iter().map(|each| {
+            let count = parts.iter().filter(|part| **part == each).count();
+            (each, count)
+        });
+        Self(counts.filter(|(_, count)| *count > 0).collect())
+    }
+
     pub fn of(&self, part: Part) -> usize {
         let found = self.0.iter().find(|(other, _)| *other == part);
         found.map_or(0, |(_, count)| *count)
@@ -162,12 +206,10 @@ impl<'a> Items<'a> {
     }
 
     pub fn counts(&self) -> Counts {
-        let part = |task: Option<&Task>| task.map_or(Part::Removed, Part::of);
-        let counts = Part::ALL.into_iter().map(|each| {
-            let count = self.latest().filter(|task| part(*task) == each).count();
-            (each, count)
-        });
-        Counts(counts.filter(|(_, count)| *count > 0).collect())
+        Counts::of_parts(
+            self.latest()
+                .map(|task| task.map_or(Part::Removed, Part::of)),
+        )
     }
 
     /// The attempts that `Retry failed` repeats: items whose latest attempt failed or is gone.
@@ -295,6 +337,41 @@ mod tests {
         assert!(items.unsent().is_empty() && items.counts().is_settled());
         assert_eq!(items.taken_back()[0].key.0, "zero");
         assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
+    }
+
+    #[test]
+    fn a_batch_is_called_what_a_person_calls_it() {
+        let mut batch = batch(1);
+        for (name, is_new) in [
+            ("", false),
+            (" \n", false),
+            ("cats", false),
+            (" dogs ", true),
+        ] {
+            assert_eq!(batch.rename(name), is_new, "{name}");
+        }
+        assert_eq!(batch.name, "dogs");
+        assert!(batch.rename(&"long".repeat(99)));
+        assert_eq!(batch.name.chars().count(), 120);
+    }
+
+    #[test]
+    fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
+        let mut batch = batch(2);
+        let mut tasks = vec![task("zero", 0, 1, ready()), task("one", 1, 1, failed())];
+        assert!(!batch.is_removed(&tasks));
+        batch.removed = Some(50);
+        // Its tasks are there: it was brought back, or what was removed is another tab's news yet.
+        assert!(!batch.is_removed(&tasks));
+        for task in &mut tasks {
+            task.removed = Some(50);
+        }
+        assert!(batch.is_removed(&tasks));
+        assert!(!batch.is_to_be_forgotten(&tasks, 90_000));
+        assert!(batch.is_to_be_forgotten(&[], 50 + UNDO));
+        assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO));
+        batch.removed = None;
+        assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! The list of all tasks: found by text, state, model and date, newest first.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use atelier_contract::ModelId;
 
 use crate::search::{Query, Searchable};
-use crate::{Millis, Phase, Task, TaskKey, TaskState, control, duration, sort};
+use crate::{
+    BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState, control, duration, sort,
+};
 
 /// When something new says that it was created, in ms since 1970: now, but later than the newest that
 /// is there. Lists show the newest first, and what was just asked for must not stand below what is
@@ -19,8 +22,10 @@ pub fn created(now: Millis, newest: Option<Millis>) -> Millis {
 pub struct HistoryEntry {
     pub key: TaskKey,
     pub model: ModelId,
+    pub batch: Option<BatchPlace>,
     pub created: Millis,
     pub phase: Phase,
+    pub has_favorites: bool,
     text: Searchable,
 }
 
@@ -43,8 +48,10 @@ impl HistoryEntry {
         Self {
             key: task.key.clone(),
             model: task.model.clone(),
+            batch: task.batch.clone(),
             created: task.created,
             phase: task.state.phase(),
+            has_favorites: !task.favorites.is_empty(),
             text: Searchable::new([title, &model, &others.join(" "), said, id]),
         }
     }
@@ -57,6 +64,8 @@ pub struct Filter {
     /// None means any.
     pub phases: Vec<Phase>,
     pub model: Option<ModelId>,
+    /// Only tasks with an output that is a favorite.
+    pub favorites: bool,
     /// From the first to before the last, in ms since 1970.
     pub created: Range<Millis>,
 }
@@ -67,6 +76,7 @@ impl Default for Filter {
             query: Query::default(),
             phases: Vec::new(),
             model: None,
+            favorites: false,
             created: 0..u64::MAX,
         }
     }
@@ -98,6 +108,7 @@ impl Filter {
                 .is_none_or(|model| *model == record.model);
             if !(right_phase || right_model)
                 || !self.created.contains(&record.created)
+                || (self.favorites && !record.has_favorites)
                 || self.query.score(&record.text).is_none()
             {
                 continue;
@@ -131,6 +142,45 @@ fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
         Some((_, count)) => *count += 1,
         None => counts.push((what, 1)),
     }
+}
+
+/// A row of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Row {
+    Task(TaskKey),
+    /// What was found of a batch, at least two tasks, in its order.
+    Batch(BatchKey, Vec<TaskKey>),
+}
+
+/// The tasks found, as the list shows them: those of one batch together, where its newest stands. One
+/// alone, such as the one that was searched for, is a row like any other.
+pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<Row> {
+    let mut places: HashMap<&BatchKey, usize> = HashMap::new();
+    let mut rows: Vec<Vec<&HistoryEntry>> = Vec::new();
+    for record in positions.iter().filter_map(|at| records.get(*at)) {
+        let batch = record.batch.as_ref().map(|place| &place.batch);
+        let known = batch.and_then(|batch| places.get(batch));
+        match known.and_then(|at| rows.get_mut(*at)) {
+            Some(row) => row.push(record),
+            None => {
+                if let Some(batch) = batch {
+                    places.insert(batch, rows.len());
+                }
+                rows.push(vec![record]);
+            }
+        }
+    }
+    rows.into_iter()
+        .filter_map(|mut row| {
+            let (first, place) = (*row.first()?, row.first()?.batch.as_ref());
+            let Some(place) = place.filter(|_| row.len() > 1) else {
+                return Some(Row::Task(first.key.clone()));
+            };
+            row.sort_by_key(|record| record.batch.as_ref().map(|place| place.index));
+            let keys = row.into_iter().map(|record| record.key.clone());
+            Some(Row::Batch(place.batch.clone(), keys.collect()))
+        })
+        .collect()
 }
 
 /// How long a task of this model takes, in ms, by the tasks that have completed so far.
@@ -222,7 +272,46 @@ mod tests {
             ..Filter::default()
         };
         assert_eq!(dated.find(&tasks).positions, [3, 2]);
+        let mut tasks = tasks;
+        tasks[2].has_favorites = true;
+        let favorites = Filter {
+            favorites: true,
+            ..Filter::default()
+        };
+        assert_eq!(favorites.find(&tasks).positions, [2]);
         assert_eq!(Filter::default().find(&tasks).positions, [1, 3, 2, 0]);
+    }
+
+    #[test]
+    fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
+        let place = |batch: &str, index| {
+            let batch = BatchKey(batch.into());
+            Some(BatchPlace { batch, index })
+        };
+        let mut tasks = [
+            task(0, "a", 10, Phase::Ready, "red"),
+            task(1, "a", 10, Phase::Failed, "blue"),
+            task(2, "a", 20, Phase::Ready, "red"),
+            task(3, "a", 30, Phase::Ready, "red"),
+        ];
+        for (at, task) in tasks.iter_mut().enumerate() {
+            task.batch = place("b", 1 - at.min(1)).filter(|_| at < 2);
+        }
+        tasks[3].batch = place("c", 0);
+        let records = records(&tasks);
+        let shown = |filter: Filter| rows(&records, &filter.find(&records).positions);
+        let task = |n: &str| Row::Task(TaskKey(n.into()));
+        let keys = ["1", "0"].map(|key| TaskKey(key.into())).to_vec();
+        assert_eq!(
+            shown(Filter::default()),
+            [task("3"), task("2"), Row::Batch(BatchKey("b".into()), keys)]
+        );
+        let blue = Filter {
+            query: Query::new("blue"),
+            ..Filter::default()
+        };
+        assert_eq!(shown(blue), [task("1")]);
+        assert_eq!(rows(&records, &[77]), []);
     }
 
     #[test]

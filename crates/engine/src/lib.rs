@@ -47,6 +47,7 @@ pub mod rerun;
 pub mod route;
 pub mod search;
 pub mod seed;
+pub mod shelf;
 pub mod snippet;
 mod sort;
 pub mod vocabulary;

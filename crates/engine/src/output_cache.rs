@@ -4,7 +4,7 @@
 use atelier_contract::json::Record;
 use serde_json::Value;
 
-use crate::{Millis, TaskKey, sort};
+use crate::{Millis, Task, TaskKey, sort};
 
 /// How much room the copies may take together, in bytes: what a person chooses from.
 pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, 2_000_000_000];
@@ -74,6 +74,18 @@ pub fn make_room(copies: &[CachedOutput], incoming: u64, limit: u64) -> Option<V
         going.push(copy.key.clone());
     }
     Some(going)
+}
+
+/// The copies that may have to make way, and whose bytes count: all but the favorites.
+pub fn without(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
+    copies.retain(|copy| !favorites.contains(&copy.key));
+    copies
+}
+
+/// The names of the outputs that are favorites.
+pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
+    let names = |task: &'a Task| task.favorites.iter().map(|at| task.key.output(*at));
+    tasks.into_iter().flat_map(names).collect()
 }
 
 /// A number of bytes in words, e.g. `12.3 MB`.

@@ -2,7 +2,7 @@
 
 use atelier_contract::{ModelId, path};
 
-use crate::TaskKey;
+use crate::{BatchKey, TaskKey};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
@@ -14,6 +14,8 @@ pub enum Route {
     Tasks,
     /// `/tasks/:key`
     Task(TaskKey),
+    /// `/batches/:key`
+    Batch(BatchKey),
     /// `/settings`
     Settings,
     /// Any other.
@@ -35,6 +37,7 @@ impl Route {
             )),
             ["tasks"] => Self::Tasks,
             ["tasks", key] => Self::Task(TaskKey(path::decode(key))),
+            ["batches", key] => Self::Batch(BatchKey(path::decode(key))),
             ["settings"] => Self::Settings,
             _ => Self::Missing,
         }
@@ -46,6 +49,7 @@ impl Route {
             Self::Model(model) => format!("/models/{}", path::model_segments(model)),
             Self::Tasks => "/tasks".into(),
             Self::Task(key) => format!("/tasks/{}", path::segment(&key.0)),
+            Self::Batch(key) => format!("/batches/{}", path::segment(&key.0)),
             Self::Settings => "/settings".into(),
         }
     }
@@ -92,6 +96,8 @@ mod tests {
             ("/settings/", Route::Settings),
             ("/tasks", Route::Tasks),
             ("/tasks/ab", Route::Task(TaskKey("ab".into()))),
+            ("/batches/ab", Route::Batch(BatchKey("ab".into()))),
+            ("/batches", Route::Missing),
             (
                 "/models/image/a%2Fb",
                 Route::Model(ModelId::new("image", "a/b")),

@@ -94,6 +94,8 @@ pub struct Task {
     pub refreshed: Option<Millis>,
     /// When a person removed it. It is out of sight at once, and forgotten after [`UNDO`].
     pub removed: Option<Millis>,
+    /// The outputs that a person holds dear, by their positions from 0.
+    pub favorites: Vec<usize>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
     pub extra: Map<String, Value>,
 }
@@ -129,6 +131,7 @@ impl Task {
             finished: None,
             refreshed: None,
             removed: None,
+            favorites: Vec::new(),
             extra: Map::new(),
         }
     }
@@ -148,6 +151,19 @@ impl Task {
             return "Taken back";
         }
         self.state.label()
+    }
+
+    /// Whether that changes anything.
+    pub fn set_favorite(&mut self, position: usize, is_favorite: bool) -> bool {
+        let was_favorite = self.favorites.contains(&position);
+        if was_favorite == is_favorite {
+            return false;
+        }
+        self.favorites.retain(|other| *other != position);
+        if is_favorite {
+            self.favorites.push(position);
+        }
+        true
     }
 
     /// The same input may be sent once more, as a new task.

@@ -72,10 +72,64 @@ impl Grid {
     }
 }
 
+/// A list whose rows are of different heights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stack {
+    /// Where each row begins, in px, and at last where the list ends.
+    tops: Vec<f64>,
+}
+
+impl Stack {
+    pub fn new(heights: impl IntoIterator<Item = f64>) -> Self {
+        let mut tops = vec![0.0];
+        let mut end = 0.0;
+        for height in heights {
+            end += height;
+            tops.push(end);
+        }
+        Self { tops }
+    }
+
+    pub fn height(&self) -> f64 {
+        self.tops.last().copied().unwrap_or_default()
+    }
+
+    /// Where a row begins.
+    pub fn top(&self, row: usize) -> f64 {
+        self.tops.get(row).copied().unwrap_or_default()
+    }
+
+    /// The rows that touch the stretch from `from` to `to`.
+    pub fn window(&self, from: f64, to: f64) -> Range<usize> {
+        let rows = self.tops.len() - 1;
+        let first = self.tops[1..].partition_point(|end| *end <= from);
+        let after = self.tops[..rows].partition_point(|top| *top < to);
+        first..after.max(first)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn rows_of_different_heights() {
+        let stack = Stack::new([10.0, 30.0, 10.0]);
+        assert_eq!((stack.height(), stack.top(2)), (50.0, 40.0));
+        for (from, to, rows) in [
+            (-90.0, -10.0, 0..0),
+            (-90.0, 5.0, 0..1),
+            (9.0, 11.0, 0..2),
+            (10.0, 40.0, 1..2),
+            (39.0, 900.0, 1..3),
+            (50.0, 90.0, 3..3),
+        ] {
+            assert_eq!(stack.window(from, to), rows, "{from} to {to}");
+        }
+        let empty = Stack::new([]);
+        assert_eq!((empty.height(), empty.window(0.0, 9.0)), (0.0, 0..0));
+    }
 
     #[test]
     fn a_plain_list_in_the_middle() {

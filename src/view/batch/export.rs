@@ -7,6 +7,7 @@ use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use crate::archive;
+use crate::batches::Batches;
 use crate::boxed::{handler, spawn, text, when};
 use crate::browser::download;
 use crate::contexts::contexts;
@@ -15,18 +16,24 @@ use crate::view::parts::glyph::Glyph;
 /// Everything of a batch as files.
 pub fn export(batch: Arc<Batch>) -> AnyView {
     let all = contexts();
+    // It may have got another name since.
+    let batch = move || {
+        let now = untrack(|| Batches::new(all).find(&batch.key));
+        now.map_or_else(|| batch.clone(), Arc::new)
+    };
     let progress = RwSignal::new(None::<archive::Progress>);
     let abort = StoredValue::new_local(None::<AbortHandle>);
     let manifest = {
         let batch = batch.clone();
         move || {
             all.runner
-                .with_tasks(|tasks| archive::manifest(&batch, tasks))
+                .with_tasks(|tasks| archive::manifest(&batch(), tasks))
         }
     };
     let zip = {
         let (batch, manifest) = (batch.clone(), manifest.clone());
         move |_| {
+            let batch = batch();
             let tasks: Vec<Option<Task>> = all.runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
                 items.latest().map(Option::<&Task>::cloned).collect()
@@ -73,7 +80,7 @@ pub fn export(batch: Arc<Batch>) -> AnyView {
         });
     };
     let save = move |extension: &'static str| {
-        let name = file_name::archive(&format!("{} manifest", batch.name), extension);
+        let name = file_name::archive(&format!("{} manifest", batch().name), extension);
         match extension {
             "csv" => download::text(&name, "text/csv", &manifest().to_csv()),
             _ => download::text(&name, "application/json", &manifest().to_json()),

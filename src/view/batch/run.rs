@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use atelier_contract::Draft;
 use atelier_engine::batch::{Batch, Counts, Items, Part};
-use atelier_engine::{Action, BatchAction, Phase, Task, TaskKey, duration, history};
+use atelier_engine::route::Route;
+use atelier_engine::{Action, BatchAction, BatchKey, Phase, Task, TaskKey, duration, history};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -56,8 +57,9 @@ impl BatchSummary {
     }
 }
 
-/// A batch that was sent: how it stands, what can be done about it, its items.
-pub fn run(composer: Composer, batch: Batch) -> AnyView {
+/// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
+/// table that anything of it could be put into.
+pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let runner = contexts().runner;
     let batch = Arc::new(batch);
     let cells = memo({
@@ -81,10 +83,19 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
         }
     });
     let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
+    let batches = Batches::new(contexts());
+    let name = {
+        let batch = batch.clone();
+        text(move || {
+            batches
+                .find(&batch.key)
+                .map_or_else(|| batch.name.clone(), |batch| batch.name)
+        })
+    };
     view! {
-        <article class="panel run" aria-label=format!("Batch: {}", batch.name)>
+        <article class="panel run" aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="run-head">
-                <h2>{batch.name.clone()}</h2>
+                {title(batch.key.clone(), name)}
                 <p class="muted">{items(batch.size)} " · " {when_sent}</p>
             </div>
             {bar(summary)}
@@ -93,6 +104,31 @@ pub fn run(composer: Composer, batch: Batch) -> AnyView {
             {grid(cells, batch.size, batch.grid.clone())}
             {export::export(batch.clone())}
         </article>
+    }
+    .into_any()
+}
+
+/// Its name, which a press makes another.
+fn title(key: BatchKey, name: Signal<String>) -> AnyView {
+    let batches = Batches::new(contexts());
+    let rename = move |event: web_sys::Event| {
+        batches.rename(&key, &event_target_value(&event));
+        // What was refused is not left standing.
+        let field = event_target::<web_sys::HtmlInputElement>(&event);
+        field.set_value(&name.get_untracked());
+    };
+    view! {
+        <h2 class="visually-hidden">{name}</h2>
+        <input
+            class="run-name"
+            type="text"
+            aria-label="Batch name"
+            title=name
+            autocomplete="off"
+            dir="auto"
+            prop:value=name
+            on:change=handler(rename)
+        />
     }
     .into_any()
 }
@@ -198,7 +234,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
 }
 
 /// What a person can do about it.
-fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+fn controls(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let runner = all.runner;
     let key = batch.key.clone();
@@ -219,6 +255,9 @@ fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) 
     let take = Rc::new({
         let batch = batch.clone();
         move || {
+            let Some(composer) = composer else {
+                return;
+            };
             let tasks = runner.taken_back(&batch);
             let item = |task: &Task| {
                 let draft = Draft::from_values(task.input.values());
@@ -289,18 +328,22 @@ fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) 
                 .map(|task| Draft::from_values(task.input.values()))
                 .collect()
         });
-        composer.change(|table, schema| table.append(drafts, schema));
+        let Some(composer) = composer else {
+            return;
+        };
+        let is_done = composer.change(|table, schema| table.append(drafts, schema));
+        let page = Route::Model(used.model.clone());
+        if is_done && untrack(|| all.navigation.route()) != page {
+            all.navigation.go(&format!("{}?mode=batch", page.path()));
+        }
     };
     let remove = move || {
-        let keys: Vec<TaskKey> = runner.with_tasks(|tasks| {
-            let mine = tasks
-                .iter()
-                .filter(|task| task.batch.as_ref().is_some_and(|place| place.batch == key));
-            mine.map(|task| task.key.clone()).collect()
-        });
-        runner.act_on_all(&keys, Action::Delete);
-        Batches::new(all).forget(&key);
+        Batches::new(all).remove(&key);
+        if matches!(untrack(|| all.navigation.route()), Route::Batch(_)) {
+            all.navigation.go("/tasks");
+        }
     };
+    let has_table = composer.is_some();
     let has_unsent = when(move || summary.read().unsent > 0);
     let is_paused = when(move || summary.read().is_paused);
     let unconfirmed = move || summary.read().unconfirmed.len();
@@ -324,15 +367,17 @@ fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) 
                         }
                     })}
                 </button>
-                <ConfirmButton
-                    label="Stop sending"
-                    question=text(move || format!(
-                        "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
-                        items(summary.read().unsent),
-                    ))
-                    confirm="Take them back"
-                    on_confirm=stop
-                />
+                <div hidden=!has_table>
+                    <ConfirmButton
+                        label="Stop sending"
+                        question=text(move || format!(
+                            "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
+                            items(summary.read().unsent),
+                        ))
+                        confirm="Take them back"
+                        on_confirm=stop
+                    />
+                </div>
             </div>
             <button
                 class="button"
@@ -366,19 +411,20 @@ fn controls(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) 
             <button
                 class="button"
                 type="button"
-                hidden=when(move || left.get() == 0)
+                hidden=when(move || left.get() == 0 || !has_table)
                 on:click=handler(move |_| take())
             >
                 {text(move || format!("Put the {} taken back into the table", left.get()))}
             </button>
-            <button class="button quiet" type="button" on:click=handler(again)>
+            <button class="button quiet" type="button" hidden=!has_table on:click=handler(again)>
                 "Edit and run again"
             </button>
-            <div hidden=when(move || !summary.read().counts.is_settled())>
+            // What is unconfirmed has to be settled first: it may have been paid for.
+            <div hidden=when(move || !summary.read().counts.is_settled() || unconfirmed() > 0)>
                 <ConfirmButton
                     label="Remove batch"
                     question=text(move || format!(
-                        "Forget this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
+                        "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
                         items(batch.size),
                     ))
                     confirm="Forget it"

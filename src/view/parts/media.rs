@@ -1,7 +1,8 @@
 use crate::contexts::contexts;
-use atelier_engine::output::{OutputKind, SafeUrl};
-use icondata_lu::{LuAudioLines, LuFilm, LuImageOff};
+use atelier_engine::output::{self, OutputKind, SafeUrl};
+use icondata_lu::{LuAudioLines, LuFileText, LuImageOff};
 use leptos::prelude::*;
+use web_sys::HtmlMediaElement;
 
 use super::glyph::Glyph;
 use crate::boxed::{dynamic, handler};
@@ -24,7 +25,10 @@ pub fn MediaView(
 ) -> impl IntoView {
     let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
-        return view! { <code class="unsafe-output">{url}</code> }.into_any();
+        return match thumbnail {
+            true => text_thumbnail(&url),
+            false => view! { <code class="unsafe-output">{url}</code> }.into_any(),
+        };
     };
     let source = safe.as_str().to_owned();
     let failed = RwSignal::new(false);
@@ -60,14 +64,7 @@ pub fn MediaView(
                     }
                         .into_any()
                 }
-                (OutputKind::Video, true) => {
-                    view! {
-                        <span class="media-stand-in">
-                            <Glyph icon=LuFilm />
-                        </span>
-                    }
-                        .into_any()
-                }
+                (OutputKind::Video, true) => still(&source, Box::new(on_error)),
                 (OutputKind::Audio, true) => {
                     view! {
                         <span class="media-stand-in">
@@ -84,6 +81,8 @@ pub fn MediaView(
                             crossorigin="anonymous"
                             controls
                             loop
+                            autoplay=!prefers_stillness()
+                            prop:muted=true
                             playsinline
                             preload="metadata"
                             on:error=handler(on_error)
@@ -104,11 +103,66 @@ pub fn MediaView(
                     }
                         .into_any()
                 }
-                (OutputKind::Other, _) => {
+                (OutputKind::Other, true) => text_thumbnail(&source),
+                (OutputKind::Other, false) => {
                     view! { <code class="unsafe-output">{source}</code> }.into_any()
                 }
             }
         })}
+    }
+    .into_any()
+}
+
+/// The first frame of a film, which plays while the pointer is on it.
+fn still(source: &str, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView {
+    // Engines that load only what is asked for show nothing of a film whose time is not named.
+    let source = format!("{source}#t=0.001");
+    let play = |event: web_sys::PointerEvent| {
+        if !prefers_stillness() {
+            // It is refused where the film is gone, or not there yet.
+            let _ = event_target::<HtmlMediaElement>(&event).play();
+        }
+    };
+    let pause = |event: web_sys::PointerEvent| {
+        let _ = event_target::<HtmlMediaElement>(&event).pause();
+    };
+    view! {
+        <video
+            class="still"
+            src=source
+            crossorigin="anonymous"
+            loop
+            playsinline
+            preload="metadata"
+            tabindex="-1"
+            prop:muted=true
+            on:pointerenter=handler(play)
+            on:pointerleave=handler(pause)
+            on:error=on_error
+        ></video>
+    }
+    .into_any()
+}
+
+/// A person wants nothing to move that need not.
+fn prefers_stillness() -> bool {
+    let query = window().match_media("(prefers-reduced-motion: reduce)");
+    query.ok().flatten().is_some_and(|query| query.matches())
+}
+
+/// The start of a text, or what kind of file it is.
+fn text_thumbnail(url: &str) -> AnyView {
+    const SHOWN: usize = 60;
+    if !SafeUrl::link(url, "").is_some_and(|url| url.is_link()) {
+        let start: String = url.chars().take(SHOWN).collect();
+        return view! { <span class="media-text">{start}</span> }.into_any();
+    }
+    let extension = output::extension("", url, OutputKind::Other);
+    view! {
+        <span class="media-stand-in">
+            <Glyph icon=LuFileText />
+            <span class="media-kind">{extension}</span>
+        </span>
     }
     .into_any()
 }

@@ -52,7 +52,8 @@ pub fn OutputCacheSettings(
             <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
             <p class="hint">
                 "Keeps a copy of each output in this browser: the addresses that services give may expire. \
-                When there is no more room, copies that you have not looked at for longest make way."
+                When there is no more room, copies that you have not looked at for longest make way; favorites \
+                stay."
             </p>
         </div>
         <div class="field">
@@ -74,7 +75,7 @@ pub fn OutputCacheSettings(
             <ConfirmButton
                 label="Delete kept outputs"
                 question=text(move || format!(
-                    "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more.",
+                    "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more. Favorites stay.",
                     used.read(),
                 ))
                 confirm="Delete them"

@@ -1,6 +1,7 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
+use super::favorite;
 use super::output_view::ShownOutput;
 use crate::boxed::{dynamic, handler};
 use crate::view::parts::media::MediaView;
@@ -21,6 +22,7 @@ pub fn enlarge(shown: &ShownOutput, label: String) -> AnyView {
             dialog.close();
         }
     };
+    let heart = favorite::heart(&shown.task.key, shown.position);
     let (shown, kind) = (shown.clone(), shown.kind);
     let picture = move || {
         if !is_open.get() {
@@ -48,9 +50,11 @@ pub fn enlarge(shown: &ShownOutput, label: String) -> AnyView {
             on:click=handler(close)
         >
             {dynamic(picture)}
-            <button class="button" type="button" autofocus>
-                "Close"
-            </button>
+            <div class="row large-foot">
+                {heart} <button class="button" type="button" autofocus>
+                    "Close"
+                </button>
+            </div>
         </dialog>
     }
     .into_any()

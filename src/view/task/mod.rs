@@ -1,6 +1,7 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
+mod favorite;
 mod fresh;
 mod inputs;
 mod large;
@@ -47,8 +48,7 @@ pub fn TaskArticle(
     let label = name(&first);
     let model_href = Route::Model(first.model.clone()).path();
     let of_batch = first.batch.as_ref().map(|place| {
-        let key = atelier_contract::path::segment(&place.batch.0);
-        let href = format!("{model_href}?mode=batch&batch={key}");
+        let href = Route::Batch(place.batch.clone()).path();
         let number = place.index + 1;
         view! {
             " · "

@@ -8,7 +8,7 @@ use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
 use super::output_view::{OutputView, ShownOutput};
-use super::{large, output_recovery};
+use super::{favorite, large, output_recovery};
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
@@ -79,6 +79,7 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         title => format!("{which}: {title}"),
     };
     let safe = SafeUrl::media(&url, address.as_str());
+    let key = task.key.clone();
     let open = safe.clone().filter(SafeUrl::is_link).map(|url| {
         view! {
             <a
@@ -119,13 +120,14 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         }
     });
     let large = (kind == OutputKind::Image).then(|| large::enlarge(&shown, label.clone()));
+    let heart = favorite::heart(&key, n - 1);
     let copied = url.clone();
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
                 <div class="picture">
                     <OutputView shown label />
-                    {large}
+                    {large} {heart}
                 </div>
                 <figcaption>
                     <span class="muted">

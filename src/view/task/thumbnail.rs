@@ -1,20 +1,26 @@
 use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, TaskState};
+use atelier_engine::{Phase, Task, TaskState};
+use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
 use leptos::prelude::*;
 
 use super::output_recovery;
 use crate::boxed::{dynamic, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
 
-/// The first output of a task, small, and how many more there are. Where its address is dead, the copy
+/// The first output of a task, small, and how many more there are; without any, a mark of its state. Where its address is dead, the copy
 /// that this browser keeps. The service is not asked for a fresh one: of a list of old tasks it would be
 /// asked much.
 pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     let runner = contexts().runner;
     let (key, category) =
         task.with_untracked(|task| (task.key.clone(), task.model.category.clone()));
+    let phase = memo({
+        let task = task.clone();
+        move || task.read().state.phase()
+    });
     let outputs = memo({
         let task = task.clone();
         move || match &task.read().state {
@@ -26,27 +32,41 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     let copy = address_of_copy();
     let output = key.output(0);
     let picture = move || {
-        let first = outputs.read().0.clone();
-        first
-            .map(|url| {
-                let kind = OutputKind::of(&url, &category);
-                let output = output.clone();
-                let on_gone = move |()| {
-                    if copy.read_untracked().is_empty() {
-                        output_recovery::show_copy(runner, output.clone(), copy);
-                    }
-                };
-                let url = Some(copy.get())
-                    .filter(|copy| !copy.is_empty())
-                    .unwrap_or(url);
-                view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
-            })
-            .into_any()
+        let Some(url) = outputs.read().0.clone() else {
+            return mark(phase.get());
+        };
+        let kind = OutputKind::of(&url, &category);
+        let output = output.clone();
+        let on_gone = move |()| {
+            if copy.read_untracked().is_empty() {
+                output_recovery::show_copy(runner, output.clone(), copy);
+            }
+        };
+        let url = Some(copy.get())
+            .filter(|copy| !copy.is_empty())
+            .unwrap_or(url);
+        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
     };
     view! {
         {dynamic(picture)}
         <span class="more" hidden=when(move || more() == 0)>
             {text(move || format!("+{}", more()))}
+        </span>
+    }
+    .into_any()
+}
+
+/// What stands where a picture would: that it failed, that it is asked about, that it goes on.
+fn mark(phase: Phase) -> AnyView {
+    let icon = match phase {
+        Phase::Failed | Phase::Gone => LuCircleX,
+        Phase::Unconfirmed => LuCircleHelp,
+        Phase::Ready => LuCircleCheck,
+        Phase::Queued | Phase::Submitting | Phase::Running | Phase::Fetching => LuEllipsis,
+    };
+    view! {
+        <span class="media-stand-in state-mark" data-phase=phase.word()>
+            <Glyph icon />
         </span>
     }
     .into_any()

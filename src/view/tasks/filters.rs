@@ -29,6 +29,8 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
+const FAVORITES: &str = "favorites";
+
 /// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
     let state = navigation.query("state");
@@ -43,6 +45,7 @@ pub fn filter(navigation: Navigation, typed: &str) -> Filter {
         query: Query::new(typed),
         phases,
         model: navigation.query("model").and_then(|model| model_of(&model)),
+        favorites: navigation.query(FAVORITES).is_some(),
         created: from.map_or(0, clock::start_of)
             ..to.map_or(u64::MAX, |to| clock::start_of(to.next())),
     }
@@ -83,6 +86,17 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
                     .map(|at| state_chip(navigation, found, Some(at)))
                     .collect_view()}
             </fieldset>
+            <label class="chip">
+                <input
+                    type="checkbox"
+                    prop:checked=when(move || navigation.query(FAVORITES).is_some())
+                    on:change=handler(move |event| {
+                        let is_wanted = event_target_checked(&event);
+                        navigation.set_query(FAVORITES, is_wanted.then_some("yes"));
+                    })
+                />
+                <span>"Favorites"</span>
+            </label>
             <div class="row">
                 <ModelChoice found />
                 {date(navigation, "from", "From")}

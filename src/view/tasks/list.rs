@@ -1,29 +1,24 @@
 use std::collections::HashMap;
 
 use crate::contexts::contexts;
-use atelier_engine::history::HistoryEntry;
-use atelier_engine::window::Grid;
+use atelier_engine::history::{self, HistoryEntry};
 use atelier_engine::{Action, TaskKey};
 use icondata_lu::LuListChecks;
-use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
-use super::row::TaskRow;
+use super::rows::Rows;
+use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::list::{Item, list};
-use crate::view::parts::viewport::viewport;
-
-/// The height of a row in `rem`; the stylesheet has the same.
-const ROW_HEIGHT: f64 = 5.5;
 
 /// `/tasks`: everything submitted, newest first.
 #[component]
 pub fn TasksPage() -> impl IntoView {
     let runner = contexts().runner;
+    Batches::new(contexts()).follow();
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
     let records = StoredValue::new(Vec::<HistoryEntry>::new());
@@ -42,6 +37,10 @@ pub fn TasksPage() -> impl IntoView {
                 .filter_map(key)
                 .collect::<Vec<TaskKey>>()
         })
+    });
+    let rows = memo(move || {
+        let found = found.read();
+        records.with_value(|records| history::rows(records, &found.positions))
     });
     // Of what is shown: what a filter hides is left alone.
     let finished = memo(move || {
@@ -88,7 +87,7 @@ pub fn TasksPage() -> impl IntoView {
                 </div>
             </div>
             <Filters typed found />
-            <Rows keys />
+            <Rows rows />
             <div class="empty framed" hidden=when(move || !keys.read().is_empty())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
@@ -127,61 +126,14 @@ fn refresh(records: &mut Vec<HistoryEntry>, runner: Runner) {
             continue;
         };
         let record = task.with_untracked(|task| match known.remove(key) {
-            Some(record) if record.phase == task.state.phase() => record,
+            Some(record)
+                if record.phase == task.state.phase()
+                    && record.has_favorites != task.favorites.is_empty() =>
+            {
+                record
+            }
             _ => HistoryEntry::new(task),
         });
         records.push(record);
-    }
-}
-
-/// The rows near the screen; the others are only room.
-#[component]
-fn Rows(keys: Memo<Vec<TaskKey>>) -> impl IntoView {
-    let element = NodeRef::<Div>::new();
-    let seen = viewport(element);
-    let grid = move || Grid {
-        items: keys.read().len(),
-        columns: 1,
-        row_height: ROW_HEIGHT * seen.read().rem.max(1.0),
-    };
-    let shown = move || {
-        let seen = seen.get();
-        let from = seen.from.max(0.0);
-        grid().window(from, seen.to - from, 0)
-    };
-    let rows = move || {
-        let window = shown();
-        let keys = keys.read();
-        let total = keys.len();
-        let height = grid().row_height;
-        window
-            .items
-            .filter_map(|at| {
-                let key = keys.get(at)?.clone();
-                let top = (at as f64 * height) as i64;
-                Some(Item::new(format!("{top} {total} {}", key.0), move || {
-                    let key = key.clone();
-                    view! {
-                        <li
-                            style:top=format!("{top}px")
-                            aria-posinset=(at + 1).to_string()
-                            aria-setsize=total.to_string()
-                        >
-                            <TaskRow task_key=key />
-                        </li>
-                    }
-                    .into_any()
-                }))
-            })
-            .collect()
-    };
-    view! {
-        <div
-            class="task-rows"
-            node_ref=element
-            style:height=text(move || format!("{}px", grid().height() as i64))
-        >
-            <ul role="list" aria-label="Tasks">{list(rows)}</ul>
-        </div>
     }
 }

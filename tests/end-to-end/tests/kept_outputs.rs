@@ -78,9 +78,29 @@ impl Studio<'_> {
     /// To the task's page, by the list, without loading anything afresh.
     async fn show_task(&self) -> Result<()> {
         self.browser.press(&by("link", "Tasks")).await?;
+        self.show_listed().await
+    }
+
+    /// To the task's page, by the list that is shown.
+    async fn show_listed(&self) -> Result<()> {
         self.browser.press(&by("link", PROMPT)).await?;
         self.browser.find(&containing("article", PROMPT)).await?;
         Ok(())
+    }
+
+    async fn sees_pressed(&self, wanted: &str) -> Result<()> {
+        until(format!("a heart that is {wanted}"), TIMEOUT, async || {
+            let hearts = self.browser.find_all(&by("button", "Favorite")).await?;
+            let pressed = match hearts.first() {
+                Some(heart) => heart.attr("aria-pressed").await?,
+                None => None,
+            };
+            Ok(match pressed.as_deref() == Some(wanted) {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(format!("it is {pressed:?}")),
+            })
+        })
+        .await
     }
 
     async fn sees(&self, text: &str) -> Result<()> {
@@ -119,6 +139,44 @@ impl Studio<'_> {
         let count = self.browser.run(script, vec![]).await?;
         count.as_u64().ok_or_else(|| "not a number".into())
     }
+}
+
+/// Guards against a heart that keeps nothing, that the other tabs do not see, and against copies of favorites
+/// that go with all others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_favorite_is_kept_whatever_the_settings_say() {
+    let name = "a_favorite_is_kept";
+    play(name, async |studio| {
+        let browser = studio.browser;
+        studio.generate().await?;
+        let first = browser.client.window().await?;
+        let address = format!("{}/tasks", studio.proxy.address());
+        let second = browser.open_tab(&address).await?;
+        browser.press(&by("link", PROMPT)).await?;
+        // In the tab that does not lead.
+        let heart = by("button", "Favorite");
+        browser.press(&heart).await?;
+        browser.switch_to(&first).await?;
+        studio.sees_pressed("true").await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+        browser.press(&by("button", "Delete kept outputs")).await?;
+        browser.press(&by("button", "Delete them")).await?;
+        browser.switch_to(&second).await?;
+
+        studio.files_die().await?;
+        studio.open("/tasks").await?;
+        browser.press(&by("checkbox", "Favorites")).await?;
+        studio.show_listed().await?;
+        studio.sees(COPY).await?;
+        studio.has_picture("blob:").await?;
+        // Let go, it is one like all others.
+        browser.press(&heart).await?;
+        studio.sees_pressed("false").await?;
+        studio.open("/tasks?favorites=yes").await?;
+        studio.sees("No task matches.").await
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

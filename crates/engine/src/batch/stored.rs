@@ -21,6 +21,7 @@ impl Batch {
             created: record.number("created")?,
             size: record.index("size")?,
             grid: record.optional("grid", GridLabels::from_value)?,
+            removed: record.optional("removed", json::number)?,
             extra: record.rest(),
         })
     }
@@ -34,6 +35,7 @@ impl Batch {
         record.put("created", self.created.into());
         record.put("size", self.size.into());
         record.put_some("grid", self.grid.as_ref().map(GridLabels::to_value));
+        record.put_some("removed", self.removed.map(Into::into));
         record.put_all(&self.extra);
         record.into_value()
     }
@@ -94,7 +96,7 @@ mod tests {
                     "columns": {"parameter": "style", "values": ["ink", "oil"]},
                     "cells": [0, 3]
                 },
-                "colour": "red"
+                "removed": 5, "colour": "red"
             }),
             json!({
                 "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",

@@ -50,6 +50,15 @@ impl Engine {
         }
     }
 
+    /// An output is dear to a person, or no longer.
+    pub fn set_favorite(&mut self, key: &TaskKey, position: usize, is_favorite: bool, now: Millis) {
+        self.advance(now);
+        let tracked = self.tasks.get_mut(key);
+        if tracked.is_some_and(|tracked| tracked.task.set_favorite(position, is_favorite)) {
+            self.save(key);
+        }
+    }
+
     /// Another service or User ID: its own tasks go on, the others wait for theirs to be set again.
     pub fn set_account(&mut self, account: Account, now: Millis) {
         self.advance(now);

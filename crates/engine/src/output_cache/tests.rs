@@ -34,6 +34,25 @@ fn those_nobody_has_looked_at_for_longest_go_first() {
 }
 
 #[test]
+fn a_favorite_never_makes_way() {
+    let task = |key: &str, favorites: Value| {
+        let model = json!({"category": "image", "subcategory": "a"});
+        let value = json!({
+            "key": key, "account": {"address": "", "uid": "me"}, "model": model, "model_name": "A",
+            "input": {"model": model, "values": {}}, "created": 1, "state": {"state": "queued"},
+            "favorites": favorites
+        });
+        Task::from_value(value).unwrap()
+    };
+    let tasks = [task("task", json!([1])), task("other", json!([]))];
+    let favorites = favorites(&tasks);
+    assert_eq!(favorites, ["task/1"]);
+    let others = without(copies(&[(40, 3), (40, 1), (40, 2)]), &favorites);
+    assert_eq!(make_room(&others, 0, 40), Some(vec!["task/2".into()]));
+    assert_eq!(make_room(&others, 0, 0).map(|keys| keys.len()), Some(2));
+}
+
+#[test]
 fn copies_are_read_as_they_were_written() {
     let value = json!({
         "key": "task/0", "url": "https://host.example/a.png", "bytes": 7, "kept": 1, "shown": 2

@@ -36,6 +36,7 @@ impl Task {
             finished: record.optional("finished", json::number)?,
             refreshed: record.optional("refreshed", json::number)?,
             removed: record.optional("removed", json::number)?,
+            favorites: record.optional("favorites", positions)?.unwrap_or_default(),
             extra: record.rest(),
         })
     }
@@ -69,9 +70,17 @@ impl Task {
         record.put_some("finished", self.finished.map(Value::from));
         record.put_some("refreshed", self.refreshed.map(Value::from));
         record.put_some("removed", self.removed.map(Value::from));
+        if !self.favorites.is_empty() {
+            let favorites = self.favorites.iter().map(|at| Value::from(*at));
+            record.put("favorites", Value::Array(favorites.collect()));
+        }
         record.put_all(&self.extra);
         record.into_value()
     }
+}
+
+fn positions(value: Value) -> Option<Vec<usize>> {
+    json::list(value, |value| usize::try_from(json::number(value)?).ok())
 }
 
 impl Account {

@@ -6,6 +6,7 @@ mod composing;
 mod failures;
 mod interruptions;
 mod keys;
+mod page;
 mod sending;
 mod size;
 mod studio;

@@ -17,6 +17,7 @@ fn full() -> Value {
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
         "watching": false, "paused": true, "taken_back": true, "not_before": 3, "waits_since": 9, "retry_of": "j",
         "batch": {"batch": "b", "index": 4}, "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
+        "favorites": [2, 0],
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
 }
@@ -45,6 +46,7 @@ fn a_record_of_the_first_version_is_read() {
         "accepted",
         "finished",
         "refreshed",
+        "favorites",
         "later",
         "and_later",
     ] {
@@ -52,6 +54,7 @@ fn a_record_of_the_first_version_is_read() {
     }
     let task = Task::from_value(value.clone()).unwrap();
     assert!(task.watching && !task.paused && !task.taken_back && task.extra.is_empty());
+    assert!(task.favorites.is_empty());
     value["watching"] = json!(true);
     assert_eq!(task.to_value(), value);
     value["submitted"] = Value::Null;

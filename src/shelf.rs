@@ -1,0 +1,58 @@
+//! Favorite models, and which models come first in the list; kept in this browser, for all tabs.
+
+use atelier_contract::ModelId;
+use atelier_engine::shelf;
+use leptos::prelude::*;
+
+use crate::boxed::effect;
+use crate::browser::local::{self, Place};
+use crate::contexts::Contexts;
+
+const FAVORITES: &str = "atelier.favorite-models";
+
+/// Read by the first view, which knows of no tasks yet: what stands there was seen when it was written.
+const FIRST: &str = "atelier.first-models";
+
+thread_local! {
+    static KNOWN: ArcRwSignal<String> = ArcRwSignal::new(kept());
+}
+
+/// The models that come first, a line each.
+pub fn first() -> String {
+    Place::Browser.read(FIRST).unwrap_or_default()
+}
+
+/// Keeps up with tasks and with other tabs, for as long as the page lives.
+pub fn follow(contexts: Contexts) {
+    local::on_change(FAVORITES, || known().set(kept()));
+    let runner = contexts.runner;
+    effect(move || {
+        runner.track_phases();
+        let is_open = runner.is_open();
+        let favorites = known().get();
+        let recent = runner.with_tasks(|tasks| shelf::recent(tasks.iter().copied()));
+        if is_open {
+            Place::Browser.write(FIRST, &shelf::first(&favorites, &recent));
+        }
+    });
+}
+
+/// Tracked.
+pub fn is_favorite(model: &ModelId) -> bool {
+    shelf::is_favorite(&known().read(), model)
+}
+
+pub fn toggle(model: &ModelId) {
+    let favorites = shelf::toggled(&known().read_untracked(), model);
+    // Where it is refused, it holds for this visit.
+    Place::Browser.write(FAVORITES, &favorites);
+    known().set(favorites);
+}
+
+fn kept() -> String {
+    Place::Browser.read(FAVORITES).unwrap_or_default()
+}
+
+fn known() -> ArcRwSignal<String> {
+    KNOWN.with(Clone::clone)
+}

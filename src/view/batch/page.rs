@@ -1,0 +1,130 @@
+//! `/batches/:key`: a batch at an address of its own.
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::batch::Batch;
+use atelier_engine::history::Row;
+use atelier_engine::route::Route;
+use atelier_engine::{BatchKey, TaskKey};
+use icondata_lu::LuChevronRight;
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use super::run;
+use crate::batches::Batches;
+use crate::boxed::{dynamic, memo};
+use crate::catalog::Load;
+use crate::contexts::contexts;
+use crate::tables::KeptTable;
+use crate::view::parts::glyph::Glyph;
+use crate::view::tasks::Rows;
+
+#[component]
+pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
+    let batches = Batches::new(contexts());
+    batches.follow();
+    let is_there = memo({
+        let key = batch_key.clone();
+        move || batches.find(&key).is_some()
+    });
+    let model = memo({
+        let key = batch_key.clone();
+        move || {
+            batches
+                .find(&key)
+                .map(|batch| (batch.model, batch.model_name))
+        }
+    });
+    let is_read = memo(move || batches.is_read());
+    let content = move || {
+        if is_there.get() {
+            let batch = untrack(|| batches.find(&batch_key));
+            return batch.map(found).into_any();
+        }
+        if !is_read.get() {
+            return skeleton();
+        }
+        view! {
+            <div class="empty">
+                <p>"This browser knows no batch at this address."</p>
+                <p class="muted">"Batches are kept in the browser that sent them."</p>
+            </div>
+        }
+        .into_any()
+    };
+    let model = move || {
+        model.get().map(|(id, name)| {
+            view! {
+                <Glyph icon=LuChevronRight />
+                <a href=Route::Model(id).path()>{name}</a>
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <div class="page batch-page">
+            <nav class="crumbs" aria-label="Breadcrumb">
+                <a href="/tasks">"All tasks"</a>
+                {dynamic(move || model().into_any())}
+            </nav>
+            <h1 class="visually-hidden">"Batch"</h1>
+            {dynamic(content)}
+        </div>
+    }
+}
+
+fn found(batch: Batch) -> AnyView {
+    let all = contexts();
+    let (runner, catalog) = (all.runner, all.catalog);
+    let model = batch.model.clone();
+    let rows = memo({
+        let key = batch.key.clone();
+        move || {
+            let tasks = runner.tasks();
+            let place = |key: &BatchKey, task: &atelier_engine::Task| {
+                let place = task.batch.as_ref();
+                let place = place.filter(|place| place.batch == *key)?;
+                Some((place.index, task.key.clone()))
+            };
+            let mine = tasks.iter().filter_map(|task| place(&key, task));
+            let mut mine: Vec<(usize, TaskKey)> = mine.collect();
+            mine.sort_by_key(|(index, _)| *index);
+            mine.into_iter()
+                .map(|(_, key)| Row::Task(key))
+                .collect::<Vec<_>>()
+        }
+    });
+    // Without the schema of its model, which may be gone, nothing of it can be put into a table.
+    let shown = move || match catalog.schema(&model) {
+        Load::Loading => skeleton(),
+        Load::Failed(_) => run::run(None, batch.clone()),
+        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone()),
+    };
+    view! {
+        {dynamic(shown)}
+        <section aria-labelledby="batch-tasks" class="batch-tasks">
+            <h2 id="batch-tasks">"Its tasks"</h2>
+            <Rows rows />
+        </section>
+    }
+    .into_any()
+}
+
+fn composed(model: ModelId, schema: Arc<Schema>, batch: Batch) -> AnyView {
+    let is_read = KeptTable::of(&model, &schema).is_read();
+    let is_read = memo(move || is_read.get());
+    dynamic(move || {
+        if !is_read.get() {
+            return skeleton();
+        }
+        let one = RwSignal::new(Draft::default());
+        let composer = Composer::kept(&model, schema.clone(), one);
+        run::run(Some(composer), batch.clone())
+    })
+}
+
+fn skeleton() -> AnyView {
+    view! { <div class="skeleton tall" role="status" aria-label="Loading the batch"></div> }
+        .into_any()
+}

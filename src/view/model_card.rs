@@ -1,0 +1,74 @@
+//! What a model's card has once the deferred part is here: a picture, and a heart.
+
+use atelier_contract::Model;
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Task, TaskState};
+use icondata_lu::LuHeart;
+use leptos::prelude::*;
+
+use super::parts::glyph::Glyph;
+use super::parts::media::MediaView;
+use crate::boxed::{dynamic, handler, memo, text};
+use crate::contexts::contexts;
+use crate::shelf;
+
+/// The person's latest picture or film of the model, else the service's poster or preview; each where the one
+/// before can't be loaded. Below them lies the card's own drawing.
+pub fn card(model: Model) -> AnyView {
+    let runner = contexts().runner;
+    let id = model.id.clone();
+    let label = format!("Favorite: {}", model.display_name());
+    let pictures = memo(move || {
+        runner.track_phases();
+        let latest = runner.with_tasks(|tasks| {
+            let mine = tasks.iter().filter(|task| task.model == model.id);
+            let shown = mine.filter_map(|task| Some((task.created, shown(task)?)));
+            shown.max_by_key(|(created, _)| *created)
+        });
+        let is_picture = |url: &&String| OutputKind::of(url, "") == OutputKind::Image;
+        let of_service = [&model.poster, &model.preview];
+        let of_service = of_service.into_iter().filter(is_picture);
+        let of_service = of_service.map(|url| (url.clone(), OutputKind::Image));
+        let latest = latest.map(|(_, picture)| picture);
+        latest.into_iter().chain(of_service).collect::<Vec<_>>()
+    });
+    let gone = RwSignal::new(0);
+    let picture = move || {
+        let next = pictures.read().get(gone.get()).cloned();
+        let Some((url, kind)) = next else {
+            return ().into_any();
+        };
+        let on_gone = move |()| gone.update(|gone| *gone += 1);
+        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+    };
+    let pressed = {
+        let id = id.clone();
+        text(move || shelf::is_favorite(&id).to_string())
+    };
+    view! {
+        <div class="model-card-picture" aria-hidden="true">
+            {dynamic(picture)}
+        </div>
+        <button
+            class="icon-button heart"
+            type="button"
+            aria-label=label
+            aria-pressed=pressed
+            title="Favorites come first"
+            on:click=handler(move |_| shelf::toggle(&id))
+        >
+            <Glyph icon=LuHeart />
+        </button>
+    }
+    .into_any()
+}
+
+/// The first output of a task that says on a card what its model does: a sound does not.
+fn shown(task: &Task) -> Option<(String, OutputKind)> {
+    let TaskState::Ready { outputs, .. } = &task.state else {
+        return None;
+    };
+    let url = outputs.first().filter(|_| task.removed.is_none())?;
+    let kind = OutputKind::of(url, &task.model.category);
+    matches!(kind, OutputKind::Image | OutputKind::Video).then(|| (url.clone(), kind))
+}

@@ -1,0 +1,118 @@
+use crate::contexts::contexts;
+use atelier_engine::batch::Counts;
+use atelier_engine::batch::differences::{Difference, differences};
+use atelier_engine::route::Route;
+use atelier_engine::{BatchKey, Task, TaskKey};
+use leptos::prelude::*;
+
+use crate::batches::Batches;
+use crate::boxed::{memo, text};
+use crate::browser::clock;
+use crate::runner::Runner;
+use crate::view::task::thumbnail;
+
+/// As many pictures as fit beside each other on most screens; all are on the batch's page.
+const PICTURES: usize = 16;
+
+/// What was found of a batch: its latest pictures, how it stands, and what tells its items apart.
+#[component]
+pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
+    let all = contexts();
+    let runner = all.runner;
+    let batch = memo({
+        let key = batch_key.clone();
+        move || Batches::new(all).find(&key)
+    });
+    let first = tasks.first().and_then(|key| runner.task(key));
+    let Some(first) = first.map(|task| task.get_untracked()) else {
+        return ().into_any();
+    };
+    let name = {
+        let fallback = first.model_name.clone();
+        text(move || {
+            let batch = batch.read();
+            batch
+                .as_ref()
+                .map_or_else(|| fallback.clone(), |batch| batch.name.clone())
+        })
+    };
+    let about = {
+        let time = clock::local(first.created).said(clock::local(clock::now()));
+        let (found, model) = (tasks.len(), first.model_name.clone());
+        text(move || {
+            let size = batch.read().as_ref().map_or(found, |batch| batch.size);
+            let items = match size == found {
+                true => format!("{size} items"),
+                false => format!("{found} of {size} items"),
+            };
+            format!("{model} · {items} · {time}")
+        })
+    };
+    let chips = with_tasks(runner, &tasks, |tasks| {
+        differences(tasks.iter().map(|task| &task.input))
+    });
+    let counts = memo({
+        let tasks = tasks.clone();
+        move || {
+            runner.track_phases();
+            with_tasks(runner, &tasks, |tasks| Counts::of_tasks(tasks))
+        }
+    });
+    let more = tasks.len().saturating_sub(PICTURES);
+    let pictures = tasks.iter().take(PICTURES);
+    let pictures: Vec<AnyView> = pictures.filter_map(|key| picture(runner, key)).collect();
+    view! {
+        <article class="batch-row" aria-label=text(move || format!("Batch: {}", name.get()))>
+            <div class="batch-row-head">
+                <div class="task-row-text">
+                    <a class="cover" href=Route::Batch(batch_key).path()>
+                        {name}
+                    </a>
+                    <span class="muted">{about}</span>
+                </div>
+                <p class="batch-row-counts" role="status">
+                    {text(move || counts.read().user_message())}
+                </p>
+            </div>
+            <div class="batch-strip">
+                {pictures} {(more > 0).then(|| view! { <span class="batch-strip-more">"+" {more}</span> }.into_any())}
+            </div>
+            <ul class="batch-row-chips" aria-label="Differs in">
+                {chips.iter().map(chip).collect_view()}
+            </ul>
+        </article>
+    }
+    .into_any()
+}
+
+fn chip(difference: &Difference) -> AnyView {
+    view! { <li>{difference.user_message()}</li> }.into_any()
+}
+
+/// One item: a way to its task.
+fn picture(runner: Runner, key: &TaskKey) -> Option<AnyView> {
+    let task = runner.task(key)?;
+    let shown = thumbnail(&task);
+    let label = {
+        let task = task.clone();
+        text(move || {
+            let task = task.read();
+            let number = task.batch.as_ref().map_or(0, |place| place.index + 1);
+            format!("Item {number}, {}: {}", task.label(), task.input.title())
+        })
+    };
+    let picture = view! {
+        <a class="task-row-picture" href=Route::Task(key.clone()).path() aria-label=label title=label>
+            {shown}
+        </a>
+    };
+    Some(picture.into_any())
+}
+
+fn with_tasks<T>(runner: Runner, keys: &[TaskKey], look: impl FnOnce(&[Task]) -> T) -> T {
+    let tasks: Vec<Task> = keys
+        .iter()
+        .filter_map(|key| Some(runner.task(key)?.get_untracked()))
+        .collect();
+    look(&tasks)
+}

@@ -1,0 +1,80 @@
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use atelier_engine::history::Row;
+use atelier_engine::window::Stack;
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::batch_row::BatchRow;
+use super::row::TaskRow;
+use crate::boxed::{memo, text};
+use crate::view::parts::list::{Item, list};
+use crate::view::parts::viewport::viewport;
+
+/// The heights of rows in `rem`; the stylesheet has the same.
+const TASK_HEIGHT: f64 = 5.5;
+const BATCH_HEIGHT: f64 = 11.5;
+
+/// The rows near the screen; the others are only room.
+#[component]
+pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
+    let element = NodeRef::<Div>::new();
+    let seen = viewport(element);
+    let rem = memo(move || seen.read().rem.max(1.0));
+    let stack = memo(move || {
+        let rem = rem.get();
+        Stack::new(rows.read().iter().map(|row| match row {
+            Row::Task(_) => TASK_HEIGHT * rem,
+            Row::Batch(..) => BATCH_HEIGHT * rem,
+        }))
+    });
+    let items = move || {
+        let (rows, stack, seen) = (rows.read(), stack.read(), seen.get());
+        let total = rows.len();
+        stack
+            .window(seen.from, seen.to)
+            .filter_map(|at| {
+                let row = rows.get(at)?.clone();
+                let top = stack.top(at) as i64;
+                let mut hasher = DefaultHasher::new();
+                row_identity(&row, &mut hasher);
+                let key = format!("{top} {total} {:x}", hasher.finish());
+                Some(Item::new(key, move || {
+                    let row = match row.clone() {
+                        Row::Task(key) => view! { <TaskRow task_key=key /> }.into_any(),
+                        Row::Batch(key, tasks) => {
+                            view! { <BatchRow batch_key=key tasks /> }.into_any()
+                        }
+                    };
+                    view! {
+                        <li
+                            style:top=format!("{top}px")
+                            aria-posinset=(at + 1).to_string()
+                            aria-setsize=total.to_string()
+                        >
+                            {row}
+                        </li>
+                    }
+                    .into_any()
+                }))
+            })
+            .collect()
+    };
+    view! {
+        <div
+            class="task-rows"
+            node_ref=element
+            style:height=text(move || format!("{}px", stack.read().height() as i64))
+        >
+            <ul role="list" aria-label="Tasks">{list(items)}</ul>
+        </div>
+    }
+}
+
+/// A row that shows the same tasks is left alone.
+fn row_identity(row: &Row, hasher: &mut DefaultHasher) {
+    match row {
+        Row::Task(key) => key.hash(hasher),
+        Row::Batch(key, tasks) => (key, tasks).hash(hasher),
+    }
+}

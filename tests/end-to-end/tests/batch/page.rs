@@ -1,0 +1,154 @@
+//! A batch in the list of tasks, and at an address of its own.
+
+use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered, play, visit};
+use atelier_end_to_end::Result;
+use atelier_end_to_end::fault::Rule;
+use atelier_end_to_end::find::{any, by, starting};
+use atelier_end_to_end::wait::{Seen, until};
+
+/// What the rows of the list are called, all at one moment.
+async fn rows(studio: &Studio<'_>) -> Result<Vec<String>> {
+    let list = studio.browser.find(&by("list", "Tasks")).await?;
+    let script = "return [...arguments[0].querySelectorAll('article')].map(row => row.ariaLabel)";
+    let argument = vec![studio.browser.argument(&list)];
+    let names = studio.browser.run(script, argument).await?;
+    let names = names.as_array().cloned().unwrap_or_default();
+    let names = names.iter().filter_map(|name| name.as_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+async fn see_rows(studio: &Studio<'_>, wanted: &[&str]) -> Result<()> {
+    until(format!("the rows {wanted:?}"), TIMEOUT, async || {
+        let rows = rows(studio).await?;
+        Ok(match rows == wanted {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("there are {rows:?}")),
+        })
+    })
+    .await
+}
+
+/// Guards against nine equal rows for one batch, and against items that can't be found any more because
+/// their batch is one row.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_one_row_that_leads_to_its_page() {
+    visit("a_batch_is_one_row", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let prompts = numbered("row", 3);
+        studio.send(&prompts).await?;
+        studio.see_counts("3 completed").await?;
+
+        browser.open(&studio.address("/tasks")).await?;
+        see_rows(studio, &["Batch: row 01"]).await?;
+        let row = browser.find(&by("article", "Batch: row 01")).await?;
+        let pictures = browser
+            .find_all(&starting("link", "Item ").within(&row))
+            .await?;
+        assert_eq!(pictures.len(), 3);
+        browser
+            .see_text("prompt row 01, row 02, row 03", TIMEOUT)
+            .await?;
+        // One that is searched for is found itself.
+        let search = by("searchbox", "Search tasks");
+        browser.fill(&search, "row 02").await?;
+        see_rows(studio, &["Tessera: row 02"]).await?;
+        browser.press(&by("link", "row 02")).await?;
+        browser.press(&by("link", "Item 2 of a batch")).await?;
+
+        // Its page: the grid, and each of its tasks.
+        assert_eq!(studio.items().await?.len(), 3);
+        let all = ["Tessera: row 01", "Tessera: row 02", "Tessera: row 03"];
+        see_rows(studio, &all).await?;
+        browser.run("location.reload()", vec![]).await?;
+        studio.see_counts("3 completed").await?;
+        see_rows(studio, &all).await
+    })
+    .await;
+}
+
+/// Guards against a name that only the tab knows in which it was given.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
+    visit("a_batch_has_a_name", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.send(&numbered("named", 2)).await?;
+        studio.see_counts("2 completed").await?;
+        let first = browser.client.window().await?;
+        let second = studio.open_tab().await?;
+        browser.find(&by("article", "Batch: named 01")).await?;
+        browser.switch_to(&first).await?;
+
+        let name = browser.find(&by("textbox", "Batch name")).await?;
+        // Emptied, it would have its old name back: all of it is written over.
+        name.send_keys("\u{e009}a\u{e000}Dawn over the bay\n")
+            .await?;
+        let renamed = by("article", "Batch: Dawn over the bay");
+        browser.find(&renamed).await?;
+        browser.switch_to(&second).await?;
+        browser.find(&renamed).await?;
+        studio.reload().await?;
+        browser.find(&renamed).await?;
+        browser.open(&studio.address("/tasks")).await?;
+        see_rows(studio, &["Batch: Dawn over the bay"]).await
+    })
+    .await;
+}
+
+/// Guards against a batch that is gone for good at one press.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_removed_batch_comes_back_by_undo() {
+    visit(
+        "a_removed_batch_comes_back",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            studio.send(&numbered("undone", 3)).await?;
+            studio.see_counts("3 completed").await?;
+            browser.open(&studio.address("/tasks")).await?;
+            browser.press(&by("link", "undone 01")).await?;
+            studio.press_both("Remove batch", "Forget it").await?;
+            browser.find(&by("heading", "Tasks")).await?;
+            browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
+            studio.press("Undo").await?;
+            see_rows(studio, &["Batch: undone 01"]).await?;
+            studio.reload().await?;
+            studio.see_counts("3 completed").await?;
+
+            // Gone for good it is gone everywhere, also after a reload.
+            studio.press_both("Remove batch", "Forget it").await?;
+            browser.find_gone(&starting("article", "Batch: ")).await?;
+            browser.find_gone(&by("button", "Undo")).await?;
+            studio.reload().await?;
+            browser.see_text("The batch appears here", TIMEOUT).await?;
+            let batches = browser.find_all(&starting("article", "Batch: ")).await?;
+            assert!(batches.is_empty(), "a removed batch is back");
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// Guards against a page that shows a batch and can do nothing about it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_failed_is_retried_from_the_page_of_its_batch() {
+    play("retried_from_its_page", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let prompts = numbered("refused", 2);
+        studio.proxy.add(Rule::next(1, BATCH, error(400)));
+        studio.proxy.add(Rule::next(2, SINGLE, error(422)));
+        studio.send(&prompts).await?;
+        studio.see_counts("2 failed").await?;
+        browser.open(&studio.address("/tasks")).await?;
+        browser.press(&by("link", "refused 01")).await?;
+        studio.press("Retry 2 failed").await?;
+        for prompt in &prompts {
+            studio.ledger.ask(prompt);
+        }
+        studio.see_counts("2 completed").await?;
+        let list = browser.find(&by("list", "Tasks")).await?;
+        let tasks = browser.find_all(&any("article").within(&list)).await?;
+        assert_eq!(tasks.len(), 2, "a failed attempt is still listed");
+        Ok(())
+    })
+    .await;
+}

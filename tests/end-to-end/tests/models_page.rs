@@ -1,0 +1,207 @@
+//! The list of models: what its cards show, what comes first, how one gets about in it.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::Value;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The pictures of cards that are loaded, by model.
+const PICTURES: &str = "
+    return [...document.querySelectorAll('.model-card')].map(card => {
+        const picture = card.querySelector('img');
+        const isLoaded = picture?.complete && picture.naturalWidth > 0;
+        return `${card.querySelector('h3').innerText}: ${isLoaded ? new URL(picture.src).pathname : ''}`;
+    })";
+
+const FOCUSED: &str = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
+
+/// How far things have jumped since the page began, as browsers count it.
+const SHIFTS: &str = "
+    return new Promise(done => {
+        new PerformanceObserver(list => done(list.getEntries().map(({ value, sources }) => ({
+            value, of: sources.map(({ node }) => node?.className ?? node?.parentElement?.className),
+        })))).observe({ type: 'layout-shift', buffered: true });
+        setTimeout(() => done([]), 1000);
+    })";
+
+async fn texts(browser: &Browser, script: &str) -> Result<Vec<String>> {
+    let texts = browser.run(script, vec![]).await?;
+    let texts = texts.as_array().cloned().unwrap_or_default();
+    Ok(texts
+        .iter()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect())
+}
+
+async fn see_pictures(
+    browser: &Browser,
+    what: &str,
+    seen: impl Fn(&[String]) -> bool,
+) -> Result<()> {
+    until(what, TIMEOUT, async || {
+        let pictures = texts(browser, PICTURES).await?;
+        Ok(match seen(&pictures) {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("there are {pictures:?}")),
+        })
+    })
+    .await
+}
+
+/// Guards against cards that all look alike, against things that jump while pictures come, and against a card
+/// that shows what somebody else has made.
+#[tokio::test(flavor = "multi_thread")]
+async fn cards_show_posters_then_what_a_person_has_made() {
+    drive("cards_show_posters", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        browser.set_size(1440, 2400).await?;
+        browser.open(&address).await?;
+        see_pictures(browser, "a poster on each card", |pictures| {
+            pictures.len() > 3 && pictures.iter().all(|picture| picture.contains("/posters/"))
+        })
+        .await?;
+        let shifts = browser.run(SHIFTS, vec![]).await?;
+        assert_eq!(shifts, Value::Array(Vec::new()));
+
+        browser
+            .open(&format!("{address}/models/image/strata"))
+            .await?;
+        let prompt = starting("textbox", "prompt");
+        browser.fill(&prompt, "alpine lake").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        browser.press(&by("link", "Models")).await?;
+        see_pictures(browser, "the picture that was made", |pictures| {
+            let strata = pictures
+                .iter()
+                .find(|picture| picture.starts_with("Strata: "));
+            strata
+                .is_some_and(|strata| strata.contains("/outputs/") && !strata.contains("/posters/"))
+        })
+        .await?;
+        // What was used last comes first, on the next visit.
+        browser.open(&address).await?;
+        see_pictures(browser, "Strata in front", |pictures| {
+            pictures
+                .first()
+                .is_some_and(|first| first.starts_with("Strata"))
+        })
+        .await
+    })
+    .await;
+}
+
+/// Guards against a first visit that leaves a person alone with a list.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_press_makes_a_first_picture() {
+    drive("one_press_makes_a_first_picture", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        browser.open(&address).await?;
+        let welcome = by("region", "Welcome");
+        browser.find(&welcome).await?;
+        browser.find(&by("link", "Connect it in Settings")).await?;
+        browser.press(&by("button", "Make a first picture")).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        browser.find(&starting("img", "Image: ")).await?;
+        browser.open(&address).await?;
+        browser.find(&by("button", "Favorite: Strata")).await?;
+        let welcomes = browser.find_all(&welcome).await?;
+        assert!(
+            welcomes.is_empty(),
+            "who has made something is welcomed again"
+        );
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against favorites that one tab alone knows, or that a reload forgets.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_favorite_comes_first_in_all_tabs() {
+    drive("a_favorite_comes_first", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        let address = service.address();
+        browser.open(&address).await?;
+        let heart = by("button", "Favorite: Tessera");
+        browser.find(&heart).await?;
+        let first = browser.client.window().await?;
+        let second = browser.open_tab(&address).await?;
+        browser.press(&heart).await?;
+        browser.switch_to(&first).await?;
+        until(
+            "the heart to be full in the other tab",
+            TIMEOUT,
+            async || {
+                let pressed = browser.find(&heart).await?.attr("aria-pressed").await?;
+                Ok(match pressed.as_deref() {
+                    Some("true") => Seen::Yes(()),
+                    other => Seen::NotYet(format!("it is {other:?}")),
+                })
+            },
+        )
+        .await?;
+        browser.switch_to(&second).await?;
+        browser.open(&address).await?;
+        browser.find(&heart).await?;
+        let cards = texts(browser, PICTURES).await?;
+        assert!(cards[0].starts_with("Tessera"), "{cards:?}");
+        Ok(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_lead_to_the_search_and_from_card_to_card() {
+    drive("keys_lead_to_the_search", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        browser.set_size(1440, 2400).await?;
+        browser.open(&service.address()).await?;
+        browser.find(&by("button", "Favorite: Strata")).await?;
+        let cards = texts(
+            browser,
+            "return [...document.querySelectorAll('h3')].map(card => card.innerText)",
+        )
+        .await?;
+        let keys = async |keys: &str, wanted: &str| {
+            browser
+                .client
+                .active_element()
+                .await?
+                .send_keys(keys)
+                .await?;
+            let focused = browser.run(FOCUSED, vec![]).await?;
+            assert_eq!(focused.as_str(), Some(wanted), "after {keys:?}");
+            Result::Ok(())
+        };
+        let (left, up, right, down) = ("\u{e012}", "\u{e013}", "\u{e014}", "\u{e015}");
+        keys("/", "Search models").await?;
+        keys(down, &cards[0]).await?;
+        keys(right, &cards[1]).await?;
+        keys(left, &cards[0]).await?;
+        // The next shelf, and back.
+        let first_of_next = texts(
+            browser,
+            "const [first, next] = document.querySelectorAll('.group-row');
+             return [next.querySelector('h3').innerText]",
+        )
+        .await?;
+        keys(down, &first_of_next[0]).await?;
+        keys(up, &cards[0]).await?;
+        // Who writes means the sign.
+        keys("/", "Search models").await?;
+        keys("/", "Search models").await?;
+        let typed = browser.find(&by("searchbox", "Search models")).await?;
+        assert_eq!(typed.prop("value").await?.as_deref(), Some("/"));
+        Ok(())
+    })
+    .await;
+}
