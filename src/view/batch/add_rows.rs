@@ -9,7 +9,8 @@ mod sweep;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{dynamic, handler, text, when};
+use crate::boxed::{dynamic, text, when};
+use crate::view::parts::segment::segment;
 
 const WAYS: [&str; 3] = ["Lines", "Sweep", "Import"];
 
@@ -22,18 +23,8 @@ pub fn add_rows(composer: Composer) -> AnyView {
         .enumerate()
         .skip(usize::from(prompt.is_none()))
         .map(|(at, name)| {
-            view! {
-                <label>
-                    <input
-                        type="radio"
-                        name="fill"
-                        prop:checked=when(move || way.get() == at)
-                        on:change=handler(move |_| way.set(at))
-                    />
-                    <span>{name}</span>
-                </label>
-            }
-            .into_any()
+            let is_chosen = when(move || way.get() == at);
+            segment("fill", name, is_chosen, move || way.set(at))
         })
         .collect_view();
     view! {

@@ -5,11 +5,12 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 use super::code::Code;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, memo, text, when};
 use crate::browser::local::Place;
 use crate::browser::location;
 use crate::catalog::Load;
 use crate::view::parts::copy_button::CopyButton;
+use crate::view::parts::segment::segment;
 
 /// The language chosen last, in this browser.
 const KEPT: &str = "atelier.copy-as";
@@ -23,22 +24,11 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
         .iter()
         .enumerate()
         .map(|(at, language)| {
-            let choose = move |_| {
+            let is_chosen = when(move || chosen.get() == at);
+            segment("copy-as", language.name(), is_chosen, move || {
                 chosen.set(at);
                 Place::Browser.write(KEPT, language.name());
-            };
-            view! {
-                <label>
-                    <input
-                        type="radio"
-                        name="copy-as"
-                        prop:checked=when(move || chosen.get() == at)
-                        on:change=handler(choose)
-                    />
-                    <span>{language.name()}</span>
-                </label>
-            }
-            .into_any()
+            })
         })
         .collect_view();
     view! {

@@ -7,6 +7,7 @@ use atelier_engine::input_json;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, handler, text, when};
+use crate::view::parts::segment::segment;
 
 /// How the input is written.
 #[derive(Clone, Copy)]
@@ -51,18 +52,10 @@ impl InputJson {
     /// The choice between the two ways.
     pub fn choice(self) -> AnyView {
         let way = |label: &'static str, is_json: bool| {
-            view! {
-                <label>
-                    <input
-                        type="radio"
-                        name="input-as"
-                        prop:checked=when(move || self.is_shown.get() == is_json)
-                        on:change=handler(move |_| self.is_shown.set(is_json))
-                    />
-                    <span>{label}</span>
-                </label>
-            }
-            .into_any()
+            let is_chosen = when(move || self.is_shown.get() == is_json);
+            segment("input-as", label, is_chosen, move || {
+                self.is_shown.set(is_json)
+            })
         };
         view! {
             <div class="segments small" role="radiogroup" aria-label="Write the input as">

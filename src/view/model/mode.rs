@@ -1,7 +1,8 @@
 use leptos::prelude::*;
 
-use crate::boxed::{handler, memo, when};
+use crate::boxed::{memo, when};
 use crate::contexts::contexts;
+use crate::view::parts::segment::segment;
 
 const QUERY: &str = "mode";
 
@@ -55,18 +56,10 @@ pub fn modes(chosen: Memo<Mode>) -> AnyView {
     let choices = Mode::ALL
         .into_iter()
         .map(|mode| {
-            view! {
-                <label>
-                    <input
-                        type="radio"
-                        name="mode"
-                        prop:checked=when(move || chosen.get() == mode)
-                        on:change=handler(move |_| navigation.set_query(QUERY, mode.word()))
-                    />
-                    <span>{mode.name()}</span>
-                </label>
-            }
-            .into_any()
+            let is_chosen = when(move || chosen.get() == mode);
+            segment("mode", mode.name(), is_chosen, move || {
+                navigation.set_query(QUERY, mode.word());
+            })
         })
         .collect_view();
     view! {

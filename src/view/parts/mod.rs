@@ -11,5 +11,6 @@ pub mod held;
 pub mod list;
 pub mod media;
 pub mod question;
+pub mod segment;
 pub mod ticker;
 pub mod viewport;

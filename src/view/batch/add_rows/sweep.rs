@@ -11,6 +11,7 @@ use crate::view::batch::composer::Composer;
 use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
+use crate::view::parts::segment::segment;
 
 /// Parameters as axes, combined.
 pub fn sweep(composer: Composer) -> AnyView {
@@ -177,18 +178,8 @@ pub fn sweep(composer: Composer) -> AnyView {
                 >
                     {[("Every combination", true), ("In pairs", false)]
                         .map(|(label, product)| {
-                            view! {
-                                <label>
-                                    <input
-                                        type="radio"
-                                        name="combine"
-                                        prop:checked=when(move || is_product.get() == product)
-                                        on:change=handler(move |_| is_product.set(product))
-                                    />
-                                    <span>{label}</span>
-                                </label>
-                            }
-                                .into_any()
+                            let is_chosen = when(move || is_product.get() == product);
+                            segment("combine", label, is_chosen, move || is_product.set(product))
                         })}
                 </div>
             </div>
