@@ -27,11 +27,12 @@ set_up_page() {
 
   wasm_bindgen_version=$(awk '$1 == "name" { name = $3 } $1 == "version" && name == "\"wasm-bindgen\"" { gsub("\"", "", $3); print $3; exit }' Cargo.lock)
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
-  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version"
+  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version, axe-core $axe_version"
   if [ "$(cat "$tools/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/trunk" ] &&
     [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/bin/wasm-split-cli" ] &&
     [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
-    [ -x "$tools/npm/node_modules/.bin/esbuild" ]; then
+    [ -x "$tools/npm/node_modules/.bin/esbuild" ] &&
+    [ -f "$tools/npm/node_modules/axe-core/axe.min.js" ]; then
     return
   fi
 
@@ -39,7 +40,7 @@ set_up_page() {
   has_version trunk "$trunk_version" || missing+=("trunk")
   has_version wasm-bindgen "$wasm_bindgen_version" || missing+=("wasm-bindgen")
   has_wasm_split || missing+=("wasm-split")
-  has_version wasm-opt "${binaryen_version%%.*}" && has_version esbuild "$esbuild_version" || missing+=("from-npm")
+  has_version wasm-opt "${binaryen_version%%.*}" && has_version esbuild "$esbuild_version" && has_axe || missing+=("from-npm")
   local count=${#missing[@]} at=0 tool
   [ "$count" -eq 0 ] || say "Set-up, the first time only: ${missing[*]}. Several minutes on two cores; the next start is quick."
   for tool in ${missing[@]+"${missing[@]}"}; do
@@ -143,6 +144,10 @@ has_version() {
   command -v "$1" >/dev/null && "$1" --version 2>/dev/null | grep -qwF -- "$2"
 }
 
+has_axe() {
+  grep -qF "\"version\": \"$axe_version\"" "$tools/npm/node_modules/axe-core/package.json" 2>/dev/null
+}
+
 # It does not say its version; cargo wrote down which one it has installed.
 has_wasm_split() {
   [ -x "$tools/bin/wasm-split-cli" ] && grep -qF "\"wasm_split_cli_support $wasm_split_version " "$tools/.crates.toml" 2>/dev/null
@@ -202,8 +207,8 @@ install_crate() {
 }
 
 install_from_npm() {
-  say "[$1] binaryen $binaryen_version and esbuild $esbuild_version from npm (some seconds)"
+  local packages=("binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version")
+  say "[$1] ${packages[*]} from npm (some seconds)"
   run npm install --silent --no-audit --no-fund --no-save --prefix "$tools/npm" \
-    "binaryen@$binaryen_version" "esbuild@$esbuild_version" ||
-    die "could not install binaryen $binaryen_version and esbuild $esbuild_version with npm."
+    "${packages[@]}" || die "could not install ${packages[*]} with npm."
 }

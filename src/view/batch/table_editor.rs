@@ -218,7 +218,7 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
                         title="Let Generate send this row once more"
                         on:click=handler(again)
                     >
-                        "Send again"
+                        "Once more"
                     </button>
                 </span>
             </td>
