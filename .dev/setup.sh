@@ -27,12 +27,11 @@ set_up_page() {
 
   wasm_bindgen_version=$(awk '$1 == "name" { name = $3 } $1 == "version" && name == "\"wasm-bindgen\"" { gsub("\"", "", $3); print $3; exit }' Cargo.lock)
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
-  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version, axe-core $axe_version"
+  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version, axe $axe_version"
   if [ "$(cat "$tools/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/trunk" ] &&
     [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/bin/wasm-split-cli" ] &&
     [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
-    [ -x "$tools/npm/node_modules/.bin/esbuild" ] &&
-    [ -f "$tools/npm/node_modules/axe-core/axe.min.js" ]; then
+    [ -x "$tools/npm/node_modules/.bin/esbuild" ] && [ -f "$tools/npm/node_modules/axe-core/axe.min.js" ]; then
     return
   fi
 
@@ -145,7 +144,7 @@ has_version() {
 }
 
 has_axe() {
-  grep -qF "\"version\": \"$axe_version\"" "$tools/npm/node_modules/axe-core/package.json" 2>/dev/null
+  grep -qsF "\"version\": \"$axe_version\"" "$tools/npm/node_modules/axe-core/package.json"
 }
 
 # It does not say its version; cargo wrote down which one it has installed.
@@ -207,8 +206,8 @@ install_crate() {
 }
 
 install_from_npm() {
-  local packages=("binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version")
-  say "[$1] ${packages[*]} from npm (some seconds)"
+  say "[$1] binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version from npm (some seconds)"
   run npm install --silent --no-audit --no-fund --no-save --prefix "$tools/npm" \
-    "${packages[@]}" || die "could not install ${packages[*]} with npm."
+    "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version" ||
+    die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
 }

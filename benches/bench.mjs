@@ -12,12 +12,13 @@ import * as firstView from "./first_view.mjs";
 import * as interaction from "./interaction.mjs";
 import { median } from "./numbers.mjs";
 import { Service } from "./service.mjs";
+import * as tasks from "./tasks.mjs";
 
 const [site, output, runs, before] = process.argv.slice(2);
 const byHand = fileURLToPath(new URL("by-hand.html", import.meta.url));
 const PAGES = [["by hand", byHand], ["Atelier", site]];
 if (before) PAGES.push(["before", before]);
-const SCENARIOS = [firstView, interaction];
+const SCENARIOS = [firstView, interaction, tasks];
 
 const measured = Object.fromEntries(PAGES.map(([page]) => [page, {}]));
 let version;
@@ -25,6 +26,7 @@ let version;
 for (let run = 0; run < runs; run += 1) {
   for (const scenario of SCENARIOS) {
     for (const [page, files] of PAGES) {
+      if (scenario.isOfOurs && files === byHand) continue;
       process.stderr.write(`\rrun ${run + 1} of ${runs}: ${page}        `);
       const values = await measure(scenario, files);
       for (const [id, value] of Object.entries(values)) (measured[page][id] ??= []).push(value);

@@ -231,7 +231,7 @@ window.bench = {
     let timer;
     const again = () => {
       clearTimeout(timer);
-      timer = setTimeout(() => { observer.disconnect(); done(times); }, 250);
+      timer = setTimeout(() => { observer.disconnect(); done(times); }, 100);
     };
     const see = () => bench.frame().then((time) => {
       times.letter ||= time - timeStamp;

@@ -3,7 +3,7 @@
 //! One tab leads and makes the calls; the others show what it tells them and pass on what people
 //! do. Lives at the app's root, so that no view that goes takes a task with it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -95,8 +95,34 @@ struct Inner {
     /// Heard before, a task submitted in that moment would not be in what was read, and be taken
     /// for one that was removed.
     unheard: Option<Vec<String>>,
+    /// What the other tabs are still to be told of.
+    untold: VecDeque<TaskKey>,
     cache_queue: CacheQueue,
     stopped: Stopped,
+}
+
+/// The records that one decision of the engine changes.
+#[derive(Default)]
+struct Saved {
+    tasks: Vec<Task>,
+    /// How many of them are shown.
+    shown: usize,
+    /// A call writes what it sends before it leaves.
+    written_by_calls: Vec<Task>,
+}
+
+impl Saved {
+    /// What is not shown yet; it is taken for shown from then on.
+    fn unshown(&mut self) -> &[Task] {
+        let from = std::mem::replace(&mut self.shown, self.tasks.len());
+        &self.tasks[from..]
+    }
+
+    fn unwritten(self) -> Vec<Task> {
+        let (mut tasks, by_calls) = (self.tasks, self.written_by_calls);
+        tasks.retain(|task| !by_calls.contains(task));
+        tasks
+    }
 }
 
 impl Runner {
@@ -143,6 +169,7 @@ impl Runner {
             leadership: None,
             generation: 0,
             unheard: None,
+            untold: VecDeque::new(),
             cache_queue: CacheQueue::default(),
             stopped: Stopped::default(),
         });
@@ -504,13 +531,13 @@ impl Runner {
     }
 
     fn carry_out(&self, commands: Vec<Command>) {
-        let mut saved = Vec::new();
+        let mut saved = Saved::default();
         for command in commands {
+            if !matches!(command, Command::Save(_)) {
+                self.show(saved.unshown());
+            }
             match command {
-                Command::Save(task) => {
-                    self.show(&task);
-                    saved.push(task);
-                }
+                Command::Save(task) => saved.tasks.push(task),
                 Command::Delete(key) => {
                     self.hide(&key);
                     self.forget(&key);
@@ -523,6 +550,7 @@ impl Runner {
                 } => waits::keep(address, until, since),
                 Command::Call(call) => {
                     let generation = self.inner.with_value(|inner| inner.generation);
+                    saved.written_by_calls.extend_from_slice(&call.write_first);
                     spawn(self.perform(call, generation));
                 }
                 Command::Finished(key) => {
@@ -531,11 +559,11 @@ impl Runner {
                 }
             }
         }
-        if !saved.is_empty() {
-            for task in &saved {
-                self.tell(&TabMessage::Task(Box::new(task.clone())));
-            }
-            let written = self.write(&saved);
+        self.show(saved.unshown());
+        self.tell_tasks(saved.tasks.iter().map(|task| task.key.clone()));
+        let unwritten = saved.unwritten();
+        if !unwritten.is_empty() {
+            let written = self.write(&unwritten);
             spawn(async move {
                 // What is refused is written again once storage works.
                 let _ = written.await;

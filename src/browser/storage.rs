@@ -10,9 +10,10 @@ use std::rc::Rc;
 
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
+use idb::request::PutStoreRequest;
 use idb::{
-    Database, DatabaseEvent, Error, Factory, KeyRange, ObjectStoreParams, Query, TransactionMode,
-    TransactionResult,
+    Database, DatabaseEvent, Error, Factory, KeyRange, ObjectStore, ObjectStoreParams, Query,
+    TransactionMode, TransactionResult,
 };
 use leptos::prelude::window;
 use wasm_bindgen::JsValue;
@@ -25,6 +26,10 @@ const VERSION: u32 = 2;
 /// How long a read or a write may take before it counts as refused: thousands of records on a busy
 /// machine take a second or two.
 const TIMEOUT_MS: u32 = 8_000;
+
+/// Records that are put in one go, some milliseconds: more are put once these are, in the same
+/// transaction.
+const PUTS_AT_ONCE: usize = 200;
 
 /// What is kept, each kind under its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub enum Store {
 }
 
 impl Store {
+    const ALL: [Self; 4] = [Self::Tasks, Self::Batches, Self::Outputs, Self::OutputFacts];
+
     fn name(self) -> &'static str {
         match self {
             Store::Tasks => "tasks",
@@ -131,6 +138,9 @@ impl StorageError {
 }
 
 /// A write that has begun; await it to know that it is done.
+///
+/// Of many records only the first have been put when it is given: it has to be polled before the page
+/// goes on to something else, or the others come too late for their transaction.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl From<Error> for StorageError {
@@ -205,16 +215,14 @@ impl Storage {
         going: &[(Store, String)],
         coming: &[(Store, String, JsValue)],
     ) -> Written {
-        let mut names: Vec<&str> = Vec::new();
-        let stores = going.iter().map(|(store, _)| *store);
-        for name in stores
-            .chain(coming.iter().map(|(store, ..)| *store))
-            .map(Store::name)
-        {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
+        let is_touched = |store: &Store| {
+            going.iter().any(|(other, _)| other == store)
+                || coming.iter().any(|(other, ..)| other == store)
+        };
+        let touched: Vec<Store> = Store::ALL.into_iter().filter(is_touched).collect();
+        let names: Vec<&str> = touched.iter().map(|store| store.name()).collect();
+        let (now, later) = coming.split_at(coming.len().min(PUTS_AT_ONCE));
+        let later = later.to_vec();
         let begun = (|| {
             if names.is_empty() {
                 return Ok(None);
@@ -222,24 +230,34 @@ impl Storage {
             let transaction = self
                 .database
                 .transaction(&names, TransactionMode::ReadWrite)?;
+            let mut stores = Vec::new();
+            for store in touched {
+                stores.push((store, transaction.object_store(store.name())?));
+            }
             for (store, key) in going {
-                let store = transaction.object_store(store.name())?;
-                store.delete(everything_under(key)?)?;
+                for (_, object_store) in stores.iter().filter(|(other, _)| other == store) {
+                    object_store.delete(everything_under(key)?)?;
+                }
             }
-            for (store, key, value) in coming {
-                let store = transaction.object_store(store.name())?;
-                store.put(value, Some(&JsValue::from_str(key)))?;
-            }
-            Ok::<_, Error>(Some(transaction.into_future()))
+            let last = put_all(&stores, now)?;
+            Ok::<_, Error>(Some((transaction.into_future(), stores, last)))
         })();
         let written = async move {
-            match begun? {
-                None => Ok(()),
-                Some(transaction) => match transaction.await.map_err(of_write)? {
-                    TransactionResult::Committed => Ok(()),
-                    // The browser aborts a transaction when the disk or the quota is full.
-                    TransactionResult::Aborted => Err(StorageError::Full),
-                },
+            let Some((transaction, stores, mut last)) = begun? else {
+                return Ok(());
+            };
+            for records in later.chunks(PUTS_AT_ONCE) {
+                if let Some(last) = last.take()
+                    && last.await.is_err()
+                {
+                    break; // The transaction says why.
+                }
+                last = put_all(&stores, records)?;
+            }
+            match transaction.await.map_err(of_write)? {
+                TransactionResult::Committed => Ok(()),
+                // The browser aborts a transaction when the disk or the quota is full.
+                TransactionResult::Aborted => Err(StorageError::Full),
             }
         };
         in_time(written).boxed_local()
@@ -271,6 +289,20 @@ impl Storage {
         };
         in_time(read).boxed_local()
     }
+}
+
+/// Begins to put records, each into its store; the request for the last one.
+fn put_all(
+    stores: &[(Store, ObjectStore)],
+    records: &[(Store, String, JsValue)],
+) -> Result<Option<PutStoreRequest>, Error> {
+    let mut last = None;
+    for (store, key, value) in records {
+        for (_, object_store) in stores.iter().filter(|(other, _)| other == store) {
+            last = Some(object_store.put(value, Some(&JsValue::from_str(key)))?);
+        }
+    }
+    Ok(last)
 }
 
 /// Why a write was refused. Where a request of it was, the error is not told in a way that can be

@@ -61,10 +61,10 @@ impl Runner {
         }
     }
 
-    async fn learn_stored(self) -> Result<(), StorageError> {
-        for task in self.read_all().await? {
-            self.merge_remote(task);
-        }
+    /// Takes over what storage has.
+    pub(super) async fn learn_stored(self) -> Result<(), StorageError> {
+        let stored = self.read_all().await?;
+        self.merge_remote(stored);
         self.copies_changed.update(|changes| *changes += 1);
         // A leader takes on what it has not known.
         self.with_engine(|_| {});
@@ -123,6 +123,9 @@ impl Runner {
         });
         self.set_storage_error(None);
         self.with_engine(|engine| engine.set_storage_works(true, true, clock::now()));
+        if self.generation().is_some() {
+            self.tell(&TabMessage::Stored);
+        }
     }
 
     fn has_to_write(&self) -> bool {

@@ -51,15 +51,16 @@ impl Runner {
 
     /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
     /// and may have written something newer meanwhile, such as a task's id.
-    pub(super) fn merge_remote(&self, task: Task) {
-        let key = task.key.clone();
+    pub(super) fn merge_remote(&self, tasks: Vec<Task>) {
         let known = self.inner.try_update_value(|inner| {
-            inner.engine.merge_remote(task, clock::now());
-            inner.engine.task(&key).cloned()
+            let merge = |task: Task| {
+                let key = task.key.clone();
+                inner.engine.merge_remote(task, clock::now());
+                inner.engine.task(&key).cloned()
+            };
+            tasks.into_iter().filter_map(merge).collect::<Vec<_>>()
         });
-        if let Some(task) = known.flatten() {
-            self.show(&task);
-        }
+        self.show(&known.unwrap_or_default());
     }
 
     /// The write begins at the call: what is written later cannot overtake it. While storage is not

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use atelier_contract::ModelId;
 use atelier_engine::output::OutputKind;
 use atelier_engine::press::SAME_PRESS;
-use atelier_engine::{Task, TaskKey, TaskState};
+use atelier_engine::{Millis, Task, TaskKey, TaskState};
+use futures::channel::oneshot;
+use futures::future;
 use leptos::prelude::*;
 
 use super::Runner;
@@ -33,6 +35,24 @@ impl Runner {
                 .filter_map(|key| Some(inner.tasks.get(key)?.get_untracked()))
                 .collect()
         })
+    }
+
+    /// Waits for the service's word on a task's outputs, unless it came at this time or later.
+    pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
+        let (tell, told) = oneshot::channel();
+        let (task, mut tell) = (self.task(key), Some(tell));
+        let _following = RenderEffect::new(move |_| {
+            let refreshed = task.as_ref().and_then(|task| task.read().refreshed);
+            if refreshed >= Some(since)
+                && let Some(tell) = tell.take()
+            {
+                // Nobody may be waiting any more.
+                let _ = tell.send(());
+            }
+        });
+        if told.await.is_err() {
+            future::pending().await
+        }
     }
 
     /// Looks at every task as it is now, in no particular order; not tracked.
@@ -95,37 +115,52 @@ impl Runner {
         found
     }
 
-    pub(super) fn show(&self, task: &Task) {
-        let known = self.task(&task.key);
-        match known {
-            Some(signal) => {
-                let was_removed = signal.with_untracked(|old| old.removed.is_some());
-                let moved = signal.with_untracked(|old| {
-                    old.state.phase() != task.state.phase()
-                        || old.paused != task.paused
-                        || old.taken_back != task.taken_back
-                        || old.favorites != task.favorites
-                });
-                signal.set(task.clone());
-                let is_removed = task.removed.is_some();
-                if is_removed != was_removed {
-                    self.list(&task.key, self.place(&task.key));
-                }
-                if moved || is_removed != was_removed {
-                    self.revision.update(|revision| *revision += 1);
-                }
-            }
-            None => {
-                self.inner.update_value(|inner| {
-                    inner
-                        .tasks
-                        .insert(task.key.clone(), ArcRwSignal::new(task.clone()));
-                });
-                self.list(&task.key, None);
-                self.make_way(task);
-                self.revision.update(|revision| *revision += 1);
+    /// Shows tasks as they are now. Of many, those who follow them are told once.
+    pub(super) fn show(&self, tasks: &[Task]) {
+        let mut has_moved = false;
+        let mut new = Vec::new();
+        for task in tasks {
+            match self.task(&task.key) {
+                Some(signal) => has_moved |= self.show_anew(&signal, task),
+                None => new.push(task),
             }
         }
+        if !new.is_empty() {
+            self.inner.update_value(|inner| {
+                for task in &new {
+                    let signal = ArcRwSignal::new((*task).clone());
+                    inner.tasks.insert(task.key.clone(), signal);
+                }
+            });
+            self.keys.update(|keys| {
+                let listed = new.iter().filter(|task| self.is_listed(&task.key));
+                listed.for_each(|task| self.insert(Arc::make_mut(keys), task.key.clone()));
+            });
+            for task in new {
+                self.make_way(task);
+            }
+            has_moved = true;
+        }
+        if has_moved {
+            self.revision.update(|revision| *revision += 1);
+        }
+    }
+
+    /// Whether it has come into another phase.
+    fn show_anew(&self, signal: &ArcRwSignal<Task>, task: &Task) -> bool {
+        let (has_moved, was_removed) = signal.with_untracked(|old| {
+            let has_moved = old.state.phase() != task.state.phase()
+                || old.paused != task.paused
+                || old.taken_back != task.taken_back
+                || old.favorites != task.favorites;
+            (has_moved, old.removed.is_some())
+        });
+        signal.set(task.clone());
+        let is_removed = task.removed.is_some();
+        if is_removed != was_removed {
+            self.list(&task.key, self.place(&task.key));
+        }
+        has_moved || is_removed != was_removed
     }
 
     /// A retry takes the place of what failed.
@@ -160,26 +195,34 @@ impl Runner {
 
     /// Puts a task among those that are listed, or takes it out, as it now is.
     fn list(&self, key: &TaskKey, place: Option<usize>) {
-        let is_listed = self.inner.with_value(|inner| {
-            let task = inner.tasks.get(key);
-            task.is_some_and(|task| task.with_untracked(|task| task.removed.is_none()))
-                && !inner.replaced.contains_key(key)
-        });
-        match (is_listed, place) {
-            (true, None) => self.keys.update(|keys| {
-                let created = |key: &TaskKey| {
-                    self.task(key)
-                        .map_or(0, |task| task.with_untracked(|task| task.created))
-                };
-                let own = created(key);
-                let at = keys.partition_point(|key| created(key) > own);
-                Arc::make_mut(keys).insert(at, key.clone());
-            }),
+        match (self.is_listed(key), place) {
+            (true, None) => self
+                .keys
+                .update(|keys| self.insert(Arc::make_mut(keys), key.clone())),
             (false, Some(at)) => self.keys.update(|keys| {
                 Arc::make_mut(keys).remove(at);
             }),
             _ => {}
         }
+    }
+
+    fn is_listed(&self, key: &TaskKey) -> bool {
+        self.inner.with_value(|inner| {
+            let task = inner.tasks.get(key);
+            task.is_some_and(|task| task.with_untracked(|task| task.removed.is_none()))
+                && !inner.replaced.contains_key(key)
+        })
+    }
+
+    /// Before what is as old or older.
+    fn insert(&self, keys: &mut Vec<TaskKey>, key: TaskKey) {
+        let created = |key: &TaskKey| {
+            self.task(key)
+                .map_or(0, |task| task.with_untracked(|task| task.created))
+        };
+        let own = created(&key);
+        let at = keys.partition_point(|key| created(key) > own);
+        keys.insert(at, key);
     }
 
     /// The attempt that has taken the place of this one, or itself; tracked.

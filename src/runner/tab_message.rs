@@ -37,6 +37,8 @@ pub enum TabMessage {
     Shown(String),
     /// Copies of outputs have come or gone.
     Copies,
+    /// The leader has written everything again: who was opened meanwhile has not read all of it.
+    Stored,
     /// An output, by its name, is a favorite of a person in a follower, or no longer.
     Favorite(String, bool),
 }
@@ -52,6 +54,7 @@ impl TabMessage {
                 "CredentialsAccepted" => Some(Self::CredentialsAccepted),
                 "SendUnkept" => Some(Self::SendUnkept),
                 "Copies" => Some(Self::Copies),
+                "Stored" => Some(Self::Stored),
                 _ => None,
             };
         }
@@ -113,6 +116,7 @@ impl TabMessage {
             Self::Wake => return "Wake".into(),
             Self::StateWanted => return "StateWanted".into(),
             Self::SendUnkept => return "SendUnkept".into(),
+            Self::Stored => return "Stored".into(),
             Self::CredentialsAccepted => return "CredentialsAccepted".into(),
             Self::State(block_reason, error) => {
                 let mut state = Record::new();

@@ -1,12 +1,16 @@
 //! What this tab tells the others, and what it does on hearing them.
 
 use atelier_contract::json;
-use atelier_engine::BatchAction;
+use atelier_engine::{BatchAction, TaskKey};
 use leptos::prelude::*;
 
 use super::Runner;
 use super::tab_message::TabMessage;
+use crate::boxed::{after, spawn};
 use crate::browser::clock;
+
+/// Tasks that are told in one go: some milliseconds.
+const TOLD_AT_ONCE: usize = 100;
 
 impl Runner {
     /// Tells the other tabs how this one stands, if it leads.
@@ -28,6 +32,38 @@ impl Runner {
         });
     }
 
+    /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
+    /// they are by then.
+    pub(super) fn tell_tasks(&self, keys: impl IntoIterator<Item = TaskKey>) {
+        let was_idle = self.inner.try_update_value(|inner| {
+            let was_idle = inner.untold.is_empty();
+            inner.untold.extend(keys);
+            was_idle
+        });
+        if was_idle == Some(true) {
+            self.tell_next_tasks();
+        }
+    }
+
+    fn tell_next_tasks(&self) {
+        let next = self.inner.try_update_value(|inner| {
+            let count = inner.untold.len().min(TOLD_AT_ONCE);
+            let keys = inner.untold.drain(..count);
+            let tasks = keys.filter_map(|key| inner.engine.task(&key).cloned());
+            (tasks.collect::<Vec<_>>(), inner.untold.is_empty())
+        });
+        let Some((tasks, are_all)) = next else {
+            return;
+        };
+        for task in tasks {
+            self.tell(&TabMessage::Task(Box::new(task)));
+        }
+        if !are_all {
+            let this = *self;
+            after(0, move || this.tell_next_tasks()).forget();
+        }
+    }
+
     pub(super) fn hear(&self, text: &str) {
         let is_put_off = self.inner.try_update_value(|inner| {
             let unheard = inner.unheard.as_mut();
@@ -44,16 +80,14 @@ impl Runner {
             return;
         };
         match note {
-            TabMessage::Task(task) if !leading => self.merge_remote(*task),
+            TabMessage::Task(task) if !leading => self.merge_remote(vec![*task]),
             // The last word of a tab that led before and is closed: it may have got the id that
             // this one has found missing.
             TabMessage::Task(task) if self.task(&task.key).is_some() => {
                 self.with_engine(|engine| engine.merge_remote(*task, clock::now()));
             }
             TabMessage::Submitted(tasks) if leading => {
-                for task in &tasks {
-                    self.show(task);
-                }
+                self.show(&tasks);
                 self.with_engine(|engine| {
                     for task in tasks {
                         engine.insert_remote(task, clock::now());
@@ -90,6 +124,13 @@ impl Runner {
                 self.with_engine(|engine| engine.accept_unkept(clock::now()));
             }
             TabMessage::Shown(copy) if leading => self.keep(copy),
+            TabMessage::Stored if !leading => {
+                let this = *self;
+                // Where it can't be read now, it is once this tab's own storage works.
+                spawn(async move {
+                    let _ = this.learn_stored().await;
+                });
+            }
             TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
             _ => {}

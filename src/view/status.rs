@@ -4,6 +4,7 @@ use atelier_engine::{Action, BlockReason, removed_last};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
+use super::parts::question::Question;
 use super::parts::ticker::ticker;
 use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::clock;
@@ -104,50 +105,32 @@ fn Undo() -> impl IntoView {
 #[component]
 fn SendUnstoredDialog() -> impl IntoView {
     let runner = contexts().runner;
-    let dialog = NodeRef::<leptos::html::Dialog>::new();
+    let question = Question::new();
     let is_asking = memo(move || runner.block_reason() == Some(BlockReason::NotKept));
-    let close = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
     // Storage that is only gone for a moment is nobody's question.
     let patience = StoredValue::new_local(None::<Timeout>);
     effect(move || {
         let open = move || {
-            if let (true, Some(dialog)) = (is_asking.get_untracked(), dialog.get_untracked()) {
-                // It fails only while the dialog is open already.
-                let _ = dialog.show_modal();
+            if is_asking.get_untracked() {
+                question.ask();
             }
         };
         if is_asking.get() {
             patience.set_value(Some(Timeout::new(UNKEPT_PATIENCE_MS, open)));
         } else {
             patience.set_value(None);
-            close();
+            question.close();
         }
     });
-    view! {
-        <dialog node_ref=dialog aria-label="Send without keeping">
-            <p>
-                "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
-                 closing this tab loses sight of it. Nothing has been sent yet."
-            </p>
-            <div class="row dialog-foot">
-                <button class="button" type="button" autofocus on:click=handler(move |_| close())>
-                    "Not yet"
-                </button>
-                <button
-                    class="button primary"
-                    type="button"
-                    on:click=handler(move |_| {
-                        close();
-                        runner.send_unkept();
-                    })
-                >
-                    "Send anyway"
-                </button>
-            </div>
-        </dialog>
-    }
+    let said = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
+                closing this tab loses sight of it. Nothing has been sent yet.";
+    let send = Callback::new(move |()| runner.send_unkept());
+    question.view(
+        "Send without keeping",
+        Signal::stored(said.to_owned()),
+        "Not yet",
+        "Send anyway",
+        "primary",
+        send,
+    )
 }

@@ -236,15 +236,16 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
     .into_any()
 }
 
-/// An item, by its label; what else is written on it is drawn, so that the label says all that is read there.
-/// Its first output where there is one, else its state.
+/// An item: its first output where there is one, else its state. What is read there beside its words is drawn: it is
+/// in the label, in another order.
 fn thumb(cell: &Cell) -> AnyView {
     let number = cell.index + 1;
     let title = match cell.note.as_str() {
         "" => cell.title.clone(),
         note => format!("{}: {note}", cell.title),
     };
-    let label = format!("Item {number}, {}: {}", cell.state, cell.title);
+    // In the order of what is to be seen, so that who speaks to the page can say that.
+    let label = format!("Item {number}: {}, {}", cell.title, cell.state);
     let inside = match &cell.picture {
         Some((url, kind)) => {
             view! { <MediaView url=url.clone() kind=*kind label="" thumbnail=true /> }.into_any()

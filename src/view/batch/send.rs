@@ -2,7 +2,6 @@ use atelier_contract::ModelId;
 use atelier_engine::BatchKey;
 use atelier_engine::compose::plan::Plan;
 use icondata_lu::LuSparkles;
-use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::composer::Composer;
@@ -13,6 +12,7 @@ use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::question::Question;
 
 /// Problems that are listed; the others are in the table.
 const MAX_PROBLEMS: usize = 5;
@@ -25,12 +25,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let plan = move || Plan { items: good.get() };
     let refused = RwSignal::new(None::<&'static str>);
     let answer = Answer::default();
-    let dialog = NodeRef::<Dialog>::new();
-    let close = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
+    let question = Question::new();
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
             || model.subcategory.clone(),
@@ -67,16 +62,20 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                     "User ID and Access token are not set yet."
                 }));
             } else if untrack(plan).asks_once_more() {
-                if let Some(dialog) = dialog.get_untracked() {
-                    // It fails only while the dialog is open already.
-                    let _ = dialog.show_modal();
-                }
+                question.ask();
             } else {
                 send();
             }
         }
     };
     let label = text(move || format!("Generate {}", good.get()));
+    let asked = text(move || {
+        format!(
+            "Send {}? Each of them may cost money.",
+            plan().user_message()
+        )
+    });
+    let send_all = Callback::new(move |()| send());
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || {
@@ -113,28 +112,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             </p>
             {answer.view()}
         </div>
-        <dialog node_ref=dialog aria-label="Generate many">
-            <p>
-                {text(move || {
-                    format!("Send {}? Each of them may cost money.", plan().user_message())
-                })}
-            </p>
-            <div class="row dialog-foot">
-                <button class="button" type="button" autofocus on:click=handler(move |_| close())>
-                    "Not yet"
-                </button>
-                <button
-                    class="button primary"
-                    type="button"
-                    on:click=handler(move |_| {
-                        close();
-                        send();
-                    })
-                >
-                    "Send them"
-                </button>
-            </div>
-        </dialog>
+        {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
     }
     .into_any()
 }

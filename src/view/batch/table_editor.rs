@@ -214,11 +214,11 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
                     <button
                         class="button quiet small"
                         type="button"
-                        aria-label=format!("Send row {number} once more")
+                        aria-label=format!("Send again: row {number}")
                         title="Let Generate send this row once more"
                         on:click=handler(again)
                     >
-                        "Once more"
+                        "Send again"
                     </button>
                 </span>
             </td>

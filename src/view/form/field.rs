@@ -216,7 +216,7 @@ pub fn FieldFrame(
                 {aside.map(|aside| view! { <span class="aside">{aside}</span> }.into_any())}
             </div>
             {children()}
-            <p class="hint" id=hint_id dir="auto" hidden=when(move || !is_explained.get())>
+            <p class="hint" class:visually-hidden=when(move || !is_explained.get()) id=hint_id dir="auto">
                 {description}
             </p>
             <p class="problem" id=problem_id>

@@ -10,5 +10,6 @@ pub mod glyph;
 pub mod held;
 pub mod list;
 pub mod media;
+pub mod question;
 pub mod ticker;
 pub mod viewport;

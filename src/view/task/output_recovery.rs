@@ -1,7 +1,10 @@
 //! What is done for an output whose address is dead.
 
+use std::pin::pin;
+
 use atelier_engine::output::{self, SafeUrl};
 use atelier_engine::{Action, file_name};
+use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use web_sys::Url;
@@ -14,7 +17,6 @@ use crate::runner::{Runner, output_cache};
 
 /// How long the service's word on an address is waited for.
 const TIMEOUT_MS: u32 = 15_000;
-const LOOK_MS: u32 = 100;
 
 /// A page that has just opened has no leader yet, or not yet the guest's credentials: it is asked
 /// again this often, which while the answer is awaited changes nothing.
@@ -35,24 +37,28 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
     };
     let is_foreign = || task.account != untrack(|| session.account());
     let is_online = lifecycle::is_online();
-    let refreshed = || {
-        let task = runner.task(&task.key)?;
-        task.with_untracked(|task| task.refreshed)
-    };
     let is_there = || words.try_get_untracked().is_some();
-    let is_told = || refreshed() >= Some(shown.since);
+    let mut told = pin!(runner.refreshed(&task.key, shown.since));
     let mut waited = 0;
     // With another address the outputs are shown anew, and the view of this one is gone.
-    while safe.is_link() && is_online && is_there() && !is_told() && waited < TIMEOUT_MS {
-        if waited % ASK_MS == 0 && !is_foreign() {
+    while safe.is_link()
+        && is_online
+        && is_there()
+        && waited < TIMEOUT_MS
+        && told.as_mut().now_or_never().is_none()
+    {
+        if !is_foreign() {
             words
                 .try_set("Its address no longer works. Asking the service for a fresh one…".into());
             runner.act(&task.key, Action::Refetch);
-        } else if waited == ASK_MS && is_foreign() {
+        } else if waited > 0 {
             break;
         }
-        TimeoutFuture::new(LOOK_MS).await;
-        waited += LOOK_MS;
+        let answer = select(told.as_mut(), TimeoutFuture::new(ASK_MS)).await;
+        if matches!(answer, Either::Left(_)) {
+            break;
+        }
+        waited += ASK_MS;
     }
     if !is_there() {
         return;

@@ -1,62 +1,216 @@
-//! What keeps people out: axe-core finds nothing on any page, in light and dark.
+//! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
 
-use atelier_end_to_end::browser::{Browser, Scheme};
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::look::SCHEMES;
 use atelier_end_to_end::service::Service;
+use atelier_end_to_end::site::repository;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::{Result, look, site, tour};
-use serde_json::Value;
+use atelier_end_to_end::{Result, tour};
+use serde_json::{Value, json};
+use std::time::Duration;
 
-/// What axe-core finds on the page as it is, each with the element.
-const FIND: &str = "
-    return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
-        ({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`)
-    ))";
+const MODEL: &str = "/models/image/tessera";
 
-async fn axe() -> Result<String> {
-    let file = site::repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
-    std::fs::read_to_string(&file)
-        .map_err(|error| format!("{}: {error}. `./dev test` installs it", file.display()).into())
+/// Enough for a picture on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The parts of a page that something is wrong with, each as a line.
+const RUN: &str = "
+    return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+        violations.flatMap(({ id, help, nodes }) =>
+            nodes.map(node => `${id} (${help}): ${node.html.slice(0, 200)}`)))";
+
+struct Examination<'a> {
+    browser: &'a Browser,
+    address: String,
+    axe: String,
+    found: Vec<String>,
 }
 
-async fn found(browser: &Browser, script: &str) -> Result<Vec<String>> {
-    let found = browser.run(script, vec![]).await?;
-    let found = found.as_array().cloned().unwrap_or_default();
-    Ok(found
-        .iter()
-        .filter_map(Value::as_str)
-        .map(str::to_owned)
-        .collect())
+impl Examination<'_> {
+    async fn open(&self, path: &str, role: &str, name: &str) -> Result<()> {
+        let address = format!("{}{path}", self.address);
+        self.browser.open(&address).await?;
+        self.browser.find(&by(role, name)).await?;
+        Ok(())
+    }
+
+    /// Looks at what is shown now.
+    async fn examine(&mut self, state: &str) -> Result<()> {
+        for scheme in SCHEMES {
+            self.browser.prefer(scheme).await?;
+            self.browser.settled().await?;
+            self.browser.run(&self.axe, vec![]).await?;
+            let lines = self.browser.run(RUN, vec![]).await?;
+            let lines = lines.as_array().ok_or("axe has said nothing")?;
+            let lines = lines.iter().filter_map(Value::as_str);
+            self.found
+                .extend(lines.map(|line| format!("{state}, {scheme:?}: {line}")));
+        }
+        Ok(())
+    }
+
+    async fn model_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        self.open(MODEL, "form", "Input").await?;
+        self.examine("a form").await?;
+        browser.press(&by("button", "Generate")).await?;
+        self.examine("a form with problems").await?;
+        let prompt = browser.find(&starting("textbox", "prompt")).await?;
+        prompt.send_keys("a rose window in te").await?;
+        browser.find(&by("button", "teal")).await?;
+        self.examine("words that are offered").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Processing", TIMEOUT).await?;
+        self.examine("a task under way").await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        self.examine("a result").await?;
+        browser.press(&by("button", "Presets")).await?;
+        browser
+            .fill(&by("textbox", "Name of the preset"), "glass")
+            .await?;
+        browser.press(&by("button", "Save")).await?;
+        browser.find(&by("button", "glass")).await?;
+        self.examine("presets").await?;
+        browser.press(&by("button", "Close")).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        self.examine("JSON").await?;
+        self.open(&format!("{MODEL}?mode=integrations"), "heading", "Tessera")
+            .await?;
+        browser.see_text("OpenAI function", TIMEOUT).await?;
+        self.examine("integrations").await
+    }
+
+    async fn batch_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        for way in ["Sweep", "Import", "Lines"] {
+            self.open(&format!("{MODEL}?mode=batch"), "radio", way)
+                .await?;
+            browser.press(&by("radio", way)).await?;
+            self.examine(&format!("batch, {way}")).await?;
+        }
+        browser.fill(&by("textbox", "Prompts"), "red\nblue").await?;
+        self.examine("a table").await?;
+        browser.press(&by("button", "Generate 2")).await?;
+        browser.find(&by("list", "Items of the batch")).await?;
+        self.examine("a batch that was sent").await
+    }
+
+    async fn other_pages(&mut self) -> Result<()> {
+        let browser = self.browser;
+        self.open("/tasks", "heading", "Tasks").await?;
+        browser.find(&by("list", "Tasks")).await?;
+        self.examine("tasks").await?;
+        browser.press(&by("link", "a rose window in te")).await?;
+        browser.find(&by("button", "Run again")).await?;
+        self.examine("one task").await?;
+        self.open("/settings", "heading", "Settings").await?;
+        self.examine("settings").await?;
+        self.open("/nowhere", "heading", "Nothing here").await?;
+        self.examine("a page that is not there").await
+    }
 }
 
-/// Guards against whatever a machine can tell: names, roles, contrast, order.
+/// Guards against what keeps people out: names that are missing, colours that can't be told apart, states
+/// that are not said.
 #[tokio::test(flavor = "multi_thread")]
-async fn axe_finds_nothing_on_any_page() {
-    drive("axe_finds_nothing", async |browser| {
-        let axe = axe().await?;
+async fn nothing_is_found_on_any_page_in_light_and_dark() {
+    let name = "nothing_is_found_on_any_page_in_light_and_dark";
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "2"]).await?;
+        let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
+        let mut examination = Examination {
+            browser,
+            address: service.address(),
+            axe: std::fs::read_to_string(axe)?,
+            found: Vec::new(),
+        };
+        browser.set_size(1280, 900).await?;
+        examination.open("/", "heading", "Models").await?;
+        browser.find(&starting("link", "Tessera")).await?;
+        examination.examine("the models").await?;
+        examination.model_pages().await?;
+        examination.batch_pages().await?;
+        examination.other_pages().await?;
+        assert!(
+            examination.found.is_empty(),
+            "{}",
+            examination.found.join("\n")
+        );
+        Ok(())
+    })
+    .await;
+}
+
+/// The same of a first visit, of every address there is, and of what failed.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_found_on_a_first_visit_nor_at_any_address() {
+    drive("nothing_is_found_at_any_address", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
-        let mut wrong = Vec::new();
-        let mut look = async |page: &str| -> Result<()> {
-            for scheme in look::SCHEMES {
-                browser.prefer(scheme).await?;
-                browser.open(&format!("{address}{page}")).await?;
-                browser.settled().await?;
-                browser.run(&axe, vec![]).await?;
-                for line in found(browser, FIND).await? {
-                    wrong.push(format!("{page} {scheme:?}: {line}"));
-                }
-            }
-            Ok(())
+        let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
+        let mut examination = Examination {
+            browser,
+            address: address.clone(),
+            axe: std::fs::read_to_string(axe)?,
+            found: Vec::new(),
         };
-        // The first visit, before anything is there.
-        look("/").await?;
-        look("/tasks").await?;
-        browser.prefer(Scheme::Light).await?;
+        examination.open("/", "region", "Welcome").await?;
+        examination.examine("a first visit").await?;
         tour::make(browser, &address).await?;
         for page in tour::pages(browser, &address).await? {
-            look(&page).await?;
+            browser.open(&format!("{address}{page}")).await?;
+            examination.examine(&page).await?;
         }
-        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let found = examination.found.join("\n");
+        assert!(found.is_empty(), "{found}");
+        Ok(())
+    })
+    .await;
+}
+
+/// Counts how far things have moved since the page began, what a person has caused aside.
+const WATCH: &str = "
+    window.moved = [];
+    new PerformanceObserver(list => {
+        for (const shift of list.getEntries()) {
+            if (!shift.hadRecentInput) {
+                const sources = shift.sources.map(({ node }) => node?.className ?? node?.nodeName);
+                moved.push([shift.value, sources.join(', ')]);
+            }
+        }
+    }).observe({ type: 'layout-shift', buffered: true });";
+
+/// Guards against a page that jumps under the finger: what comes later has its place from the first
+/// paint on.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_moves_after_the_first_paint() {
+    drive("nothing_moves_after_the_first_paint", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        browser.before_each_page(WATCH).await?;
+        for (width, height) in [(1280, 900), (375, 740)] {
+            browser.set_size(width, height).await?;
+            for (path, heading) in [
+                ("/", "Models"),
+                ("/tasks", "Tasks"),
+                ("/settings", "Settings"),
+            ] {
+                browser
+                    .open(&format!("{}{path}", service.address()))
+                    .await?;
+                browser.find(&by("heading", heading)).await?;
+                browser.settled().await?;
+                let moved = browser.run("return moved", vec![]).await?;
+                let far: f64 = (moved.as_array().into_iter().flatten())
+                    .filter_map(|shift| shift[0].as_f64())
+                    .sum();
+                // A share of the screen; what counts as good elsewhere is 0.1.
+                assert!(far < 0.01, "{path} at {width}: {}", json!(moved));
+            }
+        }
         Ok(())
     })
     .await;

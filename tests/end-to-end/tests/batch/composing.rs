@@ -158,7 +158,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         assert_eq!(studio.row_count().await?, 3);
         studio.reload().await?;
         browser.find(&by("button", "Generate 0")).await?;
-        studio.press("Send row 2 once more").await?;
+        studio.press("Send again: row 2").await?;
         studio.press("Generate 1").await?;
         studio.sees_calls(2).await?;
         assert_eq!(studio.sent()[3], "red dune");

@@ -281,8 +281,8 @@ impl<'a> Studio<'a> {
             .filter_map(Value::as_str)
             .map(|label| {
                 let read = || {
-                    let (number, rest) = label.strip_prefix("Item ")?.split_once(", ")?;
-                    let (state, prompt) = rest.split_once(": ").unwrap_or((rest, ""));
+                    let (number, rest) = label.strip_prefix("Item ")?.split_once(": ")?;
+                    let (prompt, state) = rest.rsplit_once(", ")?;
                     Some(Shown {
                         number: number.parse().ok()?,
                         state: state.to_owned(),

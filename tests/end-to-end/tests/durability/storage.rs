@@ -154,6 +154,36 @@ async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
     .await;
 }
 
+/// Guards against a tab that shows a part of the tasks for good, because it was opened while storage was
+/// empty and only hears of tasks that change.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_was_opened_before_everything_was_written_again_shows_all_of_it() {
+    let name = "a_tab_that_was_opened_before_everything_was_written_again_shows_all_of_it";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        let leader = browser.client.window().await?;
+        studio.generate(&form, "one").await?;
+        studio.accepted(1).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        browser.run("window.broken = true", vec![]).await?;
+        clear_storage(studio).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+
+        let follower = studio.open_model_tab().await?;
+        browser.see_text("Results appear here.", TIMEOUT).await?;
+        browser.switch_to(&leader).await?;
+        browser.run("window.broken = false", vec![]).await?;
+        browser.switch_to(&follower).await?;
+        browser
+            .find_for(&containing("article", "one"), TIMEOUT)
+            .await?;
+        Ok(())
+    })
+    .await;
+}
+
 /// How many tasks are stored.
 const COUNT_STORED: &str = "
     return (async () => {

@@ -1,0 +1,158 @@
+// A thousand tasks at once: sent, followed and listed, and their outputs packed. The page by hand has none.
+
+export const rows = [
+  { id: "submit_longest", name: "1,000 items submitted at once: longest task", unit: "ms" },
+  { id: "poll_calls", name: "1,000 running: calls in a round", unit: "" },
+  { id: "poll_cpu", name: "the same: main-thread CPU in a round", unit: "ms" },
+  { id: "poll_longest", name: "the same: longest task", unit: "ms" },
+  { id: "tasks_opened", name: "Tasks with 2,000: opened", unit: "ms" },
+  { id: "tasks_longest", name: "the same: longest task", unit: "ms" },
+  { id: "zip", name: "ZIP of 200 outputs", unit: "ms" },
+  { id: "zip_longest", name: "the same: longest task", unit: "ms" },
+];
+
+export const isOfOurs = true;
+
+const MODEL = "/models/text-to-image/studio-portrait-0";
+const ITEMS = 1_000;
+const TASKS = 2_000;
+const OUTPUTS = 200;
+
+// Of polls.
+const ROUNDS = 2;
+
+export async function measure({ browser, serve }) {
+  const measured = {};
+  for (const scenario of [submit, follow, history, pack]) Object.assign(measured, await scenario(browser, serve));
+  return measured;
+}
+
+async function submit(browser, serve) {
+  const service = await serve({ models: 10, parameters: 6, running: true });
+  const page = await browser.page();
+  await compose(page, service.origin, ITEMS);
+  await page.run(`${button(`Generate ${ITEMS}`)}.click()`);
+  await page.rest(300);
+  const sent = await busy(browser, page, async () => {
+    await page.run(`${button("Send them")}.click()`);
+    await until(() => items(service, "/v2/generate-batch") >= ITEMS / 10);
+  });
+  await page.close();
+  return { submit_longest: sent.longest };
+}
+
+async function follow(browser, serve) {
+  const service = await serve({ models: 10, running: true });
+  const page = await withStored(browser, service, ITEMS, "running");
+  await page.open(`${service.origin}/tasks`);
+  const polls = () => items(service, "/v2/status-batch");
+  await until(() => polls() >= ITEMS);
+  const [before, calls] = [polls(), service.calls.length];
+  const followed = await busy(browser, page, () => until(() => polls() >= before + ROUNDS * ITEMS));
+  const rounds = (polls() - before) / ITEMS;
+  await page.close();
+  return {
+    poll_calls: (service.calls.length - calls) / rounds, poll_cpu: followed.cpu / rounds, poll_longest: followed.longest,
+  };
+}
+
+async function history(browser, serve) {
+  const service = await serve({ models: 10 });
+  const page = await withStored(browser, service, TASKS, "ready");
+  let opened;
+  const reloaded = await busy(browser, page, async () => {
+    await page.open(`${service.origin}/tasks`);
+    opened = await page.painted("document.querySelectorAll('ul[aria-label=Tasks] li, ol[aria-label=Tasks] li').length > 3");
+  });
+  await page.close();
+  return { tasks_opened: opened, tasks_longest: reloaded.longest };
+}
+
+async function pack(browser, serve) {
+  const service = await serve({ models: 10, parameters: 6 });
+  const page = await browser.page();
+  await compose(page, service.origin, OUTPUTS);
+  await page.run(`${button(`Generate ${OUTPUTS}`)}.click()`);
+  await page.run(`document.querySelector("dialog[open]") && ${button("Send them")}.click()`);
+  await page.painted(`document.querySelector('.stretches')?.ariaValueNow == '${OUTPUTS}'`);
+  await page.rest(300);
+  let packed;
+  const work = await busy(browser, page, async () => {
+    packed = await page.run(`new Promise((done) => {
+      const begun = performance.now();
+      ${button("Download all")}.click();
+      bench.painted(() => document.body.innerText.includes(".zip saved")).then((time) => done(time - begun));
+    })`);
+  });
+  await page.close();
+  return { zip: packed, zip_longest: work.longest };
+}
+
+async function compose(page, origin, count) {
+  await page.open(`${origin}${MODEL}?mode=batch`);
+  await page.painted("document.querySelector('#prompts')");
+  await page.run("document.querySelector('#prompts').focus()");
+  const text = Array.from({ length: count }, (_, n) => `a harbour at dawn, number ${n}, with gulls and one small lamp`).join("\n");
+  await page.call("Input.insertText", { text });
+  await page.painted(`${button(`Generate ${count}`)}?.disabled === false`);
+  await page.rest(500);
+}
+
+// A page of a browser that has so many tasks.
+async function withStored(browser, { origin }, count, state) {
+  const page = await browser.page();
+  await page.open(`${origin}/tasks`);
+  await page.painted("document.body.innerText.includes('Nothing submitted yet')");
+  await page.run(`(${store})(${count}, "${state}")`);
+  return page;
+}
+
+function button(name) {
+  return `[...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "${name}")`;
+}
+
+// What the page's main thread did meanwhile, in ms of CPU: in all, and in its longest task.
+async function busy(browser, page, act) {
+  const { events } = await browser.traced(async () => {
+    await page.run("performance.mark('bench begins')");
+    await act();
+  });
+  const mark = events.find(({ name }) => name === "bench begins");
+  const tasks = events.filter(({ name, pid, tid, ts }) =>
+    name === "ThreadControllerImpl::RunTask" && pid === mark.pid && tid === mark.tid && ts >= mark.ts);
+  const times = tasks.map(({ tdur }) => (tdur ?? 0) / 1_000);
+  return { cpu: times.reduce((sum, time) => sum + time, 0), longest: Math.max(...times) };
+}
+
+function items(service, path) {
+  return service.calls.filter(({ pathname }) => pathname === path).reduce((sum, { items }) => sum + items, 0);
+}
+
+async function until(condition) {
+  while (!condition()) await new Promise((done) => setTimeout(done, 20));
+}
+
+// In the page: tasks, as it would have stored them; finished a while ago, or sent just now.
+function store(count, word) {
+  const model = { category: "text-to-image", subcategory: "studio-portrait-0" };
+  const picture = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=";
+  const states = {
+    ready: (n) => ({ state: { state: "ready", id: `t${n}`, outputs: [picture] }, finished: 1.7e12 + n * 60_000 + 5_000 }),
+    running: (n) => ({ state: { state: "running", id: `t${n}`, word: "processing" }, accepted: Date.now() }),
+  };
+  const task = (n) => ({
+    key: `many-${n}`, account: { address: "", uid: "guest" }, model, model_name: "Studio portrait 0",
+    input: { model, values: { prompt: `a harbour at dawn, number ${n}` } }, watching: true,
+    created: word === "running" ? Date.now() : 1.7e12 + n * 60_000, ...states[word](n),
+  });
+  return new Promise((done, failed) => {
+    const opening = indexedDB.open("atelier");
+    opening.onsuccess = () => {
+      const database = opening.result;
+      const transaction = database.transaction("tasks", "readwrite");
+      for (let n = 0; n < count; n += 1) transaction.objectStore("tasks").put(JSON.stringify(task(n)), task(n).key);
+      transaction.oncomplete = () => { database.close(); done(true); };
+      transaction.onabort = failed;
+    };
+  });
+}
