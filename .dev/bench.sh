@@ -14,7 +14,7 @@ bench() {
   find_browser || die "missing: Chromium (or Chrome). Install it, then run this again."
   run trunk build "${release[@]}"
   mkdir -p "$target"
-  heading "Measuring, $runs times (a minute each): leave the machine alone meanwhile"
+  heading "Measuring, $runs times (a minute and a half each): leave the machine alone meanwhile"
   run node benches/bench.mjs dist "$target/bench.json" "$runs" ${before[@]+"${before[@]}"}
   echo
   echo "All that was measured is in ${target#"$PWD"/}/bench.json."

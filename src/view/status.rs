@@ -105,7 +105,7 @@ fn Undo() -> impl IntoView {
 #[component]
 fn SendUnstoredDialog() -> impl IntoView {
     let runner = contexts().runner;
-    let question = Question::new();
+    let question = Question::default();
     let is_asking = memo(move || runner.block_reason() == Some(BlockReason::NotKept));
     // Storage that is only gone for a moment is nobody's question.
     let patience = StoredValue::new_local(None::<Timeout>);

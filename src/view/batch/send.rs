@@ -25,7 +25,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let plan = move || Plan { items: good.get() };
     let refused = RwSignal::new(None::<&'static str>);
     let answer = Answer::default();
-    let question = Question::new();
+    let question = Question::default();
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
             || model.subcategory.clone(),

@@ -14,7 +14,7 @@ pub fn ConfirmButton(
     confirm: &'static str,
     #[prop(into)] on_confirm: Callback<()>,
 ) -> AnyView {
-    let asked = Question::new();
+    let asked = Question::default();
     view! {
         <button class="button quiet" type="button" on:click=handler(move |_| asked.ask())>
             {label}

@@ -4,18 +4,12 @@ use leptos::prelude::*;
 use crate::boxed::handler;
 
 /// A question before something is done that costs or can't be undone. The safe answer has the focus.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Question {
     dialog: NodeRef<Dialog>,
 }
 
 impl Question {
-    pub fn new() -> Self {
-        Self {
-            dialog: NodeRef::new(),
-        }
-    }
-
     pub fn ask(self) {
         if let Some(dialog) = self.dialog.get_untracked() {
             // It fails only while the dialog is open already.
