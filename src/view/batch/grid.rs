@@ -236,7 +236,8 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
     .into_any()
 }
 
-/// An item: its first output where there is one, else its state.
+/// An item: its first output where there is one, else its state. What is read there beside its words is drawn: it is
+/// in the label, in another order.
 fn thumb(cell: &Cell) -> AnyView {
     let number = cell.index + 1;
     let title = match cell.note.as_str() {
@@ -249,17 +250,19 @@ fn thumb(cell: &Cell) -> AnyView {
         Some((url, kind)) => {
             view! { <MediaView url=url.clone() kind=*kind label="" thumbnail=true /> }.into_any()
         }
-        None => view! { <span class="thumb-state">{cell.state.clone()}</span> }.into_any(),
+        None => view! { <span class="thumb-state drawn" data-text=cell.state.clone()></span> }
+            .into_any(),
     };
-    let more =
-        (cell.more > 0).then(|| view! { <span class="more">"+" {cell.more}</span> }.into_any());
+    let more = (cell.more > 0).then(|| {
+        view! { <span class="more drawn" data-text=format!("+{}", cell.more)></span> }.into_any()
+    });
     let (phase, words) = (cell.phase.clone(), cell.title.clone());
     let content = view! {
         <span class="thumb-picture" aria-hidden="true">
             {inside} {more}
         </span>
         <span class="thumb-caption" aria-hidden="true">
-            <span class="thumb-number">{number}</span>
+            <span class="thumb-number drawn" data-text=number.to_string()></span>
             <span class="thumb-title">{words}</span>
         </span>
     };

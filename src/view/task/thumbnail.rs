@@ -49,9 +49,12 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     };
     view! {
         {dynamic(picture)}
-        <span class="more" hidden=when(move || more() == 0)>
-            {text(move || format!("+{}", more()))}
-        </span>
+        // Drawn: what it lies in has a name of its own.
+        <span
+            class="more drawn"
+            hidden=when(move || more() == 0)
+            data-text=text(move || format!("+{}", more()))
+        ></span>
     }
     .into_any()
 }

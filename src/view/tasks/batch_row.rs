@@ -98,7 +98,7 @@ fn picture(runner: Runner, key: &TaskKey) -> Option<AnyView> {
         text(move || {
             let task = task.read();
             let number = task.batch.as_ref().map_or(0, |place| place.index + 1);
-            format!("Item {number}, {}: {}", task.label(), task.input.title())
+            format!("Item {number}: {}, {}", task.input.title(), task.label())
         })
     };
     let picture = view! {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// The widths that every page is looked at: the narrowest phone, a tablet, a desk.
-pub const WIDTHS: [u32; 3] = [320, 768, 1440];
+/// The widths that every page is looked at: the narrowest phone, a tablet, a desk, a large screen.
+pub const WIDTHS: [u32; 4] = [320, 768, 1440, 2560];
 pub const SCHEMES: [Scheme; 2] = [Scheme::Light, Scheme::Dark];
 
 impl Browser {

@@ -1,12 +1,12 @@
 //! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
 
-use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::look::SCHEMES;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::site::repository;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::{Result, tour};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -92,10 +92,7 @@ impl Examination<'_> {
             browser.press(&by("radio", way)).await?;
             self.examine(&format!("batch, {way}")).await?;
         }
-        browser
-            .fill(&starting("textbox", "prompt"), "red\nblue")
-            .await?;
-        browser.press(&starting("button", "Add")).await?;
+        browser.fill(&by("textbox", "Prompts"), "red\nblue").await?;
         self.examine("a table").await?;
         browser.press(&by("button", "Generate 2")).await?;
         browser.find(&by("list", "Items of the batch")).await?;
@@ -112,7 +109,7 @@ impl Examination<'_> {
         self.examine("one task").await?;
         self.open("/settings", "heading", "Settings").await?;
         self.examine("settings").await?;
-        self.open("/nowhere", "link", "Models").await?;
+        self.open("/nowhere", "heading", "Nothing here").await?;
         self.examine("a page that is not there").await
     }
 }
@@ -143,6 +140,33 @@ async fn nothing_is_found_on_any_page_in_light_and_dark() {
             "{}",
             examination.found.join("\n")
         );
+        Ok(())
+    })
+    .await;
+}
+
+/// The same of a first visit, of every address there is, and of what failed.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_found_on_a_first_visit_nor_at_any_address() {
+    drive("nothing_is_found_at_any_address", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        let axe = repository().join(".tools/npm/node_modules/axe-core/axe.min.js");
+        let mut examination = Examination {
+            browser,
+            address: address.clone(),
+            axe: std::fs::read_to_string(axe)?,
+            found: Vec::new(),
+        };
+        examination.open("/", "region", "Welcome").await?;
+        examination.examine("a first visit").await?;
+        tour::make(browser, &address).await?;
+        for page in tour::pages(browser, &address).await? {
+            browser.open(&format!("{address}{page}")).await?;
+            examination.examine(&page).await?;
+        }
+        let found = examination.found.join("\n");
+        assert!(found.is_empty(), "{found}");
         Ok(())
     })
     .await;

@@ -1,11 +1,13 @@
-//! `screenshots --address URL --out DIR --path /…` (the last as often as there are pages): pictures
-//! of each page, whole, at every width of [`look::WIDTHS`], in light and dark.
+//! `screenshots --out DIR`: pictures of each page, whole, as a first visit has it and with something on it, at
+//! every width of [`look::WIDTHS`], in light and dark. With `--address URL` of the page that is served there, as
+//! it is; with `--path /…` (as often as there are pages) of these alone.
 
-use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::{Result, look};
-use std::path::PathBuf;
+use atelier_end_to_end::browser::{Browser, Scheme};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::{Result, look, tour};
+use std::path::{Path, PathBuf};
 
-const USAGE: &str = "screenshots --address URL --out DIR --path /PAGE [--path /PAGE …]";
+const USAGE: &str = "screenshots --out DIR [--address URL] [--path /PAGE …]";
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -20,34 +22,55 @@ async fn main() -> Result<()> {
             _ => return Err(USAGE.into()),
         }
     }
-    let (Some(address), Some(out)) = (address, out) else {
-        return Err(USAGE.into());
+    let out = out.ok_or(USAGE)?;
+    let browser = Browser::start().await?;
+    let Some(address) = address else {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        for path in ["/", "/tasks"] {
+            let name = format!("first-visit-{}", name(path));
+            shoot(&browser, &address, path, &out, &name).await?;
+        }
+        browser.prefer(Scheme::Light).await?;
+        browser.set_size(1440, 900).await?;
+        tour::make(&browser, &address).await?;
+        if paths.is_empty() {
+            paths = tour::pages(&browser, &address).await?;
+        }
+        return shoot_all(&browser, &address, &paths, &out).await;
     };
     if paths.is_empty() {
         paths.push("/".to_owned());
     }
+    shoot_all(&browser, &address, &paths, &out).await
+}
 
-    let browser = Browser::start().await?;
-    for path in &paths {
-        browser.open(&format!("{address}{path}")).await?;
-        let page = match path
-            .trim_matches('/')
-            .replace(['/', '?', '&', '=', '#'], "-")
-        {
-            empty if empty.is_empty() => "home".to_owned(),
-            name => name,
-        };
-        for width in look::WIDTHS {
-            for scheme in look::SCHEMES {
-                let name = format!("{page}-{width}-{scheme:?}.png").to_lowercase();
-                let file = out.join(name);
-                browser.full_page(width, scheme, &file).await?;
-                println!("{}", file.display());
-            }
+async fn shoot_all(browser: &Browser, address: &str, paths: &[String], out: &Path) -> Result<()> {
+    for path in paths {
+        shoot(browser, address, path, out, &name(path)).await?;
+    }
+    Ok(())
+}
+
+/// The name of a page's pictures.
+fn name(path: &str) -> String {
+    match path.trim_matches('/') {
+        "" => "home".to_owned(),
+        path => path.replace(['/', '?', '&', '=', '#'], "-"),
+    }
+}
+
+async fn shoot(browser: &Browser, address: &str, path: &str, out: &Path, name: &str) -> Result<()> {
+    browser.open(&format!("{address}{path}")).await?;
+    for width in look::WIDTHS {
+        for scheme in look::SCHEMES {
+            let file = out.join(format!("{name}-{width}-{scheme:?}.png").to_lowercase());
+            browser.full_page(width, scheme, &file).await?;
+            println!("{}", file.display());
         }
-        for line in browser.console().await? {
-            println!("console of {path}: {line}");
-        }
+    }
+    for line in browser.console().await? {
+        println!("console of {path}: {line}");
     }
     Ok(())
 }

@@ -1,0 +1,58 @@
+//! Every page there is, with something on it.
+
+use crate::Result;
+use crate::browser::Browser;
+use crate::find::{by, starting};
+use serde_json::Value;
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// One of each: a picture, a sound, a failure, a batch.
+pub async fn make(browser: &Browser, address: &str) -> Result<()> {
+    for (model, prompt, state) in [
+        ("image/strata", "alpine lake", "Completed"),
+        ("audio/reverie", "slow rain", "Completed"),
+        ("image/tessera", "rose [fail]", "Failed"),
+    ] {
+        browser.open(&format!("{address}/models/{model}")).await?;
+        browser.fill(&starting("textbox", "prompt"), prompt).await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text(state, TIMEOUT).await?;
+    }
+    browser
+        .open(&format!("{address}/models/image/tessera?mode=batch"))
+        .await?;
+    let prompts = by("textbox", "Prompts");
+    browser.fill(&prompts, "amber\ncobalt\nrose [fail]").await?;
+    browser.press(&by("button", "Generate 3")).await?;
+    browser.see_text("2 completed, 1 failed", TIMEOUT).await
+}
+
+/// The addresses of all pages, with what is on them once [`make`] has made it.
+pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
+    browser.open(&format!("{address}/tasks")).await?;
+    browser.find(&by("article", "Batch: amber")).await?;
+    let links =
+        "return [...document.querySelectorAll('article .cover')].map(link => link.pathname)";
+    let links = browser.run(links, vec![]).await?;
+    let links = links.as_array().cloned().unwrap_or_default();
+    let links = links.iter().filter_map(Value::as_str);
+    let mut pages: Vec<String> = links.map(str::to_owned).collect();
+    let always = [
+        "/",
+        "/tasks",
+        "/tasks?q=nothing",
+        "/tasks/none",
+        "/batches/none",
+        "/settings",
+        "/nowhere",
+        "/models/image/strata",
+        "/models/audio/reverie",
+        "/models/image/tessera",
+        "/models/image/tessera?mode=batch",
+        "/models/image/tessera?mode=integrations",
+    ];
+    pages.extend(always.map(str::to_owned));
+    Ok(pages)
+}
