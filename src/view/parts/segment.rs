@@ -1,0 +1,25 @@
+use leptos::prelude::*;
+
+use crate::boxed::handler;
+
+/// One of a few choices that stand side by side. `group` is the same for all of them, and no other
+/// group's on the page.
+pub fn segment(
+    group: &'static str,
+    label: &'static str,
+    is_chosen: Signal<bool>,
+    mut choose: impl FnMut() + 'static,
+) -> AnyView {
+    view! {
+        <label>
+            <input
+                type="radio"
+                name=group
+                prop:checked=is_chosen
+                on:change=handler(move |_| choose())
+            />
+            <span>{label}</span>
+        </label>
+    }
+    .into_any()
+}
