@@ -9,6 +9,9 @@ use serde_json::Value;
 /// Letters that have to be there before words are offered.
 const MIN_TYPED: usize = 2;
 
+/// In longer texts, in bytes, nothing is looked for: it would have to be done at each key.
+const MAX_TEXT: usize = 20_000;
+
 /// Words that are offered at most.
 const MAX_OFFERED: usize = 5;
 
@@ -42,9 +45,12 @@ impl Vocabulary {
     }
 
     /// Where its words stand in a text, in bytes and in order. Whole words only, the longest first: in
-    /// `sky blue` it is not `blue`.
+    /// `sky blue` it is not `blue`. None in a text of more than 20,000 bytes.
     pub fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
+        if text.len() > MAX_TEXT {
+            return found;
+        }
         let mut at = 0;
         while at < text.len() {
             match self.word_at(text, at) {
@@ -158,6 +164,12 @@ mod tests {
         assert_eq!(found("a sky blue rosette"), ["sky blue", "rosette"]);
         assert!(found("primrose, bluebell, tealight").is_empty());
         assert_eq!(found("日本 rose🌹teal"), ["rose", "teal"]);
+    }
+
+    /// Guards against a pasted book that stops the page at each key.
+    #[test]
+    fn a_very_long_text_is_left_alone() {
+        assert!(found(&"rose ".repeat(MAX_TEXT)).is_empty());
     }
 
     #[test]

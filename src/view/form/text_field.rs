@@ -83,9 +83,13 @@ pub fn LongText(field: Field) -> impl IntoView {
 
 /// The text once more, unseen, with the words marked that the model understands.
 fn marked(vocabulary: &Vocabulary, text: &str) -> AnyView {
+    let found = vocabulary.find(text);
+    if found.is_empty() {
+        return ().into_any();
+    }
     let mut parts = Vec::new();
     let mut at = 0;
-    for range in vocabulary.find(text) {
+    for range in found {
         parts.push(text[at..range.start].to_owned().into_any());
         parts.push(view! { <mark>{text[range.clone()].to_owned()}</mark> }.into_any());
         at = range.end;
