@@ -6,7 +6,7 @@ use atelier_contract::{Draft, Schema};
 use atelier_engine::input_json;
 use leptos::prelude::*;
 
-use crate::boxed::{effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, text, when};
 use crate::view::parts::segment::segment;
 
 /// How the input is written.
@@ -66,6 +66,7 @@ impl InputJson {
         .into_any()
     }
 
+    /// The text, while it is what the person sees.
     pub fn view(self, schema: &Schema, draft: RwSignal<Draft>) -> AnyView {
         let names: Vec<&str> = schema
             .parameters()
@@ -78,6 +79,16 @@ impl InputJson {
                 names.join(", ")
             ),
         };
+        dynamic(move || {
+            if self.is_shown.get() {
+                self.field(hint.clone(), draft)
+            } else {
+                ().into_any()
+            }
+        })
+    }
+
+    fn field(self, hint: String, draft: RwSignal<Draft>) -> AnyView {
         let write = move |event| {
             let typed = event_target_value(&event);
             match input_json::read(&typed) {
@@ -91,7 +102,7 @@ impl InputJson {
             self.text.set(typed);
         };
         view! {
-            <div class="field" hidden=when(move || !self.is_shown.get())>
+            <div class="field">
                 <label class="label" for="input-json">
                     "Input as JSON"
                 </label>
