@@ -87,7 +87,11 @@ impl Batches {
                     continue;
                 };
                 let now = clock::now();
-                if runner.with_tasks(|tasks| batch.is_to_be_forgotten(tasks.iter().copied(), now)) {
+                let is_forgotten = || {
+                    runner.with_tasks(|tasks| batch.is_to_be_forgotten(tasks.iter().copied(), now))
+                };
+                // Its tasks may not have been read yet.
+                if runner.has_read_tasks() && is_forgotten() {
                     runner.delete_batch(&batch.key);
                 } else if self.find_untracked(&batch.key).is_none() {
                     runner.know_batch(&batch.key, text);

@@ -107,8 +107,6 @@ struct Saved {
     tasks: Vec<Task>,
     /// How many of them are shown.
     shown: usize,
-    /// A call writes what it sends before it leaves.
-    written_by_calls: Vec<Task>,
 }
 
 impl Saved {
@@ -116,12 +114,6 @@ impl Saved {
     fn unshown(&mut self) -> &[Task] {
         let from = std::mem::replace(&mut self.shown, self.tasks.len());
         &self.tasks[from..]
-    }
-
-    fn unwritten(self) -> Vec<Task> {
-        let (mut tasks, by_calls) = (self.tasks, self.written_by_calls);
-        tasks.retain(|task| !by_calls.contains(task));
-        tasks
     }
 }
 
@@ -204,6 +196,9 @@ impl Runner {
                     engine.wake(now);
                 }
             });
+            if !lifecycle::is_visible() {
+                this.tell_next_tasks();
+            }
         });
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
         this.inner
@@ -254,6 +249,8 @@ impl Runner {
         self.inner.update_value(|inner| {
             inner.leading = false;
             inner.unheard = None;
+            // Whoever leads now knows better.
+            inner.untold.clear();
             inner.engine.set_leading(false, clock::now());
         });
         self.tell(&TabMessage::StateWanted);
@@ -550,7 +547,6 @@ impl Runner {
                 } => waits::keep(address, until, since),
                 Command::Call(call) => {
                     let generation = self.inner.with_value(|inner| inner.generation);
-                    saved.written_by_calls.extend_from_slice(&call.write_first);
                     spawn(self.perform(call, generation));
                 }
                 Command::Finished(key) => {
@@ -561,9 +557,10 @@ impl Runner {
         }
         self.show(saved.unshown());
         self.tell_tasks(saved.tasks.iter().map(|task| task.key.clone()));
-        let unwritten = saved.unwritten();
-        if !unwritten.is_empty() {
-            let written = self.write(&unwritten);
+        if !saved.tasks.is_empty() {
+            // All in one go, so that a batch is there as a whole; a call that sends some of it writes
+            // those once more before it leaves.
+            let written = self.write(&saved.tasks);
             spawn(async move {
                 // What is refused is written again once storage works.
                 let _ = written.await;

@@ -48,6 +48,11 @@ impl Place {
 /// Calls back whenever another tab has changed what is kept in [`Place::Browser`] under this key, or
 /// has cleared everything. Lives as long as the page.
 pub fn on_change(key: &'static str, callback: impl Fn() + 'static) {
+    listen(key.to_owned(), callback).forget();
+}
+
+/// The same for as long as the listener lives.
+pub fn listen(key: String, callback: impl Fn() + 'static) -> EventListener {
     EventListener::new(&window(), "storage", move |event| {
         let changed = js_sys::Reflect::get(event, &"key".into()).ok();
         let changed = changed.and_then(|changed| changed.as_string());
@@ -55,5 +60,4 @@ pub fn on_change(key: &'static str, callback: impl Fn() + 'static) {
             callback();
         }
     })
-    .forget();
 }

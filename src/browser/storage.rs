@@ -247,20 +247,22 @@ impl Storage {
                 return Ok(());
             };
             for records in later.chunks(PUTS_AT_ONCE) {
-                if let Some(last) = last.take()
-                    && last.await.is_err()
-                {
-                    break; // The transaction says why.
+                if let Some(last) = last.take() {
+                    let is_put = in_time(async move { Ok(last.await.is_ok()) }).await?;
+                    if !is_put {
+                        break; // The transaction says why.
+                    }
                 }
                 last = put_all(&stores, records)?;
             }
-            match transaction.await.map_err(of_write)? {
+            let ended = async move { transaction.await.map_err(of_write) };
+            match in_time(ended).await? {
                 TransactionResult::Committed => Ok(()),
                 // The browser aborts a transaction when the disk or the quota is full.
                 TransactionResult::Aborted => Err(StorageError::Full),
             }
         };
-        in_time(written).boxed_local()
+        written.boxed_local()
     }
 
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<JsValue>, StorageError> {

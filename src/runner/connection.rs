@@ -61,14 +61,30 @@ impl Runner {
         }
     }
 
+    /// Whether storage was read: a task that is not known then is none.
+    pub fn has_read_tasks(&self) -> bool {
+        self.inner.with_value(|inner| inner.had_storage)
+    }
+
     /// Takes over what storage has.
-    pub(super) async fn learn_stored(self) -> Result<(), StorageError> {
+    async fn learn_stored(self) -> Result<(), StorageError> {
         let stored = self.read_all().await?;
         self.merge_remote(stored);
         self.copies_changed.update(|changes| *changes += 1);
         // A leader takes on what it has not known.
         self.with_engine(|_| {});
         Ok(())
+    }
+
+    /// Takes over the tasks that storage has and this tab has not heard of. Of all others it has heard
+    /// something newer.
+    pub(super) async fn learn_missed(self) {
+        // Where it can't be read now, it is once this tab's own storage works.
+        let mut stored = self.read_all().await.unwrap_or_default();
+        self.inner.try_with_value(|inner| {
+            stored.retain(|task| inner.engine.task(&task.key).is_none());
+        });
+        self.merge_remote(stored);
     }
 
     /// Something was not read or written on a connection. Says so until it is mended, and mends it.

@@ -77,7 +77,11 @@ async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
                 shown: now,
             }));
         }
-        let others = output_cache::without(copies(runner).await?, &favorites);
+        let others = copies(runner).await?;
+        // Either may have become one while the output came.
+        let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
+        let is_favorite = favorites.iter().any(|favorite| favorite == name);
+        let others = output_cache::without(others, &favorites);
         let names = match is_favorite {
             true => Some(Vec::new()),
             false => output_cache::make_room(&others, bytes, limit),

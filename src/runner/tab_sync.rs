@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::Runner;
 use super::tab_message::TabMessage;
 use crate::boxed::{after, spawn};
-use crate::browser::clock;
+use crate::browser::{clock, lifecycle};
 
 /// Tasks that are told in one go: some milliseconds.
 const TOLD_AT_ONCE: usize = 100;
@@ -37,17 +37,27 @@ impl Runner {
     pub(super) fn tell_tasks(&self, keys: impl IntoIterator<Item = TaskKey>) {
         let was_idle = self.inner.try_update_value(|inner| {
             let was_idle = inner.untold.is_empty();
-            inner.untold.extend(keys);
+            for key in keys {
+                if was_idle || !inner.untold.contains(&key) {
+                    inner.untold.push_back(key);
+                }
+            }
             was_idle
         });
-        if was_idle == Some(true) {
+        if was_idle == Some(true) || !lifecycle::is_visible() {
             self.tell_next_tasks();
         }
     }
 
-    fn tell_next_tasks(&self) {
+    /// Tells the next of them; all, where nobody looks: timers are slow there, and a page that goes is
+    /// hidden first.
+    pub(super) fn tell_next_tasks(&self) {
+        let at_once = match lifecycle::is_visible() {
+            true => TOLD_AT_ONCE,
+            false => usize::MAX,
+        };
         let next = self.inner.try_update_value(|inner| {
-            let count = inner.untold.len().min(TOLD_AT_ONCE);
+            let count = inner.untold.len().min(at_once);
             let keys = inner.untold.drain(..count);
             let tasks = keys.filter_map(|key| inner.engine.task(&key).cloned());
             (tasks.collect::<Vec<_>>(), inner.untold.is_empty())
@@ -126,10 +136,7 @@ impl Runner {
             TabMessage::Shown(copy) if leading => self.keep(copy),
             TabMessage::Stored if !leading => {
                 let this = *self;
-                // Where it can't be read now, it is once this tab's own storage works.
-                spawn(async move {
-                    let _ = this.learn_stored().await;
-                });
+                spawn(async move { this.learn_missed().await });
             }
             TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),

@@ -68,18 +68,22 @@ impl Vocabulary {
     fn word_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
         let begins = rest.starts_with(char::is_alphanumeric);
-        let ends = self.words.iter().filter(|_| begins).filter_map(|word| {
+        // The first is the longest.
+        let mut ends = self.words.iter().filter(|_| begins).filter_map(|word| {
             let end = word.len();
             let same = rest.get(..end)?.eq_ignore_ascii_case(word);
             let whole = !rest[end..].starts_with(char::is_alphanumeric);
             (same && whole).then_some(at + end)
         });
-        ends.max()
+        ends.next()
     }
 
     /// The words that begin with what stands between the start of a word and the caret, which is
     /// counted in UTF-16 as browsers do.
     pub fn offer(&self, text: &str, caret: usize) -> Offer {
+        if text.len() > MAX_TEXT {
+            return Offer::default();
+        }
         let caret = byte_of(text, caret);
         let start = text[..caret]
             .rfind(|c: char| !c.is_alphanumeric())
@@ -103,13 +107,16 @@ impl Vocabulary {
 }
 
 impl Offer {
-    /// The text with the word in its place, and where the caret is then, in UTF-16.
-    pub fn put(&self, text: &str, word: &str) -> (String, usize) {
-        // The text may have changed since.
-        let before = text.get(..self.typed.start).unwrap_or(text);
-        let after = text.get(self.typed.end..).unwrap_or_default();
+    /// The text with the word in its place, and where the caret is then, in UTF-16. `None` where another
+    /// text stands there by now.
+    pub fn put(&self, text: &str, word: &str) -> Option<(String, usize)> {
+        let typed = text.get(self.typed.clone())?;
+        if !word.starts_with(&typed.to_lowercase()) {
+            return None;
+        }
+        let (before, after) = (&text[..self.typed.start], &text[self.typed.end..]);
         let caret = before.encode_utf16().count() + word.encode_utf16().count();
-        (format!("{before}{word}{after}"), caret)
+        Some((format!("{before}{word}{after}"), caret))
     }
 }
 
@@ -176,9 +183,13 @@ mod tests {
     fn words_that_may_be_meant() {
         let offer = vocabulary().offer("a 🌹 ro", 7);
         assert_eq!(offer.words, ["rose", "rosette"]);
-        let (text, caret) = offer.put("a 🌹 ro", "rosette");
+        let (text, caret) = offer.put("a 🌹 ro", "rosette").unwrap();
         assert_eq!(text, "a 🌹 rosette");
         assert_eq!(caret, 12);
+        // Another prompt was called back meanwhile.
+        for other in ["", "something else", "日本語 ro"] {
+            assert_eq!(offer.put(other, "rosette"), None);
+        }
         for (text, caret) in [("r", 1), ("rose", 4), ("xy", 2), ("rob", 2), ("", 0)] {
             assert!(
                 vocabulary().offer(text, caret).words.is_empty(),
@@ -210,7 +221,7 @@ mod tests {
             }
             let offer = vocabulary.offer(&text, caret);
             for word in &offer.words {
-                let (put, _) = offer.put(&text, word);
+                let (put, _) = offer.put(&text, word).unwrap();
                 prop_assert!(put.contains(word.as_str()));
             }
         }

@@ -84,9 +84,10 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     });
     let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
     let batches = Batches::new(contexts());
+    // Compared, because a field is written anew whenever it changes, whatever is being typed there.
     let name = {
         let batch = batch.clone();
-        text(move || {
+        memo(move || {
             batches
                 .find(&batch.key)
                 .map_or_else(|| batch.name.clone(), |batch| batch.name)
@@ -95,7 +96,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     view! {
         <article class="panel run" aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="run-head">
-                {title(batch.key.clone(), name)}
+                {title(batch.key.clone(), name.into())}
                 <p class="muted">{items(batch.size)} " · " {when_sent}</p>
             </div>
             {bar(summary)}

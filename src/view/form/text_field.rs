@@ -108,9 +108,12 @@ fn offered(field: Field, offer: RwSignal<Offer>, element: NodeRef<Textarea>) -> 
             .map(|word| {
                 let (field, put) = (field.clone(), word.clone());
                 let choose = move |_| {
-                    let (text, caret) = offer.get_untracked().put(&untrack(|| field.text()), &put);
-                    field.set_text(text);
+                    let put = offer.get_untracked().put(&untrack(|| field.text()), &put);
                     offer.set(Offer::default());
+                    let Some((text, caret)) = put else {
+                        return;
+                    };
+                    field.set_text(text);
                     if let Some(element) = element.get_untracked() {
                         let _ = element.focus();
                         let caret = u32::try_from(caret).unwrap_or_default();

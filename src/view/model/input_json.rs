@@ -7,6 +7,7 @@ use atelier_engine::input_json;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::browser::local::Place;
 use crate::view::parts::segment::segment;
 
 /// How the input is written.
@@ -18,15 +19,24 @@ pub struct InputJson {
     problem: RwSignal<Option<String>>,
     /// What the text has given.
     read: RwSignal<Option<Draft>>,
+    /// Where a text stands that is no object yet, for as long as the tab is open.
+    place: StoredValue<String>,
 }
 
 impl InputJson {
+    /// A text that was no object yet when its page went is there again.
     pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> Self {
+        let place = format!("atelier.json.{}", schema.model);
+        let unread = Place::Tab.read(&place);
+        let problem = unread
+            .as_deref()
+            .and_then(|text| input_json::read(text).err());
         let this = Self {
-            is_shown: RwSignal::new(false),
-            text: RwSignal::new(String::new()),
-            problem: RwSignal::new(None),
+            is_shown: RwSignal::new(problem.is_some()),
+            text: RwSignal::new(unread.unwrap_or_default()),
+            problem: RwSignal::new(problem),
             read: RwSignal::new(None),
+            place: StoredValue::new(place),
         };
         effect(move || {
             if !this.is_shown.get() {
@@ -34,10 +44,10 @@ impl InputJson {
             }
             let draft = draft.read();
             // What the person is writing is left as it is written.
-            if this.read.read_untracked().as_ref() != Some(&*draft) {
+            let is_writing = this.problem.read().is_some();
+            if !is_writing && this.read.read_untracked().as_ref() != Some(&*draft) {
                 this.text.set(input_json::write(&draft, &schema));
                 this.read.set(Some(draft.clone()));
-                this.problem.set(None);
             }
         });
         this
@@ -47,6 +57,12 @@ impl InputJson {
     pub fn problem_untracked(&self) -> Option<String> {
         let is_shown = self.is_shown.get_untracked();
         self.problem.get_untracked().filter(|_| is_shown)
+    }
+
+    /// The text is no longer one that can't be read.
+    fn mend(self) {
+        Place::Tab.remove(&self.place.get_value());
+        self.problem.set(None);
     }
 
     /// The choice between the two ways.
@@ -93,13 +109,21 @@ impl InputJson {
             let typed = event_target_value(&event);
             match input_json::read(&typed) {
                 Ok(read) => {
-                    self.problem.set(None);
                     self.read.set(Some(read.clone()));
                     draft.set(read);
+                    self.mend();
                 }
-                Err(problem) => self.problem.set(Some(problem)),
+                Err(problem) => {
+                    // Where it is not kept, it lasts until the page is left.
+                    Place::Tab.write(&self.place.get_value(), &typed);
+                    self.problem.set(Some(problem));
+                }
             }
             self.text.set(typed);
+        };
+        let back = move |_| {
+            self.read.set(None);
+            self.mend();
         };
         view! {
             <div class="field">
@@ -122,6 +146,14 @@ impl InputJson {
                 <p class="problem" id="input-json-problem" role="status">
                     {text(move || self.problem.get().unwrap_or_default())}
                 </p>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    hidden=when(move || self.problem.read().is_none())
+                    on:click=handler(back)
+                >
+                    "Back to what the form holds"
+                </button>
             </div>
         }
         .into_any()

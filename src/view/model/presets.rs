@@ -5,7 +5,6 @@ use std::rc::Rc;
 use atelier_contract::{Draft, ModelId, json};
 use atelier_engine::file_name;
 use atelier_engine::preset::Presets;
-use gloo_events::EventListener;
 use icondata_lu::{LuBookmark, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -13,7 +12,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use crate::boxed::{dynamic, handler, spawn, text, when};
-use crate::browser::local::Place;
+use crate::browser::local::{self, Place};
 use crate::browser::{download, file};
 use crate::view::parts::glyph::Glyph;
 
@@ -31,12 +30,13 @@ impl Kept {
     fn of(model: &ModelId) -> Self {
         let place = format!("atelier.presets.{model}");
         let presets = RwSignal::new(read(&place));
-        let changed = EventListener::new(&window(), "storage", {
+        let is_refused = StoredValue::new(false);
+        let changed = local::listen(place.clone(), {
             let place = place.clone();
-            move |_| {
-                let now = read(&place);
-                if *presets.read_untracked() != now {
-                    presets.set(now);
+            // What this tab alone has would go.
+            move || {
+                if is_refused.try_get_value() == Some(false) {
+                    presets.try_set(read(&place));
                 }
             }
         });
@@ -45,7 +45,7 @@ impl Kept {
         Self {
             presets,
             place: StoredValue::new(place),
-            is_refused: StoredValue::new(false),
+            is_refused,
             said: RwSignal::new(String::new()),
         }
     }
@@ -159,6 +159,8 @@ pub fn dialog(
         };
         spawn(async move {
             let said = match file::text(&chosen).await {
+                // Its page may have gone meanwhile.
+                Ok(_) if kept.presets.is_disposed() => return,
                 Ok(text) => match kept.change(|presets| presets.import(&text)) {
                     Ok(1) => "1 preset taken in.".to_owned(),
                     Ok(count) => format!("{count} presets taken in."),

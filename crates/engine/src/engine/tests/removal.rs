@@ -63,6 +63,18 @@ fn what_was_removed_in_one_go_is_brought_back_in_one() {
     assert!(removed_last(&tasks, 19_400).is_empty());
 }
 
+/// Guards against a batch of a thousand that comes back in part: each of its tasks was removed a little
+/// later than the one before.
+#[test]
+fn a_removal_that_took_seconds_is_brought_back_as_a_whole() {
+    let one = |n: u64| Task {
+        removed: Some(9_000 + n * 5),
+        ..task(&n.to_string(), 0)
+    };
+    let tasks: Vec<Task> = (0..1_000).map(one).collect();
+    assert_eq!(removed_last(&tasks, 14_500).len(), 1_000);
+}
+
 #[test]
 fn what_was_removed_comes_back_at_a_word() {
     let mut hand = Hand::new();
