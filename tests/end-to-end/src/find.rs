@@ -172,11 +172,17 @@ impl Browser {
     /// The role that the browser gives an element.
     pub async fn role_of(&self, element: &Element) -> Result<String> {
         let role = self.computed(element, "role").await?;
-        // ARIA has no role for it: Chromium calls it a button, the others say nothing.
-        if role.is_empty() && element.tag_name().await? == "summary" {
-            return Ok("button".to_owned());
+        if !role.is_empty() {
+            return Ok(role);
         }
-        Ok(role)
+        // ARIA has no role for these: Chromium gives them one, the others say nothing.
+        Ok(match element.tag_name().await?.as_str() {
+            "summary" => "button".to_owned(),
+            "input" if element.prop("type").await?.as_deref() == Some("password") => {
+                "textbox".to_owned()
+            }
+            _ => role,
+        })
     }
 
     /// The accessible name that the browser gives an element.
