@@ -128,7 +128,13 @@ impl Batches {
 
     /// One of those that are there; tracked.
     pub fn find(self, key: &BatchKey) -> Option<Batch> {
-        self.all().into_iter().find(|batch| batch.key == *key)
+        let known = known().batches;
+        let known = known.read();
+        let batch = known.iter().find(|batch| batch.key == *key)?;
+        let runner = self.0.runner;
+        runner.track_phases();
+        let is_removed = runner.with_tasks(|tasks| batch.is_removed(tasks.iter().copied()));
+        (!is_removed).then(|| batch.clone())
     }
 
     fn find_untracked(self, key: &BatchKey) -> Option<Batch> {

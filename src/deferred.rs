@@ -10,7 +10,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::contexts::{Contexts, contexts};
-use crate::shelf;
+use crate::model_order;
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -38,7 +38,7 @@ impl Program {
         Self {
             begin: |contexts| {
                 contexts.runner.begin();
-                shelf::follow(contexts);
+                model_order::follow(contexts);
                 card_keys::listen();
             },
             card: model_card::card,

@@ -4,17 +4,19 @@
 
 mod app;
 pub mod archive;
+mod awaited;
 pub mod batches;
 pub mod boxed;
 pub mod browser;
 pub mod catalog;
 mod contexts;
 pub mod deferred;
+pub mod model_order;
 pub mod navigation;
 pub mod notices;
+pub mod presets;
 pub mod runner;
 pub mod session;
-pub mod shelf;
 pub mod tables;
 pub mod theme;
 pub mod view;

@@ -48,7 +48,7 @@ impl Runner {
         match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
             Either::Left((opened, _)) => {
                 opened?;
-                self.learn_stored().await
+                self.merge_stored().await
             }
             Either::Right((_, opening)) => {
                 // It may answer yet, for instance when another tab no longer blocks it. Whoever
@@ -67,7 +67,7 @@ impl Runner {
     }
 
     /// Takes over what storage has.
-    async fn learn_stored(self) -> Result<(), StorageError> {
+    async fn merge_stored(self) -> Result<(), StorageError> {
         let stored = self.read_all().await?;
         self.merge_remote(stored);
         self.copies_changed.update(|changes| *changes += 1);
@@ -78,7 +78,7 @@ impl Runner {
 
     /// Takes over the tasks that storage has and this tab has not heard of. Of all others it has heard
     /// something newer.
-    pub(super) async fn learn_missed(self) {
+    pub(super) async fn merge_unheard(self) {
         // Where it can't be read now, it is once this tab's own storage works.
         let mut stored = self.read_all().await.unwrap_or_default();
         self.inner.try_with_value(|inner| {
@@ -154,7 +154,7 @@ impl Runner {
         if self.storage().is_none() {
             self.connect().await?;
         } else {
-            self.learn_stored().await?;
+            self.merge_stored().await?;
         }
         // Whoever leads by now has written something newer.
         self.check_leadership();

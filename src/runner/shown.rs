@@ -5,12 +5,11 @@ use std::sync::Arc;
 use atelier_contract::ModelId;
 use atelier_engine::output::OutputKind;
 use atelier_engine::press::SAME_PRESS;
-use atelier_engine::{Millis, Task, TaskKey, TaskState};
-use futures::channel::oneshot;
-use futures::future;
+use atelier_engine::{BatchKey, Millis, Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
 use super::Runner;
+use crate::awaited::awaited;
 use crate::boxed::after;
 use crate::browser::clock;
 
@@ -19,6 +18,24 @@ impl Runner {
     /// tracked.
     pub fn keys(&self) -> Arc<Vec<TaskKey>> {
         self.keys.get()
+    }
+
+    /// The tasks of a batch that are listed, in its order; tracked.
+    pub fn keys_of_batch(&self, batch: &BatchKey) -> Vec<TaskKey> {
+        self.revision.track();
+        let listed = self.keys.read();
+        let index = |key: &TaskKey| {
+            let task = self.task(key)?;
+            let task = task.read_untracked();
+            let place = task.batch.as_ref().filter(|place| place.batch == *batch)?;
+            Some(place.index)
+        };
+        let mut mine: Vec<_> = listed
+            .iter()
+            .filter_map(|key| Some((index(key)?, key)))
+            .collect();
+        mine.sort_by_key(|(index, _)| *index);
+        mine.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
     /// One task; the signal itself is not tracked.
@@ -39,20 +56,12 @@ impl Runner {
 
     /// Waits for the service's word on a task's outputs, unless it came at this time or later.
     pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
-        let (tell, told) = oneshot::channel();
-        let (task, mut tell) = (self.task(key), Some(tell));
-        let _following = RenderEffect::new(move |_| {
+        let task = self.task(key);
+        awaited(move || {
             let refreshed = task.as_ref().and_then(|task| task.read().refreshed);
-            if refreshed >= Some(since)
-                && let Some(tell) = tell.take()
-            {
-                // Nobody may be waiting any more.
-                let _ = tell.send(());
-            }
-        });
-        if told.await.is_err() {
-            future::pending().await
-        }
+            (refreshed >= Some(since)).then_some(())
+        })
+        .await
     }
 
     /// Looks at every task as it is now, in no particular order; not tracked.

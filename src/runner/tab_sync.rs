@@ -136,7 +136,7 @@ impl Runner {
             TabMessage::Shown(copy) if leading => self.keep(copy),
             TabMessage::Stored if !leading => {
                 let this = *self;
-                spawn(async move { this.learn_missed().await });
+                spawn(async move { this.merge_unheard().await });
             }
             TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
             TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),

@@ -3,14 +3,13 @@
 use atelier_contract::Model;
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Task, TaskState};
-use icondata_lu::LuHeart;
 use leptos::prelude::*;
 
-use super::parts::glyph::Glyph;
+use super::parts::heart::heart;
 use super::parts::media::MediaView;
-use crate::boxed::{dynamic, handler, memo, text};
+use crate::boxed::{dynamic, memo};
 use crate::contexts::contexts;
-use crate::shelf;
+use crate::model_order;
 
 /// The person's latest picture or film of the model, else the service's poster or preview; each where the one
 /// before can't be loaded. Below them lies the card's own drawing.
@@ -41,24 +40,16 @@ pub fn card(model: Model) -> AnyView {
         let on_gone = move |()| gone.update(|gone| *gone += 1);
         view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
     };
-    let pressed = {
+    let is_favorite = {
         let id = id.clone();
-        text(move || shelf::is_favorite(&id).to_string())
+        move || model_order::is_favorite(&id)
     };
+    let toggle = move || model_order::toggle(&id);
     view! {
         <div class="model-card-picture" aria-hidden="true">
             {dynamic(picture)}
         </div>
-        <button
-            class="icon-button heart"
-            type="button"
-            aria-label=label
-            aria-pressed=pressed
-            title="Favorites come first"
-            on:click=handler(move |_| shelf::toggle(&id))
-        >
-            <Glyph icon=LuHeart />
-        </button>
+        {heart(label, "Favorites come first", is_favorite, toggle)}
     }
     .into_any()
 }

@@ -5,10 +5,10 @@ use crate::contexts::contexts;
 use atelier_contract::{Model, ModelList};
 use atelier_engine::categories::{Categories, Group};
 use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
+use atelier_engine::model_order::order;
 use atelier_engine::output::SafeUrl;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
-use atelier_engine::shelf::order;
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -20,7 +20,7 @@ use super::parts::viewport::viewport;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::catalog::Load;
-use crate::shelf;
+use crate::model_order;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -93,7 +93,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let categories = Arc::new(Categories::of(categories));
     let index = Arc::new(Index::of(list.clone()));
     let found = memo({
-        let order = order(&list.models, &shelf::first());
+        let order = order(&list.models, &model_order::first());
         let (index, categories) = (index.clone(), categories.clone());
         move || {
             let query = Query::new(&sought.read());
@@ -173,7 +173,7 @@ fn welcome(list: &ModelList) -> Option<AnyView> {
     let makes_pictures = |model: &&Model| model.id.category.contains("image");
     let model = list.models.iter().find(makes_pictures)?.clone();
     let has_account = untrack(|| contexts.session.credentials()).is_some();
-    if !shelf::first().is_empty() {
+    if !model_order::first().is_empty() {
         return None;
     }
     let deferred = contexts.deferred;

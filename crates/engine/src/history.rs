@@ -145,7 +145,7 @@ fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
 }
 
 /// A row of the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Row {
     Task(TaskKey),
     /// What was found of a batch, at least two tasks, in its order.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::BatchKey;
 use atelier_engine::batch::Batch;
 use atelier_engine::history::Row;
 use atelier_engine::route::Route;
-use atelier_engine::{BatchKey, TaskKey};
 use icondata_lu::LuChevronRight;
 use leptos::prelude::*;
 
@@ -81,18 +81,8 @@ fn found(batch: Batch) -> AnyView {
     let rows = memo({
         let key = batch.key.clone();
         move || {
-            let tasks = runner.tasks();
-            let place = |key: &BatchKey, task: &atelier_engine::Task| {
-                let place = task.batch.as_ref();
-                let place = place.filter(|place| place.batch == *key)?;
-                Some((place.index, task.key.clone()))
-            };
-            let mine = tasks.iter().filter_map(|task| place(&key, task));
-            let mut mine: Vec<(usize, TaskKey)> = mine.collect();
-            mine.sort_by_key(|(index, _)| *index);
-            mine.into_iter()
-                .map(|(_, key)| Row::Task(key))
-                .collect::<Vec<_>>()
+            let rows = runner.keys_of_batch(&key).into_iter().map(Row::Task);
+            rows.collect::<Vec<_>>()
         }
     });
     // Without the schema of its model, which may be gone, nothing of it can be put into a table.

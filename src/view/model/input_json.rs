@@ -60,7 +60,7 @@ impl InputJson {
     }
 
     /// The text is no longer one that can't be read.
-    fn mend(self) {
+    fn clear_problem(self) {
         Place::Tab.remove(&self.place.get_value());
         self.problem.set(None);
     }
@@ -111,7 +111,7 @@ impl InputJson {
                 Ok(read) => {
                     self.read.set(Some(read.clone()));
                     draft.set(read);
-                    self.mend();
+                    self.clear_problem();
                 }
                 Err(problem) => {
                     // Where it is not kept, it lasts until the page is left.
@@ -123,7 +123,7 @@ impl InputJson {
         };
         let back = move |_| {
             self.read.set(None);
-            self.mend();
+            self.clear_problem();
         };
         view! {
             <div class="field">

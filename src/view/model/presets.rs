@@ -1,10 +1,7 @@
-//! Inputs with a name, per model: kept in this browser, the same in all its tabs, taken elsewhere as a file.
+//! The dialog of a model's presets.
 
-use std::rc::Rc;
-
-use atelier_contract::{Draft, ModelId, json};
+use atelier_contract::{Draft, ModelId};
 use atelier_engine::file_name;
-use atelier_engine::preset::Presets;
 use icondata_lu::{LuBookmark, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -12,73 +9,9 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use crate::boxed::{dynamic, handler, spawn, text, when};
-use crate::browser::local::{self, Place};
 use crate::browser::{download, file};
+use crate::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;
-
-#[derive(Clone, Copy)]
-struct Kept {
-    presets: RwSignal<Presets>,
-    place: StoredValue<String>,
-    /// Whether the browser has refused to keep the last change.
-    is_refused: StoredValue<bool>,
-    /// What went wrong, or what was done.
-    said: RwSignal<String>,
-}
-
-impl Kept {
-    fn of(model: &ModelId) -> Self {
-        let place = format!("atelier.presets.{model}");
-        let presets = RwSignal::new(read(&place));
-        let is_refused = StoredValue::new(false);
-        let changed = local::listen(place.clone(), {
-            let place = place.clone();
-            // What this tab alone has would go.
-            move || {
-                if is_refused.try_get_value() == Some(false) {
-                    presets.try_set(read(&place));
-                }
-            }
-        });
-        let changed = StoredValue::new_local(Some(Rc::new(changed)));
-        on_cleanup(move || drop(changed.try_update_value(Option::take)));
-        Self {
-            presets,
-            place: StoredValue::new(place),
-            is_refused,
-            said: RwSignal::new(String::new()),
-        }
-    }
-
-    /// Changes what is stored by now, which another tab may have changed.
-    fn change<T>(&self, change: impl FnOnce(&mut Presets) -> T) -> T {
-        let place = self.place.get_value();
-        let mut presets = if self.is_refused.get_value() {
-            self.presets.get_untracked()
-        } else {
-            read(&place)
-        };
-        let result = change(&mut presets);
-        let is_kept = Place::Browser.write(&place, &presets.to_value().to_string());
-        self.is_refused.set_value(!is_kept);
-        if is_kept {
-            self.said.set(String::new());
-        } else {
-            self.said.set(
-                "This browser refuses to keep presets: they last until this page is left. Export them."
-                    .to_owned(),
-            );
-        }
-        self.presets.set(presets);
-        result
-    }
-}
-
-fn read(place: &str) -> Presets {
-    let stored = Place::Browser.read(place);
-    let stored = stored.and_then(|text| json::read(&text));
-    stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
-}
 
 /// The button that opens them.
 pub fn button(dialog: NodeRef<Dialog>) -> AnyView {
@@ -105,7 +38,7 @@ pub fn dialog(
     draft: RwSignal<Draft>,
     put: impl Fn(Draft) + Clone + Send + Sync + 'static,
 ) -> AnyView {
-    let kept = Kept::of(model);
+    let kept = KeptPresets::of(model);
     let close = move || {
         if let Some(dialog) = dialog.get_untracked() {
             dialog.close();
@@ -219,7 +152,7 @@ pub fn dialog(
     .into_any()
 }
 
-fn row(kept: Kept, name: String, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
+fn row(kept: KeptPresets, name: String, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
     let use_it = {
         let name = name.clone();
         move |_| {

@@ -7,6 +7,7 @@ pub mod copy_button;
 pub mod deferred;
 pub mod failure;
 pub mod glyph;
+pub mod heart;
 pub mod held;
 pub mod list;
 pub mod media;

@@ -1,13 +1,12 @@
 use atelier_engine::TaskKey;
-use icondata_lu::LuHeart;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, memo, text};
+use crate::boxed::memo;
 use crate::contexts::contexts;
-use crate::view::parts::glyph::Glyph;
+use crate::view::parts::heart::heart;
 
 /// Holds an output dear: a copy of it stays in this browser.
-pub fn heart(task: &TaskKey, position: usize) -> AnyView {
+pub fn output_heart(task: &TaskKey, position: usize) -> AnyView {
     let runner = contexts().runner;
     let output = task.output(position);
     let task = runner.task(task);
@@ -15,22 +14,10 @@ pub fn heart(task: &TaskKey, position: usize) -> AnyView {
         let task = task.as_ref();
         task.is_some_and(|task| task.read().favorites.contains(&position))
     });
-    let toggle = move |event: web_sys::MouseEvent| {
-        // A press on the large view closes it.
-        event.stop_propagation();
-        runner.set_favorite(&output, !is_favorite.get_untracked());
-    };
-    view! {
-        <button
-            class="icon-button heart"
-            type="button"
-            aria-label="Favorite"
-            aria-pressed=text(move || is_favorite.get().to_string())
-            title="Favorite: a copy stays in this browser"
-            on:click=handler(toggle)
-        >
-            <Glyph icon=LuHeart />
-        </button>
-    }
-    .into_any()
+    heart(
+        "Favorite".to_owned(),
+        "Favorite: a copy stays in this browser",
+        move || is_favorite.get(),
+        move || runner.set_favorite(&output, !is_favorite.get_untracked()),
+    )
 }

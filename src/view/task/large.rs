@@ -22,7 +22,7 @@ pub fn enlarge(shown: &ShownOutput, label: String) -> AnyView {
             dialog.close();
         }
     };
-    let heart = favorite::heart(&shown.task.key, shown.position);
+    let heart = favorite::output_heart(&shown.task.key, shown.position);
     let (shown, kind) = (shown.clone(), shown.kind);
     let picture = move || {
         if !is_open.get() {

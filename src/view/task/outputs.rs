@@ -120,7 +120,7 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         }
     });
     let large = (kind == OutputKind::Image).then(|| large::enlarge(&shown, label.clone()));
-    let heart = favorite::heart(&key, n - 1);
+    let heart = favorite::output_heart(&key, n - 1);
     let copied = url.clone();
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>

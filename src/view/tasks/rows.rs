@@ -37,7 +37,8 @@ pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
                 let row = rows.get(at)?.clone();
                 let top = stack.top(at) as i64;
                 let mut hasher = DefaultHasher::new();
-                row_identity(&row, &mut hasher);
+                // A row that shows the same tasks is left alone.
+                row.hash(&mut hasher);
                 let key = format!("{top} {total} {:x}", hasher.finish());
                 Some(Item::new(key, move || {
                     let row = match row.clone() {
@@ -68,13 +69,5 @@ pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
         >
             <ul role="list" aria-label="Tasks">{list(items)}</ul>
         </div>
-    }
-}
-
-/// A row that shows the same tasks is left alone.
-fn row_identity(row: &Row, hasher: &mut DefaultHasher) {
-    match row {
-        Row::Task(key) => key.hash(hasher),
-        Row::Batch(key, tasks) => (key, tasks).hash(hasher),
     }
 }

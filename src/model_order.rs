@@ -1,7 +1,7 @@
 //! Favorite models, and which models come first in the list; kept in this browser, for all tabs.
 
 use atelier_contract::ModelId;
-use atelier_engine::shelf;
+use atelier_engine::model_order;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
@@ -30,20 +30,20 @@ pub fn follow(contexts: Contexts) {
         runner.track_phases();
         let is_open = runner.is_open();
         let favorites = known().get();
-        let recent = runner.with_tasks(|tasks| shelf::recent(tasks.iter().copied()));
+        let recent = runner.with_tasks(|tasks| model_order::recent(tasks.iter().copied()));
         if is_open {
-            Place::Browser.write(FIRST, &shelf::first(&favorites, &recent));
+            Place::Browser.write(FIRST, &model_order::first(&favorites, &recent));
         }
     });
 }
 
 /// Tracked.
 pub fn is_favorite(model: &ModelId) -> bool {
-    shelf::is_favorite(&known().read(), model)
+    model_order::is_favorite(&known().read(), model)
 }
 
 pub fn toggle(model: &ModelId) {
-    let favorites = shelf::toggled(&known().read_untracked(), model);
+    let favorites = model_order::toggled(&known().read_untracked(), model);
     // Where it is refused, it holds for this visit.
     Place::Browser.write(FAVORITES, &favorites);
     known().set(favorites);

@@ -1,0 +1,74 @@
+//! Inputs with a name, per model: kept in this browser, the same in all its tabs, taken elsewhere as a file.
+
+use std::rc::Rc;
+
+use atelier_contract::{ModelId, json};
+use atelier_engine::preset::Presets;
+use leptos::prelude::*;
+
+use crate::browser::local::{self, Place};
+
+#[derive(Clone, Copy)]
+pub struct KeptPresets {
+    pub presets: RwSignal<Presets>,
+    place: StoredValue<String>,
+    /// Whether the browser has refused to keep the last change.
+    is_refused: StoredValue<bool>,
+    /// What went wrong, or what was done.
+    pub said: RwSignal<String>,
+}
+
+impl KeptPresets {
+    /// Follows other tabs for as long as its owner lives.
+    pub fn of(model: &ModelId) -> Self {
+        let place = format!("atelier.presets.{model}");
+        let presets = RwSignal::new(read(&place));
+        let is_refused = StoredValue::new(false);
+        let changed = local::listen(place.clone(), {
+            let place = place.clone();
+            // What this tab alone has would go.
+            move || {
+                if is_refused.try_get_value() == Some(false) {
+                    presets.try_set(read(&place));
+                }
+            }
+        });
+        let changed = StoredValue::new_local(Some(Rc::new(changed)));
+        on_cleanup(move || drop(changed.try_update_value(Option::take)));
+        Self {
+            presets,
+            place: StoredValue::new(place),
+            is_refused,
+            said: RwSignal::new(String::new()),
+        }
+    }
+
+    /// Changes what is stored by now, which another tab may have changed.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Presets) -> T) -> T {
+        let place = self.place.get_value();
+        let mut presets = if self.is_refused.get_value() {
+            self.presets.get_untracked()
+        } else {
+            read(&place)
+        };
+        let result = change(&mut presets);
+        let is_kept = Place::Browser.write(&place, &presets.to_value().to_string());
+        self.is_refused.set_value(!is_kept);
+        if is_kept {
+            self.said.set(String::new());
+        } else {
+            self.said.set(
+                "This browser refuses to keep presets: they last until this page is left. Export them."
+                    .to_owned(),
+            );
+        }
+        self.presets.set(presets);
+        result
+    }
+}
+
+fn read(place: &str) -> Presets {
+    let stored = Place::Browser.read(place);
+    let stored = stored.and_then(|text| json::read(&text));
+    stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
+}
