@@ -43,7 +43,11 @@ pub async fn get_json(url: &str) -> Result<Value, ApiError> {
 /// `GET` of the list of models, which the page may have asked for already, while the program was
 /// loading. Where that came to nothing, it is asked for once more.
 pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
-    let early = match early::take(url) {
+    let early = early::take(url);
+    if let Some(body) = early.as_ref().and_then(Early::body) {
+        return ModelList::from_body(&body.to_vec());
+    }
+    let early = match early {
         Some(early) => answered_early(early).await,
         None => None,
     };

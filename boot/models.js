@@ -1,0 +1,132 @@
+// The first screen of the list of models, drawn of the early answer while the program is still loading:
+// on a slow line that is a second sooner. What is pressed or typed there, the program goes on with. An
+// answer that is in any way unusual is left to the program.
+(() => {
+  const early = window.atelierEarly;
+  const MAX_CARDS = 24;
+  const MAX_CATEGORIES = 24;
+
+  async function open() {
+    if (document.readyState === "loading") {
+      await new Promise((parsed) => document.addEventListener("readystatechange", parsed, { once: true }));
+    }
+    const boot = document.getElementById("boot");
+    if (!boot || location.pathname !== "/") return;
+    boot.className = "boot-models";
+    boot.replaceChildren(boot.querySelector("template").content);
+    boot.addEventListener("click", follow);
+    boot.addEventListener("input", note);
+    // What a query asks for, the program finds.
+    if (!early || location.search) return;
+    const response = await early.answer;
+    if (!response.ok) return;
+    const bytes = new Uint8Array(await response.clone().arrayBuffer());
+    const list = drawn(JSON.parse(new TextDecoder().decode(bytes)));
+    const page = boot.querySelector(".page");
+    if (!page || !boot.isConnected) return;
+    page.replaceChildren(list);
+    // So that the program can show the same in the frame in which it takes this away.
+    early.body = bytes;
+  }
+
+  function drawn({ data: models, guest }) {
+    const kept = read("atelier.first-models");
+    const first = kept.split("\n").map((line) => models.find((model) => id(model) === line)).filter(Boolean);
+    const ordered = new Set([...first, ...models]);
+    // In the service's order, as the program has them.
+    const groups = new Map(models.map(({ category }) => [category, []]));
+    for (const model of ordered) groups.get(model.category).push(model);
+    const isPlain = (model) => typeof model.category === "string" && typeof model.subcategory === "string";
+    if (!models.every(isPlain) || groups.size > MAX_CATEGORIES) throw new Error("left to the program");
+
+    const list = copy("boot-list");
+    list.querySelector("[role=status]").textContent = models.length === 1 ? "1 model" : `${models.length} models`;
+    const welcome = list.querySelector(".welcome");
+    if (kept || !models.some(({ category }) => category.includes("image"))) welcome.remove();
+    if (!guest && !JSON.parse(read("atelier.settings") || "{}").uid) welcome.querySelector("button").remove();
+    list.querySelector("fieldset").append(chip("All", ""), ...[...groups.keys()].map((name) => chip(name, name)));
+    let left = MAX_CARDS;
+    for (const [name, members] of groups) {
+      if (left <= 0) break;
+      list.querySelector(".boot-groups").append(group(name, members, left));
+      left -= members.length;
+    }
+    return list;
+  }
+
+  function chip(name, value) {
+    const made = copy("boot-chip");
+    const input = made.querySelector("input");
+    input.value = value;
+    input.checked = value === "";
+    made.querySelector("span").textContent = name;
+    return made;
+  }
+
+  function group(name, models, most) {
+    const made = copy("boot-group");
+    const [category, count] = made.querySelectorAll("span");
+    category.textContent = name;
+    count.textContent = models.length;
+    made.querySelector("ul").append(...models.slice(0, most).map(card));
+    return made;
+  }
+
+  function card(model) {
+    const made = copy("boot-card");
+    const text = (value) => (typeof value === "string" ? value : "");
+    const link = made.querySelector("a");
+    link.textContent = text(model.name).trim() || model.subcategory;
+    link.href = `/models/${encodeURIComponent(model.category)}/${encodeURIComponent(model.subcategory)}`;
+    made.querySelector("li").style.setProperty("--hue", hue(id(model)));
+    made.querySelector("p").textContent = text(model.description);
+    made.querySelector("code").textContent = model.subcategory;
+    return made;
+  }
+
+  // As in src/view/models.rs.
+  function hue(name) {
+    let hash = 7;
+    for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash, 31) + byte;
+    return ((Math.imul(hash, 2654435761) >>> 0) >>> 7) % 360;
+  }
+
+  function id({ category, subcategory }) {
+    return `${category}/${subcategory}`;
+  }
+
+  function read(name) {
+    try {
+      return localStorage.getItem(name) ?? "";
+    } catch {
+      return "";
+    }
+  }
+
+  function copy(name) {
+    return document.getElementById(name).content.cloneNode(true);
+  }
+
+  // To load the page anew would begin from nothing: the program opens what the address says.
+  function follow(event) {
+    const link = event.target.closest("a");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    if (link.pathname === location.pathname) return;
+    history.pushState(null, "", link.href);
+    const opening = document.createElement("p");
+    opening.className = "boot-opening";
+    opening.textContent = "Atelier is opening…";
+    document.querySelector("#boot main").replaceChildren(opening);
+  }
+
+  function note({ target }) {
+    const address = new URL(location.href);
+    const name = target.name || "q";
+    if (target.value) address.searchParams.set(name, target.value);
+    else address.searchParams.delete(name);
+    history.replaceState(history.state, "", address);
+  }
+
+  open().catch(() => {});
+})();
