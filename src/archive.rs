@@ -15,7 +15,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
 use crate::browser::http;
-use crate::runner::{Runner, output_cache};
+use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
 const CONCURRENCY: usize = 4;
@@ -93,7 +93,7 @@ pub async fn make(
     let mut fetched = stream::iter(wanted)
         .map(|wanted| async move {
             let fetched = match fetch(&wanted.url, address).await {
-                Err(error) => output_cache::copy(runner, &wanted.copy).await.ok_or(error),
+                Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
                 fetched => fetched,
             };
             (wanted, fetched)
