@@ -4,11 +4,12 @@
 //! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
 //! disk where they are large.
 
-use atelier_engine::archive::{Archive, Sum};
+use atelier_engine::archive::Archive;
 use atelier_engine::batch::Batch;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
+use crc32fast::Hasher;
 use futures::stream::{self, StreamExt};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
@@ -155,7 +156,7 @@ struct Packed {
 impl Packed {
     async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
         let size = blob.size();
-        let mut sum = Sum::default();
+        let mut sum = Hasher::new();
         let mut from = 0.0;
         while from < size {
             let to = if from + PIECE < size {
@@ -170,19 +171,18 @@ impl Packed {
             let bytes = JsFuture::from(piece.array_buffer())
                 .await
                 .map_err(|_| unreadable(name))?;
-            sum.add(&Uint8Array::new(&bytes).to_vec());
+            sum.update(&Uint8Array::new(&bytes).to_vec());
             from = to;
         }
-        let header = self.archive.add(name, size as u64, sum.value())?;
+        let header = self.archive.add(name, size as u64, sum.finalize())?;
         self.push(&header);
         self.parts.push(blob);
         Ok(())
     }
 
     fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let mut sum = Sum::default();
-        sum.add(text.as_bytes());
-        let header = self.archive.add(name, text.len() as u64, sum.value())?;
+        let sum = crc32fast::hash(text.as_bytes());
+        let header = self.archive.add(name, text.len() as u64, sum)?;
         self.push(&header);
         self.push(text.as_bytes());
         Ok(())
