@@ -2,6 +2,7 @@
 //! stands is always counted from them.
 
 use atelier_contract::ModelId;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
@@ -10,8 +11,8 @@ use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, sort};
 pub mod differences;
 mod stored;
 
-/// A batch as it is stored. Fields of later versions are kept.
-#[derive(Debug, Clone, PartialEq)]
+/// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub key: BatchKey,
     pub model: ModelId,
@@ -22,9 +23,12 @@ pub struct Batch {
     /// Items that were to be sent.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
     /// When a person removed it. Its tasks say whether it was brought back since.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
+    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 

@@ -232,7 +232,7 @@ mod tests {
             "state": match phase {
                 Phase::Failed => TaskState::Failed { id: Some(id), message: "no faces".into() },
                 _ => TaskState::Ready { id, outputs: Vec::new() },
-            }.to_value(),
+            },
         }))
         .unwrap()
     }
