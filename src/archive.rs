@@ -9,7 +9,7 @@ use atelier_engine::batch::Batch;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
-use crc32fast::Hasher;
+use crc::{CRC_32_ISO_HDLC, Crc};
 use futures::stream::{self, StreamExt};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
@@ -20,6 +20,9 @@ use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
 const CONCURRENCY: usize = 4;
+
+/// What an archive says of each file, so that it can be told whether it is whole.
+static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes that are summed and copied in one go: some milliseconds.
 const PIECE: f64 = 1_000_000.0;
@@ -156,7 +159,7 @@ struct Packed {
 impl Packed {
     async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
         let size = blob.size();
-        let mut sum = Hasher::new();
+        let mut sum = CRC_32.digest();
         let mut from = 0.0;
         while from < size {
             let to = if from + PIECE < size {
@@ -181,7 +184,7 @@ impl Packed {
     }
 
     fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let sum = crc32fast::hash(text.as_bytes());
+        let sum = CRC_32.checksum(text.as_bytes());
         let header = self.archive.add(name, text.len() as u64, sum)?;
         self.push(&header);
         self.push(text.as_bytes());

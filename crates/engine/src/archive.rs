@@ -84,6 +84,7 @@ fn put(bytes: &mut Vec<u8>, long: &[u32], short: &[u16]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crc::{CRC_32_ISO_HDLC, Crc};
     use proptest::prelude::*;
     use std::io::{Cursor, Read};
 
@@ -91,7 +92,7 @@ mod tests {
         let mut archive = Archive::default();
         let mut bytes = Vec::new();
         for (name, content) in files {
-            let sum = crc32fast::hash(content);
+            let sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(content);
             bytes.extend(archive.add(name, content.len() as u64, sum).unwrap());
             bytes.extend_from_slice(content);
         }
