@@ -40,6 +40,7 @@ pub mod manifest;
 pub mod model_order;
 pub mod output;
 pub mod output_cache;
+pub mod plural;
 pub mod preset;
 pub mod press;
 pub mod prompt_history;
