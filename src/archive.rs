@@ -4,21 +4,25 @@
 //! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
 //! disk where they are large.
 
-use atelier_engine::archive::{Archive, Sum};
+use atelier_engine::archive::Archive;
 use atelier_engine::batch::Batch;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
+use crc::{CRC_32_ISO_HDLC, Crc};
 use futures::stream::{self, StreamExt};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
 use crate::browser::http;
-use crate::runner::{Runner, output_cache};
+use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
 const CONCURRENCY: usize = 4;
+
+/// What an archive says of each file, so that it can be told whether it is whole.
+static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes that are summed and copied in one go: some milliseconds.
 const PIECE: f64 = 1_000_000.0;
@@ -93,7 +97,7 @@ pub async fn make(
     let mut fetched = stream::iter(wanted)
         .map(|wanted| async move {
             let fetched = match fetch(&wanted.url, address).await {
-                Err(error) => output_cache::copy(runner, &wanted.copy).await.ok_or(error),
+                Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
                 fetched => fetched,
             };
             (wanted, fetched)
@@ -155,7 +159,7 @@ struct Packed {
 impl Packed {
     async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
         let size = blob.size();
-        let mut sum = Sum::default();
+        let mut sum = CRC_32.digest();
         let mut from = 0.0;
         while from < size {
             let to = if from + PIECE < size {
@@ -170,19 +174,18 @@ impl Packed {
             let bytes = JsFuture::from(piece.array_buffer())
                 .await
                 .map_err(|_| unreadable(name))?;
-            sum.add(&Uint8Array::new(&bytes).to_vec());
+            sum.update(&Uint8Array::new(&bytes).to_vec());
             from = to;
         }
-        let header = self.archive.add(name, size as u64, sum.value())?;
+        let header = self.archive.add(name, size as u64, sum.finalize())?;
         self.push(&header);
         self.parts.push(blob);
         Ok(())
     }
 
     fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let mut sum = Sum::default();
-        sum.add(text.as_bytes());
-        let header = self.archive.add(name, text.len() as u64, sum.value())?;
+        let sum = CRC_32.checksum(text.as_bytes());
+        let header = self.archive.add(name, text.len() as u64, sum)?;
         self.push(&header);
         self.push(text.as_bytes());
         Ok(())

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::future::{Future, IntoFuture};
 use std::rc::Rc;
 
+use atelier_engine::recovery::Failure;
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::request::PutStoreRequest;
@@ -133,6 +134,18 @@ impl StorageError {
                  sight of them.",
                 error.reason()
             ),
+        }
+    }
+}
+
+impl From<StorageError> for Failure {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Full => Self::NoRoom,
+            StorageError::Closed => Self::TakenAway,
+            StorageError::Refused | StorageError::Silent | StorageError::Newer => {
+                Self::NoConnection
+            }
         }
     }
 }

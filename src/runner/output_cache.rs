@@ -11,150 +11,262 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Blob;
 
-use super::Runner;
+use super::records::Records;
+use super::tab_message::TabMessage;
+use super::tab_sync::TabSync;
+use super::task_store::TaskStore;
 use crate::boxed::spawn;
 use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http};
+use crate::notices::Notices;
+use crate::session::Session;
 
-/// Makes all copies that are wanted.
-pub(super) fn make(runner: Runner) {
-    spawn(async move {
-        while let Some(wanted) = runner.next_wanted() {
+#[derive(Clone, Copy)]
+pub(super) struct OutputCache {
+    session: Session,
+    notices: Notices,
+    tasks: TaskStore,
+    tabs: TabSync,
+    records: Records,
+    /// Moves on whenever a copy comes or goes.
+    changes: RwSignal<u64>,
+    queue: StoredValue<Queue, LocalStorage>,
+}
+
+/// What is kept in mind of the copies to be made.
+#[derive(Default)]
+struct Queue {
+    /// The names of outputs that a copy is wanted of; those of a whole task end in `/`.
+    wanted: Vec<String>,
+    is_busy: bool,
+    /// Addresses that gave nothing: they are not asked again in this visit.
+    in_vain: Vec<String>,
+    /// Storage has refused a copy, and the person was told.
+    is_refused: bool,
+}
+
+impl OutputCache {
+    pub fn new(
+        session: Session,
+        notices: Notices,
+        tasks: TaskStore,
+        tabs: TabSync,
+        records: Records,
+    ) -> Self {
+        Self {
+            session,
+            notices,
+            tasks,
+            tabs,
+            records,
+            changes: RwSignal::new(0),
+            queue: StoredValue::new_local(Queue::default()),
+        }
+    }
+
+    /// Wants a copy, or notes that one is looked at. A follower keeps it in mind: it may be that no
+    /// tab is leading yet. An empty name asks for nothing but that what is above the limit goes.
+    pub fn keep(self, output: String) {
+        self.queue.update_value(|queue| queue.wanted.push(output));
+        self.make_wanted();
+    }
+
+    /// Has the copies made that are wanted, if this tab leads.
+    pub fn make_wanted(self) {
+        let leads = self.tabs.leads();
+        let may_begin = self
+            .queue
+            .try_update_value(|queue| leads && !std::mem::replace(&mut queue.is_busy, true));
+        if may_begin == Some(true) {
+            spawn(self.make());
+        }
+    }
+
+    /// The next one that a copy is wanted of; without any, nobody is busy any more.
+    fn next_wanted(self) -> Option<String> {
+        let leads = self.tabs.leads();
+        let next = self.queue.try_update_value(|queue| {
+            queue.is_busy = leads && !queue.wanted.is_empty();
+            queue.is_busy.then(|| queue.wanted.remove(0))
+        });
+        next.flatten()
+    }
+
+    async fn make(self) {
+        while let Some(wanted) = self.next_wanted() {
             let names = match wanted.strip_suffix('/') {
                 Some(task) => {
                     let task = TaskKey(task.to_owned());
-                    let count = outputs(runner, &task).len();
+                    let count = self.outputs(&task).len();
                     (0..count).map(|at| task.output(at)).collect()
                 }
                 None => vec![wanted],
             };
             for name in names {
-                if let Err(error) = keep(runner, &name).await {
-                    refused(runner, &error);
+                if let Err(error) = self.make_one(&name).await {
+                    self.is_refused(error);
                 }
             }
         }
-    });
-}
+    }
 
-async fn keep(runner: Runner, name: &str) -> Result<(), StorageError> {
-    let Some(storage) = runner.inner.with_value(|inner| inner.storage.clone()) else {
-        return Ok(());
-    };
-    let now = clock::now();
-    let (mut going, mut coming) = (Vec::new(), Vec::new());
-    if let Some(known) = storage.get(Store::OutputFacts, name).await? {
-        if let Some(mut copy) = known.as_string().and_then(|text| read(&text)) {
-            copy.shown = now;
-            coming.push(facts(&copy));
-        }
-    } else {
-        let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
-        let is_favorite = favorites.iter().any(|favorite| favorite == name);
-        let limit = match runner.session.keep_limit() {
-            _ if is_favorite => output_cache::LIMITS[2],
-            Some(limit) => limit,
-            None => return Ok(()),
-        };
-        let mut bytes = 0;
-        if !name.is_empty() {
-            let Some((url, safe)) = worth_keeping(runner, name) else {
-                return Ok(());
-            };
-            let Ok(blob) = http::get_blob(safe.as_str(), limit).await else {
-                runner
-                    .inner
-                    .update_value(|inner| inner.cache_queue.in_vain.push(url));
-                return Ok(());
-            };
-            bytes = blob.size() as u64;
-            coming.push((Store::Outputs, name.to_owned(), blob.into()));
-            coming.push(facts(&CachedOutput {
-                key: name.to_owned(),
-                url,
-                bytes,
-                kept: now,
-                shown: now,
-            }));
-        }
-        let others = copies(runner).await?;
-        // Either may have become one while the output came.
-        let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
-        let is_favorite = favorites.iter().any(|favorite| favorite == name);
-        let others = output_cache::without(others, &favorites);
-        let names = match is_favorite {
-            true => Some(Vec::new()),
-            false => output_cache::make_room(&others, bytes, limit),
-        };
-        let Some(names) = names else {
+    async fn make_one(self, name: &str) -> Result<(), StorageError> {
+        let Some(storage) = self.records.storage() else {
             return Ok(());
         };
-        for name in names {
-            going.push((Store::Outputs, name.clone()));
-            going.push((Store::OutputFacts, name));
+        let now = clock::now();
+        let (mut going, mut coming) = (Vec::new(), Vec::new());
+        if let Some(known) = storage.get(Store::OutputFacts, name).await? {
+            if let Some(mut copy) = known.as_string().and_then(|text| read(&text)) {
+                copy.shown = now;
+                coming.push(facts(&copy));
+            }
+        } else {
+            let is_favorite = self.favorites().iter().any(|favorite| favorite == name);
+            let limit = match self.session.keep_limit() {
+                _ if is_favorite => output_cache::LIMITS[2],
+                Some(limit) => limit,
+                None => return Ok(()),
+            };
+            let mut bytes = 0;
+            if !name.is_empty() {
+                let Some((url, safe)) = self.worth_keeping(name) else {
+                    return Ok(());
+                };
+                let Ok(blob) = http::get_blob(safe.as_str(), limit).await else {
+                    self.queue.update_value(|queue| queue.in_vain.push(url));
+                    return Ok(());
+                };
+                bytes = blob.size() as u64;
+                coming.push((Store::Outputs, name.to_owned(), blob.into()));
+                coming.push(facts(&CachedOutput {
+                    key: name.to_owned(),
+                    url,
+                    bytes,
+                    kept: now,
+                    shown: now,
+                }));
+            }
+            let others = self.all().await?;
+            // Either may have become one while the output came.
+            let favorites = self.favorites();
+            let is_favorite = favorites.iter().any(|favorite| favorite == name);
+            let others = output_cache::without(others, &favorites);
+            let names = match is_favorite {
+                true => Some(Vec::new()),
+                false => output_cache::make_room(&others, bytes, limit),
+            };
+            let Some(names) = names else {
+                return Ok(());
+            };
+            going = names.into_iter().flat_map(records).collect();
+        }
+        // The task may have been removed meanwhile: nothing of it must come back.
+        if name.is_empty() || self.output(name).is_some() {
+            storage.change(&going, &coming).await?;
+            self.tell_changed();
+        }
+        Ok(())
+    }
+
+    fn favorites(self) -> Vec<String> {
+        self.tasks
+            .with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()))
+    }
+
+    /// The address of an output that a copy is to be made of, as it is and made safe. What carries
+    /// its bytes in its address needs no copy.
+    fn worth_keeping(self, name: &str) -> Option<(String, SafeUrl)> {
+        let url = self.output(name)?;
+        let is_in_vain = self.queue.with_value(|queue| queue.in_vain.contains(&url));
+        let address = self.session.settings_untracked().address;
+        let safe = SafeUrl::link(&url, address.as_str()).filter(|_| !is_in_vain)?;
+        Some((url, safe))
+    }
+
+    /// The address of an output, by its name.
+    fn output(self, name: &str) -> Option<String> {
+        let (task, position) = output_cache::place(name)?;
+        self.outputs(&task).into_iter().nth(position)
+    }
+
+    fn outputs(self, key: &TaskKey) -> Vec<String> {
+        match self.tasks.task(key).map(|task| task.get_untracked().state) {
+            Some(TaskState::Ready { outputs, .. }) => outputs,
+            _ => Vec::new(),
         }
     }
-    // The task may have been removed meanwhile: nothing of it must come back.
-    if name.is_empty() || output(runner, name).is_some() {
-        storage.change(&going, &coming).await?;
-        runner.tell_of_copies();
+
+    /// Said once: the next would meet the same, and nothing but copies is lost.
+    fn is_refused(self, error: StorageError) {
+        let was_refused = self
+            .queue
+            .try_update_value(|queue| std::mem::replace(&mut queue.is_refused, true));
+        if was_refused == Some(false) {
+            self.notices.problem(format!(
+                "An output could not be kept: this browser {}. Tasks and their outputs at the \
+                 service are not touched.",
+                error.reason()
+            ));
+        }
     }
-    Ok(())
-}
 
-/// The address of an output that a copy is to be made of, as it is and made safe. What carries its
-/// bytes in its address needs no copy.
-fn worth_keeping(runner: Runner, name: &str) -> Option<(String, SafeUrl)> {
-    let url = output(runner, name)?;
-    let is_in_vain = runner
-        .inner
-        .with_value(|inner| inner.cache_queue.in_vain.contains(&url));
-    let address = runner.session.settings_untracked().address;
-    let safe = SafeUrl::link(&url, address.as_str()).filter(|_| !is_in_vain)?;
-    Some((url, safe))
-}
+    /// The copy of an output, if there is one.
+    pub async fn copy(self, name: &str) -> Option<Blob> {
+        let storage = self.records.storage()?;
+        let blob = storage.get(Store::Outputs, name).await.ok()??;
+        blob.dyn_into().ok()
+    }
 
-/// The address of an output, by its name.
-fn output(runner: Runner, name: &str) -> Option<String> {
-    let (task, position) = output_cache::place(name)?;
-    outputs(runner, &task).into_iter().nth(position)
-}
+    /// What is known of all copies.
+    pub async fn all(self) -> Result<Vec<CachedOutput>, StorageError> {
+        let Some(storage) = self.records.storage() else {
+            return Ok(Vec::new());
+        };
+        let texts = storage.all_texts(Store::OutputFacts).await?;
+        Ok(texts.iter().filter_map(|text| read(text)).collect())
+    }
 
-fn outputs(runner: Runner, key: &TaskKey) -> Vec<String> {
-    match runner.task(key).map(|task| task.get_untracked().state) {
-        Some(TaskState::Ready { outputs, .. }) => outputs,
-        _ => Vec::new(),
+    /// All copies go but those of favorites.
+    pub async fn delete_all(self) {
+        let Ok(copies) = self.all().await else {
+            return;
+        };
+        let going = output_cache::without(copies, &self.favorites()).into_iter();
+        self.delete(going.flat_map(|copy| records(copy.key)).collect());
+    }
+
+    /// Deletes records, which are or have copies.
+    pub fn delete(self, records: Vec<(Store, String)>) {
+        let deleted = self.records.delete(records);
+        spawn(async move {
+            // What is refused is deleted once storage works.
+            if deleted.await.is_ok() {
+                self.tell_changed();
+            }
+        });
+    }
+
+    /// Follows copies that come or go.
+    pub fn track(self) {
+        self.changes.track();
+    }
+
+    /// Whoever shows copies looks again.
+    pub fn has_changed(self) {
+        self.changes.update(|changes| *changes += 1);
+    }
+
+    /// Says it here and in the other tabs.
+    fn tell_changed(self) {
+        self.has_changed();
+        self.tabs.tell(&TabMessage::Copies);
     }
 }
 
-/// Said once: the next would meet the same, and nothing but copies is lost.
-fn refused(runner: Runner, error: &StorageError) {
-    let was_refused = runner
-        .inner
-        .try_update_value(|inner| std::mem::replace(&mut inner.cache_queue.is_refused, true));
-    if was_refused == Some(false) {
-        runner.notices.problem(format!(
-            "An output could not be kept: this browser {}. Tasks and their outputs at the service \
-             are not touched.",
-            error.reason()
-        ));
-    }
-}
-
-/// The copy of an output, if there is one.
-pub async fn copy(runner: Runner, name: &str) -> Option<Blob> {
-    let storage = runner.inner.with_value(|inner| inner.storage.clone())?;
-    let blob = storage.get(Store::Outputs, name).await.ok()??;
-    blob.dyn_into().ok()
-}
-
-/// What is known of all copies.
-pub async fn copies(runner: Runner) -> Result<Vec<CachedOutput>, StorageError> {
-    let Some(storage) = runner.inner.with_value(|inner| inner.storage.clone()) else {
-        return Ok(Vec::new());
-    };
-    let texts = storage.all_texts(Store::OutputFacts).await?;
-    Ok(texts.iter().filter_map(|text| read(text)).collect())
+/// What belongs to a copy; to those of a whole task, if the name ends in `/`.
+pub(super) fn records(name: String) -> [(Store, String); 2] {
+    [(Store::Outputs, name.clone()), (Store::OutputFacts, name)]
 }
 
 fn read(text: &str) -> Option<CachedOutput> {

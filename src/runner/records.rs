@@ -1,29 +1,136 @@
-//! The tasks in storage: read, written and forgotten.
+//! Records in storage: the connection to it; tasks, batches and copies of outputs read, written and
+//! deleted. Says when something failed; [`super::recovery`] mends it.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use atelier_contract::json;
-use atelier_engine::output_cache::{favorites, without};
-use atelier_engine::{BatchKey, Task, TaskKey};
-use futures::future::FutureExt;
+use atelier_engine::recovery::Failure;
+use atelier_engine::{BatchKey, Task};
+use futures::future::{Either, FutureExt, select};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use super::{Runner, output_cache};
 use crate::boxed::spawn;
-use crate::browser::clock;
-use crate::browser::storage::{StorageError, Store, Written};
+use crate::browser::storage::{Storage, StorageError, Store, Written};
+use crate::notices::Notices;
 
-impl Runner {
+/// How long storage may take to open before the page goes on without it.
+const OPEN_TIMEOUT_MS: u32 = 3_000;
+
+#[derive(Clone, Copy)]
+pub(super) struct Records {
+    notices: Notices,
+    state: StoredValue<State, LocalStorage>,
+}
+
+#[derive(Default)]
+struct State {
+    /// `None` until it is open, and while it can't be opened.
+    storage: Option<Rc<Storage>>,
+    /// Which connection to it this is, or was: what is heard of an earlier one is no news.
+    connection: u64,
+    /// An answer to opening it is awaited.
+    is_opening: bool,
+    /// Records that were to be deleted, until they are.
+    undeleted: Vec<(Store, String)>,
+    /// The records of batches that this tab knows, by their keys, as they are stored.
+    batches: BTreeMap<BatchKey, String>,
+    on_failure: Option<Rc<dyn Fn(StorageError)>>,
+}
+
+impl Records {
+    pub fn new(notices: Notices) -> Self {
+        Self {
+            notices,
+            state: StoredValue::new_local(State::default()),
+        }
+    }
+
+    /// Calls back when something was not read or written on the present connection.
+    pub fn on_failure(self, act: impl Fn(StorageError) + 'static) {
+        self.state
+            .update_value(|state| state.on_failure = Some(Rc::new(act)));
+    }
+
+    pub fn storage(self) -> Option<Rc<Storage>> {
+        self.state.with_value(|state| state.storage.clone())
+    }
+
+    /// Opens storage.
+    ///
+    /// # Errors
+    ///
+    /// It can't be opened, or does not answer in time; it may open later all the same.
+    pub async fn open(self) -> Result<(), StorageError> {
+        let connection = self.state.try_update_value(|state| {
+            let was_opening = std::mem::replace(&mut state.is_opening, true);
+            state.connection += u64::from(!was_opening);
+            (!was_opening).then_some(state.connection)
+        });
+        let Some(connection) = connection.flatten() else {
+            return Err(StorageError::Silent);
+        };
+        let opening = async move {
+            let on_gone = move || self.failed(StorageError::Closed, connection);
+            let opened = Storage::open(on_gone).await;
+            self.state.update_value(|state| {
+                state.is_opening = false;
+                state.storage = opened.as_ref().ok().cloned();
+            });
+            opened.map(|_| ())
+        };
+        match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
+            Either::Left((opened, _)) => opened,
+            Either::Right((_, opening)) => {
+                // It may answer yet, for instance when another tab no longer blocks it. Whoever
+                // tries to recover finds it open then.
+                spawn(async move {
+                    let _ = opening.await;
+                });
+                Err(StorageError::Silent)
+            }
+        }
+    }
+
+    /// Lets go of a connection that is of no use any more.
+    pub fn close(self) {
+        self.state.update_value(|state| state.storage = None);
+    }
+
+    fn connection(self) -> u64 {
+        self.state.with_value(|state| state.connection)
+    }
+
+    /// Something was not read or written on a connection.
+    fn failed(self, error: StorageError, connection: u64) {
+        let on_failure = self.state.try_update_value(|state| {
+            if state.connection != connection {
+                return None;
+            }
+            if Failure::from(error).ends_connection() {
+                state.storage = None;
+            }
+            state.on_failure.clone()
+        });
+        if let Some(on_failure) = on_failure.flatten() {
+            on_failure(error);
+        }
+    }
+
     /// Every stored task that can be read.
     ///
     /// # Errors
     ///
     /// Storage is not open, or does not answer.
-    pub(super) async fn read_all(self) -> Result<Vec<Task>, StorageError> {
+    pub async fn read_all(self) -> Result<Vec<Task>, StorageError> {
         let storage = self.storage().ok_or(StorageError::Closed)?;
         let connection = self.connection();
         let texts = match storage.all_texts(Store::Tasks).await {
             Ok(texts) => texts,
             Err(error) => {
-                self.storage_failed(error, connection);
+                self.failed(error, connection);
                 return Err(error);
             }
         };
@@ -39,99 +146,64 @@ impl Runner {
             ));
         }
         // Removed, and not yet deleted: its record is only still there.
-        self.inner.with_value(|inner| {
+        self.state.with_value(|state| {
             let is_removed = |task: &Task| {
                 let record = (Store::Tasks, task.key.0.clone());
-                inner.undeleted.contains(&record)
+                state.undeleted.contains(&record)
             };
             tasks.retain(|task| !is_removed(task));
         });
         Ok(tasks)
     }
 
-    /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
-    /// and may have written something newer meanwhile, such as a task's id.
-    pub(super) fn merge_remote(&self, tasks: Vec<Task>) {
-        let known = self.inner.try_update_value(|inner| {
-            let merge = |task: Task| {
-                let key = task.key.clone();
-                inner.engine.merge_remote(task, clock::now());
-                inner.engine.task(&key).cloned()
-            };
-            tasks.into_iter().filter_map(merge).collect::<Vec<_>>()
-        });
-        self.show(&known.unwrap_or_default());
-    }
-
     /// The write begins at the call: what is written later cannot overtake it. While storage is not
     /// open nothing is written; everything is once it is.
-    pub(super) fn write(&self, tasks: &[Task]) -> Written {
+    pub fn write(self, tasks: &[Task]) -> Written {
         let Some(storage) = self.storage() else {
             return async { Ok(()) }.boxed_local();
         };
-        let records: Vec<_> = tasks
-            .iter()
-            .map(|task| {
-                let text = task.to_value().to_string();
-                (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
-            })
-            .collect();
+        let records: Vec<_> = tasks.iter().map(record).collect();
         self.watched(storage.put(&records))
     }
 
-    pub(super) fn connection(&self) -> u64 {
-        self.inner.with_value(|inner| inner.connection)
-    }
-
     /// A write whose failure is seen to.
-    fn watched(&self, written: Written) -> Written {
-        let (this, connection) = (*self, self.connection());
+    fn watched(self, written: Written) -> Written {
+        let connection = self.connection();
         let watched = async move {
             let result = written.await;
             if let Err(error) = result {
-                this.storage_failed(error, connection);
+                self.failed(error, connection);
             }
             result
         };
         watched.boxed_local()
     }
 
-    /// Writes everything that this tab answers for: all tasks, if it leads, and the batches that it
-    /// knows.
-    pub(super) fn write_all(&self) -> Written {
+    /// Writes these tasks and the batches that this tab knows, and deletes what was to be deleted.
+    /// Its failure is seen to by who calls.
+    pub fn write_all<'a>(self, tasks: impl Iterator<Item = &'a Task>) -> Written {
         let Some(storage) = self.storage() else {
             return async { Err(StorageError::Closed) }.boxed_local();
         };
-        let is_leading = self.generation().is_some();
-        let going = self.inner.with_value(|inner| inner.undeleted.clone());
-        let records: Vec<_> = self.inner.with_value(|inner| {
-            let tasks = inner.engine.tasks().filter(|_| is_leading).map(|task| {
-                let text = task.to_value().to_string();
-                (Store::Tasks, task.key.0.clone(), text)
-            });
-            let batches = inner
+        let (going, records) = self.state.with_value(|state| {
+            let batches = state
                 .batches
                 .iter()
-                .map(|(key, text)| (Store::Batches, key.0.clone(), text.clone()));
-            tasks
-                .chain(batches)
-                .map(|(store, key, text)| (store, key, JsValue::from_str(&text)))
-                .collect()
+                .map(|(key, text)| (Store::Batches, key.0.clone(), JsValue::from_str(text)));
+            let records: Vec<_> = tasks.map(record).chain(batches).collect();
+            (state.undeleted.clone(), records)
         });
-        let (this, written) = (*self, storage.change(&going, &records));
+        let written = storage.change(&going, &records);
         let written = async move {
             written.await?;
-            this.is_deleted(&going);
-            if is_leading {
-                this.inner.update_value(|inner| inner.is_unwritten = false);
-            }
+            self.is_deleted(&going);
             Ok(())
         };
         written.boxed_local()
     }
 
     /// Keeps a batch's record; the write begins at the call.
-    pub fn keep_batch(&self, key: &BatchKey, text: String) {
+    pub fn keep_batch(self, key: &BatchKey, text: String) {
         let record = (Store::Batches, key.0.clone(), JsValue::from_str(&text));
         self.know_batch(key, text);
         let Some(storage) = self.storage() else {
@@ -145,66 +217,48 @@ impl Runner {
     }
 
     /// A batch's record as it is stored: should storage be cleared, it is written again.
-    pub fn know_batch(&self, key: &BatchKey, text: String) {
-        self.inner
-            .update_value(|inner| drop(inner.batches.insert(key.clone(), text)));
+    pub fn know_batch(self, key: &BatchKey, text: String) {
+        self.state
+            .update_value(|state| drop(state.batches.insert(key.clone(), text)));
     }
 
     /// Deletes a batch's record.
-    pub fn delete_batch(&self, key: &BatchKey) {
-        self.inner
-            .update_value(|inner| drop(inner.batches.remove(key)));
-        self.delete(&[(Store::Batches, key.0.clone())]);
+    pub fn delete_batch(self, key: &BatchKey) {
+        self.state
+            .update_value(|state| drop(state.batches.remove(key)));
+        let deleted = self.delete(vec![(Store::Batches, key.0.clone())]);
+        spawn(async move {
+            // What is refused is deleted once storage works.
+            let _ = deleted.await;
+        });
     }
 
-    /// Its record goes, and with it the copies of its outputs.
-    pub(super) fn forget(&self, key: &TaskKey) {
-        let copies = format!("{key}/");
-        self.delete(&[
-            (Store::Tasks, key.0.clone()),
-            (Store::Outputs, copies.clone()),
-            (Store::OutputFacts, copies),
-        ]);
-    }
-
-    fn delete(&self, records: &[(Store, String)]) {
-        // Until they are, they are taken for deleted: storage may fail now and be read later.
-        self.inner
-            .update_value(|inner| inner.undeleted.extend_from_slice(records));
+    /// Deletes records. Until they are, they are taken for deleted: storage may fail now and be read
+    /// later.
+    pub fn delete(self, records: Vec<(Store, String)>) -> Written {
+        self.state
+            .update_value(|state| state.undeleted.extend_from_slice(&records));
         let Some(storage) = self.storage() else {
-            return;
+            return async { Err(StorageError::Closed) }.boxed_local();
         };
-        let (this, records) = (*self, records.to_vec());
         let deleted = self.watched(storage.delete(&records));
-        spawn(async move {
-            if deleted.await.is_ok() {
-                this.is_deleted(&records);
-                this.tell_of_copies();
-            }
-        });
+        let deleted = async move {
+            deleted.await?;
+            self.is_deleted(&records);
+            Ok(())
+        };
+        deleted.boxed_local()
     }
 
-    fn is_deleted(&self, records: &[(Store, String)]) {
-        self.inner.update_value(|inner| {
+    fn is_deleted(self, records: &[(Store, String)]) {
+        self.state.update_value(|state| {
             let is_gone = |record: &(Store, String)| records.contains(record);
-            inner.undeleted.retain(|record| !is_gone(record));
+            state.undeleted.retain(|record| !is_gone(record));
         });
     }
+}
 
-    /// All copies of outputs go but those of favorites.
-    pub fn delete_copies(&self) {
-        let this = *self;
-        spawn(async move {
-            let Ok(copies) = output_cache::copies(this).await else {
-                return;
-            };
-            let favorites = this.with_tasks(|tasks| favorites(tasks.iter().copied()));
-            let going = without(copies, &favorites).into_iter();
-            let going = going.flat_map(|copy| {
-                let key = copy.key;
-                [(Store::Outputs, key.clone()), (Store::OutputFacts, key)]
-            });
-            this.delete(&going.collect::<Vec<_>>());
-        });
-    }
+fn record(task: &Task) -> (Store, String, JsValue) {
+    let text = task.to_value().to_string();
+    (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
 }

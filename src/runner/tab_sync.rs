@@ -1,32 +1,130 @@
-//! What this tab tells the others, and what it does on hearing them.
+//! Who of the tabs leads, and what this one tells the others; `hearing` is the other direction.
 
-use atelier_contract::json;
-use atelier_engine::{BatchAction, TaskKey};
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use atelier_engine::TaskKey;
+use atelier_engine::tab_role::TabRole;
 use leptos::prelude::*;
 
-use super::Runner;
 use super::tab_message::TabMessage;
-use crate::boxed::{after, spawn};
-use crate::browser::{clock, lifecycle};
+use super::task_store::TaskStore;
+use crate::boxed::after;
+use crate::browser::leadership::Leadership;
+use crate::browser::lifecycle;
+use crate::browser::tabs::Channel;
+
+const CHANNEL: &str = "atelier";
 
 /// Tasks that are told in one go: some milliseconds.
 const TOLD_AT_ONCE: usize = 100;
 
-impl Runner {
-    /// Tells the other tabs how this one stands, if it leads.
-    pub(super) fn tell_state(&self) {
-        if self.generation().is_some() {
-            self.tell(&TabMessage::State(
-                self.block_reason.get_untracked(),
-                self.storage_error.get_untracked(),
-            ));
+#[derive(Clone, Copy)]
+pub(super) struct TabSync {
+    tasks: TaskStore,
+    state: StoredValue<State, LocalStorage>,
+}
+
+#[derive(Default)]
+struct State {
+    channel: Option<Channel>,
+    leadership: Option<Rc<Leadership>>,
+    role: TabRole,
+    /// What the other tabs are still to be told of.
+    untold: VecDeque<TaskKey>,
+}
+
+impl TabSync {
+    pub fn new(tasks: TaskStore) -> Self {
+        Self {
+            tasks,
+            state: StoredValue::new_local(State::default()),
         }
     }
 
-    pub(super) fn tell(&self, note: &TabMessage) {
-        let text = note.to_value().to_string();
-        self.inner.try_with_value(|inner| {
-            if let Some(channel) = &inner.channel {
+    /// Hears the other tabs, and lets the one that leads say how it stands.
+    pub fn listen(self, hear: impl Fn(String) + 'static) {
+        let channel = Channel::open(CHANNEL, hear);
+        self.state
+            .update_value(|state| state.channel = Some(channel));
+        self.tell(&TabMessage::StateWanted);
+    }
+
+    /// Asks for the right to lead. Calls back with the generation when this tab is to take over, and
+    /// without one when it is to follow.
+    pub fn stand_for_leading(self, on_change: impl Fn(Option<u64>) + 'static) {
+        let leadership = Leadership::start(move |leads| {
+            let generation = self.state.try_update_value(|state| {
+                if leads {
+                    return Some(state.role.take_over());
+                }
+                state.role.follow();
+                // Whoever leads now knows better.
+                state.untold.clear();
+                None
+            });
+            if let Some(generation) = generation {
+                on_change(generation);
+            }
+        });
+        self.state
+            .update_value(|state| state.leadership = Some(leadership));
+    }
+
+    /// What the last leader left was read in this generation; see [`TabRole::lead`].
+    pub fn lead(self, generation: u64) -> Option<Vec<String>> {
+        let put_off = self
+            .state
+            .try_update_value(|state| state.role.lead(generation));
+        put_off.flatten()
+    }
+
+    /// Leaves leading to other tabs, for good.
+    pub fn resign(self) {
+        if let Some(leadership) = self.leadership() {
+            leadership.resign();
+        }
+    }
+
+    /// Finds out whether this tab still leads.
+    pub fn check(self) {
+        if let Some(leadership) = self.leadership() {
+            leadership.check();
+        }
+    }
+
+    fn leadership(self) -> Option<Rc<Leadership>> {
+        let leadership = self.state.try_with_value(|state| state.leadership.clone());
+        leadership.flatten()
+    }
+
+    pub fn leads(self) -> bool {
+        self.try_leads() == Some(true)
+    }
+
+    /// `None` once the app is gone.
+    pub fn try_leads(self) -> Option<bool> {
+        self.state.try_with_value(|state| state.role.leads())
+    }
+
+    /// Which generation of leading this tab is in, if it leads.
+    pub fn generation(self) -> Option<u64> {
+        let generation = self.state.try_with_value(|state| state.role.generation());
+        generation.flatten()
+    }
+
+    /// What another tab says is heard later, if this one is about to lead.
+    pub fn puts_off(self, text: &str) -> bool {
+        let is_put_off = self
+            .state
+            .try_update_value(|state| state.role.puts_off(text));
+        is_put_off == Some(true)
+    }
+
+    pub fn tell(self, message: &TabMessage) {
+        let text = message.to_value().to_string();
+        self.state.try_with_value(|state| {
+            if let Some(channel) = &state.channel {
                 channel.post(&text);
             }
         });
@@ -34,12 +132,12 @@ impl Runner {
 
     /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
     /// they are by then.
-    pub(super) fn tell_tasks(&self, keys: impl IntoIterator<Item = TaskKey>) {
-        let was_idle = self.inner.try_update_value(|inner| {
-            let was_idle = inner.untold.is_empty();
+    pub fn tell_tasks(self, keys: impl IntoIterator<Item = TaskKey>) {
+        let was_idle = self.state.try_update_value(|state| {
+            let was_idle = state.untold.is_empty();
             for key in keys {
-                if was_idle || !inner.untold.contains(&key) {
-                    inner.untold.push_back(key);
+                if was_idle || !state.untold.contains(&key) {
+                    state.untold.push_back(key);
                 }
             }
             was_idle
@@ -51,96 +149,24 @@ impl Runner {
 
     /// Tells the next of them; all, where nobody looks: timers are slow there, and a page that goes is
     /// hidden first.
-    pub(super) fn tell_next_tasks(&self) {
+    pub fn tell_next_tasks(self) {
         let at_once = match lifecycle::is_visible() {
             true => TOLD_AT_ONCE,
             false => usize::MAX,
         };
-        let next = self.inner.try_update_value(|inner| {
-            let count = inner.untold.len().min(at_once);
-            let keys = inner.untold.drain(..count);
-            let tasks = keys.filter_map(|key| inner.engine.task(&key).cloned());
-            (tasks.collect::<Vec<_>>(), inner.untold.is_empty())
+        let next = self.state.try_update_value(|state| {
+            let count = state.untold.len().min(at_once);
+            let keys: Vec<_> = state.untold.drain(..count).collect();
+            (keys, state.untold.is_empty())
         });
-        let Some((tasks, are_all)) = next else {
+        let Some((keys, are_all)) = next else {
             return;
         };
-        for task in tasks {
-            self.tell(&TabMessage::Task(Box::new(task)));
+        for task in keys.iter().filter_map(|key| self.tasks.task(key)) {
+            self.tell(&TabMessage::Task(Box::new(task.get_untracked())));
         }
         if !are_all {
-            let this = *self;
-            after(0, move || this.tell_next_tasks()).forget();
-        }
-    }
-
-    pub(super) fn hear(&self, text: &str) {
-        let is_put_off = self.inner.try_update_value(|inner| {
-            let unheard = inner.unheard.as_mut();
-            unheard.map(|unheard| unheard.push(text.to_owned()))
-        });
-        if is_put_off.flatten().is_some() {
-            return;
-        }
-        // A tab with another version may say what we do not know.
-        let Some(note) = json::read(text).and_then(TabMessage::from_value) else {
-            return;
-        };
-        let Some(leading) = self.inner.try_with_value(|inner| inner.leading) else {
-            return;
-        };
-        match note {
-            TabMessage::Task(task) if !leading => self.merge_remote(vec![*task]),
-            // The last word of a tab that led before and is closed: it may have got the id that
-            // this one has found missing.
-            TabMessage::Task(task) if self.task(&task.key).is_some() => {
-                self.with_engine(|engine| engine.merge_remote(*task, clock::now()));
-            }
-            TabMessage::Submitted(tasks) if leading => {
-                self.show(&tasks);
-                self.with_engine(|engine| {
-                    for task in tasks {
-                        engine.insert_remote(task, clock::now());
-                    }
-                });
-            }
-            TabMessage::Removed(key) if !leading => {
-                self.hide(&key);
-                self.inner
-                    .update_value(|inner| inner.engine.drop_remote(&key));
-            }
-            TabMessage::Act(key, action) if leading => {
-                self.with_engine(|engine| engine.act(&key, action, clock::now()));
-            }
-            TabMessage::ActOnBatch(batch, action) => {
-                if action == BatchAction::Stop {
-                    self.is_stopped_at(&batch, false);
-                }
-                if leading {
-                    self.with_engine(|engine| engine.act_on_batch(&batch, action, clock::now()));
-                }
-            }
-            TabMessage::Tick if leading => self.pump(),
-            TabMessage::Wake if leading => self.with_engine(|engine| engine.wake(clock::now())),
-            TabMessage::StateWanted => self.tell_state(),
-            TabMessage::State(block_reason, storage_error) if !leading => {
-                self.block_reason.set(block_reason);
-                self.leader_storage_error.set(storage_error);
-            }
-            TabMessage::CredentialsAccepted => {
-                self.with_engine(|engine| engine.credentials_changed(clock::now()));
-            }
-            TabMessage::SendUnkept => {
-                self.with_engine(|engine| engine.accept_unkept(clock::now()));
-            }
-            TabMessage::Shown(copy) if leading => self.keep(copy),
-            TabMessage::Stored if !leading => {
-                let this = *self;
-                spawn(async move { this.merge_unheard().await });
-            }
-            TabMessage::Favorite(output, is) if leading => self.set_favorite(&output, is),
-            TabMessage::Copies => self.copies_changed.update(|changes| *changes += 1),
-            _ => {}
+            after(0, move || self.tell_next_tasks()).forget();
         }
     }
 }

@@ -1,4 +1,5 @@
 use atelier_engine::compose::table::Table;
+use atelier_engine::plural::counted;
 
 /// Rows that were put aside: nothing is lost without a word.
 #[derive(Debug)]
@@ -21,10 +22,7 @@ pub(super) enum Why {
 
 impl Aside {
     pub(super) fn user_message(&self) -> String {
-        let rows = match self.table.rows().len() {
-            1 => "1 row".to_owned(),
-            n => format!("{n} rows"),
-        };
+        let rows = counted(self.table.rows().len(), "row");
         match self.why {
             Why::Replaced => format!(
                 "Another tab changed this table later than this one, so its rows are shown. What stood \

@@ -16,6 +16,7 @@ mod table_editor;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::plural::counted;
 use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
@@ -153,8 +154,5 @@ fn earlier(
 
 /// `25 items`
 fn items(count: usize) -> String {
-    match count {
-        1 => "1 item".to_owned(),
-        n => format!("{n} items"),
-    }
+    counted(count, "item")
 }

@@ -7,6 +7,7 @@ use atelier_engine::categories::{Categories, Group};
 use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
 use atelier_engine::model_order::order;
 use atelier_engine::output::SafeUrl;
+use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
 use icondata_lu::{LuBookOpen, LuExternalLink, LuSearch};
@@ -110,9 +111,9 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let count = text(move || {
         let shown: usize = found.read().iter().map(|group| group.models.len()).sum();
         if shown == total {
-            plural(total)
+            counted(total, "model")
         } else {
-            format!("{shown} of {}", plural(total))
+            format!("{shown} of {}", counted(total, "model"))
         }
     });
     let clear = move |_| {
@@ -453,13 +454,6 @@ fn searchable(model: &Model) -> Searchable {
 /// Whole pixels are exact enough, and print in a fraction of the code.
 fn px(length: f64) -> String {
     format!("{}px", length as i64)
-}
-
-fn plural(models: usize) -> String {
-    match models {
-        1 => "1 model".into(),
-        n => format!("{n} models"),
-    }
 }
 
 /// A hue in degrees that is the same for the same name: each model has its own colour.

@@ -4,13 +4,14 @@ use thiserror::Error;
 
 use crate::task::message_in;
 
-mod stored;
-
 /// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
 ///
 /// Codes, names and shapes of failing replies are "not shown" in INTERFACE ("Errors" 4, 5): the
 /// HTTP status decides the kind, and any message found in the body is kept.
-#[derive(Debug, Clone, PartialEq, Error)]
+///
+/// Stored with tasks: names and shapes do not change.
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApiError {
     /// The browser got no answer: no network, nobody listening, the connection broke, or the
     /// service's CORS headers do not allow this page. A browser does not tell these apart.
@@ -28,6 +29,7 @@ pub enum ApiError {
     #[error("invalid: {message}")]
     Invalid {
         message: String,
+        #[serde(default)]
         fields: Vec<FieldProblem>,
     },
     /// 429; the wait in milliseconds, where the service said one.
@@ -304,7 +306,9 @@ mod tests {
 
     #[test]
     fn statuses_and_their_kinds() {
-        let kind = |status| ApiError::from_status(status, None, None).to_value()["kind"].clone();
+        let kind = |status| {
+            crate::json::encode(&ApiError::from_status(status, None, None))["kind"].clone()
+        };
         for (status, expected) in [
             (400, "invalid"),
             (401, "unauthorized"),

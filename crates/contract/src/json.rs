@@ -1,9 +1,12 @@
 //! JSON texts, and JSON objects that are read and written field by field.
 //!
-//! What the page reads and keeps goes through [`Value`] and small functions written by hand:
-//! `from_value` and `to_value` of each type. Derived code for the same types weighs several times
-//! as much in the page, once for every kind of source that it is made for.
+//! What is read on the way to the first card goes through [`Value`] and small functions written by
+//! hand, `from_value` and `to_value` of each type: derived code for the same types weighs several times
+//! as much there, once for every kind of source that it is made for. Records that are read later are
+//! serde's: [`decode`], [`encode`].
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The one reader of JSON texts: every other way in would bring a parser of its own.
@@ -22,6 +25,19 @@ pub fn parse_all(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     serde_json::Deserializer::from_slice(text.as_bytes())
         .into_iter()
         .collect()
+}
+
+/// What serde's derives read; `None` for what is no such thing.
+pub fn decode<T: DeserializeOwned>(value: Value) -> Option<T> {
+    serde_json::from_value(value).ok()
+}
+
+/// What serde's derives write.
+pub fn encode(value: &impl Serialize) -> Value {
+    match serde_json::to_value(value) {
+        Ok(value) => value,
+        Err(_) => unreachable!("only maps whose keys are no texts can't be written"),
+    }
 }
 
 /// The text inside a JSON string.

@@ -21,6 +21,8 @@ impl fmt::Display for TaskId {
 pub struct Accepted {
     pub id: TaskId,
     pub status: StatusWord,
+    /// `data.error` as text, where the task has failed already.
+    pub error: Option<String>,
 }
 
 /// What `POST /v2/status` answers.
@@ -51,6 +53,7 @@ impl Accepted {
         Ok(Self {
             id,
             status: status_of(data).unwrap_or(StatusWord::Other(String::new())),
+            error: error_text(data),
         })
     }
 }

@@ -14,42 +14,6 @@ const VERSION: u16 = 20;
 /// 1 January 1980: the format knows no other beginning, and when a file was fetched says nothing.
 const DATE: u16 = (1 << 5) | 1;
 
-/// The sum that tells whether a file is whole: CRC-32 as in Ethernet and PNG.
-#[derive(Debug, Clone)]
-pub struct Sum {
-    table: [u32; 256],
-    state: u32,
-}
-
-impl Default for Sum {
-    fn default() -> Self {
-        let mut table = [0; 256];
-        for (byte, entry) in (0..).zip(&mut table) {
-            *entry = (0..8).fold(byte, |sum: u32, _| {
-                if sum & 1 == 1 {
-                    (sum >> 1) ^ 0xedb8_8320
-                } else {
-                    sum >> 1
-                }
-            });
-        }
-        Self { table, state: !0 }
-    }
-}
-
-impl Sum {
-    pub fn add(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            let at = (self.state as u8 ^ byte) as usize;
-            self.state = (self.state >> 8) ^ self.table[at];
-        }
-    }
-
-    pub fn value(&self) -> u32 {
-        !self.state
-    }
-}
-
 /// The archive so far: what was put in, for the directory at its end.
 #[derive(Debug, Default)]
 pub struct Archive {
@@ -59,7 +23,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// What stands before the bytes of the next file. The error is a sentence.
+    /// What stands before the bytes of the next file, of which the CRC-32 is given. The error is a
+    /// sentence.
     pub fn add(&mut self, name: &str, size: u64, sum: u32) -> Result<Vec<u8>, String> {
         let start = self.length;
         let mut header = Vec::new();
@@ -119,6 +84,7 @@ fn put(bytes: &mut Vec<u8>, long: &[u32], short: &[u16]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crc::{CRC_32_ISO_HDLC, Crc};
     use proptest::prelude::*;
     use std::io::{Cursor, Read};
 
@@ -126,24 +92,12 @@ mod tests {
         let mut archive = Archive::default();
         let mut bytes = Vec::new();
         for (name, content) in files {
-            let mut sum = Sum::default();
-            content.chunks(7).for_each(|piece| sum.add(piece));
-            bytes.extend(
-                archive
-                    .add(name, content.len() as u64, sum.value())
-                    .unwrap(),
-            );
+            let sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(content);
+            bytes.extend(archive.add(name, content.len() as u64, sum).unwrap());
             bytes.extend_from_slice(content);
         }
         bytes.extend(archive.finish());
         bytes
-    }
-
-    #[test]
-    fn the_sum_is_the_usual_one() {
-        let mut sum = Sum::default();
-        sum.add(b"123456789");
-        assert_eq!(sum.value(), 0xcbf4_3926);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! stands is always counted from them.
 
 use atelier_contract::ModelId;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
@@ -10,8 +11,8 @@ use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, sort};
 pub mod differences;
 mod stored;
 
-/// A batch as it is stored. Fields of later versions are kept.
-#[derive(Debug, Clone, PartialEq)]
+/// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub key: BatchKey,
     pub model: ModelId,
@@ -22,9 +23,12 @@ pub struct Batch {
     /// Items that were to be sent.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
     /// When a person removed it. Its tasks say whether it was brought back since.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
+    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
@@ -289,191 +293,4 @@ impl<'a> Items<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::manifest::Manifest;
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    fn batch(size: usize) -> Batch {
-        serde_json::from_value(json!({
-            "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
-            "name": "cats", "created": 0, "size": size, "colour": "red"
-        }))
-        .unwrap()
-    }
-
-    fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
-        serde_json::from_value(json!({
-            "key": key, "account": {"address": "https://s.example", "uid": "me"},
-            "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
-            "input": {"model": {"category": "image", "subcategory": "a"}, "values": {"prompt": key}},
-            "created": created, "submitted": created, "state": state,
-            "batch": {"batch": "b", "index": index}
-        }))
-        .unwrap()
-    }
-
-    fn ready() -> Value {
-        json!({"state": "ready", "id": "t", "outputs": ["https://a/1.png"]})
-    }
-
-    fn failed() -> Value {
-        json!({"state": "failed", "id": null, "message": "no"})
-    }
-
-    fn queued() -> Value {
-        json!({"state": "queued"})
-    }
-
-    #[test]
-    fn what_is_taken_back_counts_as_removed_and_holds_nothing_up() {
-        let mut taken_back = task("zero", 0, 1, queued());
-        taken_back.taken_back = true;
-        let tasks = [taken_back, task("one", 1, 1, ready())];
-        let batch = batch(2);
-        let items = batch.items(&tasks);
-        assert_eq!(items.counts().user_message(), "1 completed, 1 removed");
-        assert!(items.unsent().is_empty() && items.counts().is_settled());
-        assert_eq!(items.taken_back()[0].key.0, "zero");
-        assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
-    }
-
-    #[test]
-    fn a_batch_is_called_what_a_person_calls_it() {
-        let mut batch = batch(1);
-        for (name, is_new) in [
-            ("", false),
-            (" \n", false),
-            ("cats", false),
-            (" dogs ", true),
-        ] {
-            assert_eq!(batch.rename(name), is_new, "{name}");
-        }
-        assert_eq!(batch.name, "dogs");
-        assert!(batch.rename(&"long".repeat(99)));
-        assert_eq!(batch.name.chars().count(), 120);
-    }
-
-    #[test]
-    fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
-        let mut batch = batch(2);
-        let mut tasks = vec![task("zero", 0, 1, ready()), task("one", 1, 1, failed())];
-        assert!(!batch.is_removed(&tasks));
-        batch.removed = Some(50);
-        // Its tasks are there: it was brought back, or what was removed is another tab's news yet.
-        assert!(!batch.is_removed(&tasks));
-        for task in &mut tasks {
-            task.removed = Some(50);
-        }
-        assert!(batch.is_removed(&tasks));
-        assert!(!batch.is_to_be_forgotten(&tasks, 90_000));
-        assert!(batch.is_to_be_forgotten(&[], 50 + UNDO));
-        assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO));
-        batch.removed = None;
-        assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
-    }
-
-    #[test]
-    fn the_latest_attempt_counts_and_failures_can_be_retried() {
-        let mut again = task("again", 1, 5, ready());
-        again.retry_of = Some(crate::TaskKey("first".into()));
-        let mut elsewhere = task("other", 0, 9, failed());
-        elsewhere.batch = None;
-        let tasks = [
-            again,
-            task("first", 1, 9, failed()),
-            task("zero", 0, 1, failed()),
-            task("two", 2, 1, queued()),
-            task("stray", 99, 1, failed()),
-            elsewhere,
-        ];
-        let items = batch(4).items(&tasks);
-        assert_eq!(items.get(1).unwrap().key.0, "again");
-        assert_eq!(
-            items.counts().user_message(),
-            "1 completed, 1 failed, 1 queued, 1 removed"
-        );
-        assert_eq!((items.counts().done(), items.counts().total()), (3, 4));
-        assert_eq!(
-            items
-                .to_retry()
-                .iter()
-                .map(|t| t.key.0.as_str())
-                .collect::<Vec<_>>(),
-            ["zero"]
-        );
-        assert_eq!(items.unsent().len(), 1);
-        assert_eq!(items.finished(), None);
-        assert_eq!(
-            items.counts().shares().map(|(_, share)| share).sum::<f64>(),
-            1.0
-        );
-    }
-
-    #[test]
-    fn the_manifest_lists_every_item() {
-        let tasks = [task("zero", 0, 1_000, ready()), task("two", 2, 1, failed())];
-        let batch = batch(3);
-        let manifest = Manifest::of(&batch, &batch.items(&tasks));
-        let states: Vec<(usize, &str)> = manifest
-            .items
-            .iter()
-            .map(|i| (i.index, i.state.as_str()))
-            .collect();
-        assert_eq!(states, [(1, "Completed"), (2, "Removed"), (3, "Failed")]);
-        assert_eq!(manifest.items[0].id.as_deref(), Some("t"));
-        assert_eq!(
-            manifest.items[0].submitted.as_deref(),
-            Some("1970-01-01T00:00:01.000Z")
-        );
-        assert_eq!(manifest.items[2].error.as_deref(), Some("no"));
-        assert_eq!(manifest.service, "https://s.example");
-    }
-
-    #[test]
-    fn fields_of_later_versions_are_kept() {
-        let value = serde_json::to_value(batch(1)).unwrap();
-        assert_eq!(value["colour"], "red");
-    }
-
-    #[test]
-    fn what_remains() {
-        let running = || json!({"state": "running", "id": "t", "word": "processing"});
-        let tasks: Vec<Task> = (0..4)
-            .map(|n| task("t", n, 0, if n < 2 { running() } else { queued() }))
-            .collect();
-        let batch = batch(4);
-        let items = batch.items(&tasks);
-        assert_eq!(items.remaining(10_000, None), None);
-        // 20 s for those that run, then 30 s for the two that wait.
-        assert_eq!(items.remaining(10_000, Some(30_000)), Some(50_000));
-
-        let mut tasks: Vec<Task> = (0..20)
-            .map(|n| task("t", n, 0, if n < 10 { ready() } else { queued() }))
-            .collect();
-        for (n, task) in tasks.iter_mut().take(10).enumerate() {
-            task.finished = Some(1_000 + 1_000 * n as u64);
-        }
-        let batch = self::batch(20);
-        let items = batch.items(&tasks);
-        let remaining = items.remaining(10_500, Some(1)).unwrap();
-        assert!((9_000..=10_000).contains(&remaining), "{remaining}");
-        let settled = batch.items(&tasks[..10]);
-        assert_eq!(settled.remaining(10_500, Some(1)), None);
-    }
-
-    proptest! {
-        #[test]
-        fn every_item_counts_once(attempts in prop::collection::vec((0..12usize, 0..5u64, 0..3u8), 0..60), now: u64) {
-            let tasks: Vec<Task> = attempts.iter().enumerate().map(|(key, (index, created, state))| {
-                task(&key.to_string(), *index, *created, [ready, failed, queued][usize::from(*state)]())
-            }).collect();
-            let batch = batch(10);
-            let items = batch.items(&tasks);
-            prop_assert_eq!(items.counts().total(), 10);
-            prop_assert_eq!(items.to_retry().len(), items.counts().of(Part::Failed));
-            let _ = items.remaining(now, Some(now));
-        }
-    }
-}
+mod tests;

@@ -3,8 +3,10 @@
 
 mod actions;
 mod again;
+mod agenda;
 mod block_reason;
 mod call;
+mod judgement;
 mod polls;
 mod records;
 mod refusal;
@@ -12,24 +14,27 @@ mod removal;
 mod responses;
 mod send_queue;
 mod sends;
+mod services;
 mod storage;
 mod submission_pause;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use atelier_contract::ApiError;
 
 pub use again::Idempotency;
+use agenda::Agenda;
 pub use block_reason::BlockReason;
-use call::InFlight;
+use call::Calls;
 pub use call::{Call, CallId, CallKind};
-use refusal::Refusal;
+use refusal::Credentials;
 use send_queue::SendQueue;
-use submission_pause::{Reason, SubmissionPause};
+use services::Services;
+use storage::StorageHealth;
+use submission_pause::SubmissionPause;
 
-use crate::limiter::Limiter;
 use crate::reduce::{Effect, Event, apply};
 use crate::{Account, Millis, Phase, PollError, Task, TaskKey, schedule};
 
@@ -76,8 +81,6 @@ struct Tracked {
     task: Task,
     /// The order of submission.
     order: u64,
-    /// When it is to be asked about; `None` while it is not, or while a call is under way.
-    due: Option<Millis>,
     /// Polls in a row without an answer.
     failures: u32,
     /// Since when the service says, without saying anything else, that it does not know the id.
@@ -91,8 +94,6 @@ struct Tracked {
     stopped: bool,
     /// Its submission may have been taken, for all that is known: the last that was heard of it.
     doubt: Option<ApiError>,
-    /// When it is to be sent again.
-    again: Option<Millis>,
     /// Shared a call that was refused as a whole: it must not spoil another one.
     alone: bool,
     /// Submitted in this tab, since it was opened.
@@ -109,37 +110,21 @@ pub struct Engine {
     online: bool,
     leading: bool,
     tasks: HashMap<TaskKey, Tracked>,
-    /// The tasks to be asked about, soonest first. Finished ones are not in it: a step costs what
-    /// is due, not what there is.
-    due: BTreeSet<(Millis, TaskKey)>,
-    send_queue: SendQueue,
-    /// The tasks that were removed and can still be brought back: when they are forgotten.
-    removed: BTreeSet<(Millis, TaskKey)>,
-    /// The submissions to be sent again, soonest first.
-    again: BTreeSet<(Millis, TaskKey)>,
-    /// What services say of idempotency keys, and since when, by their addresses.
-    idempotency: HashMap<String, (Idempotency, Millis)>,
-    /// By the service's address: a service that asked for fewer calls means all of its accounts.
-    limiters: HashMap<String, Limiter>,
-    in_flight: HashMap<CallId, InFlight>,
-    next_call: u64,
+    /// Counts up: the order of submission.
     next_order: u64,
-    /// Addresses whose service had no batch endpoints, and when that was seen.
-    without_batch: HashMap<String, Millis>,
-    pause: Option<SubmissionPause>,
-    /// After a hold one submission alone goes ahead, until the service has answered one.
-    probing: bool,
-    /// Submissions in a row whose answer did not say whether they were taken.
-    unclear: u32,
-    /// Calls in a row that the owner could not make.
-    not_sent: u32,
-    storage: storage::StorageHealth,
-    /// The service refuses the credentials.
-    refusal: Option<Refusal>,
-    /// Calls from this one on were made with the present credentials.
-    credentials_since: u64,
-    /// The last call was a submission: the next is a poll, where both are wanted.
-    sent_last: bool,
+    /// When tasks are to be asked about. Finished ones are not in it, nor those that a call is under
+    /// way about.
+    due: Agenda,
+    send_queue: SendQueue,
+    /// When submissions are to be sent again.
+    again: Agenda,
+    /// When tasks are forgotten that were removed and can still be brought back.
+    removed: Agenda,
+    calls: Calls,
+    services: Services,
+    credentials: Credentials,
+    pause: SubmissionPause,
+    storage: StorageHealth,
     pending: Vec<Pending>,
     last_now: Millis,
 }
@@ -152,24 +137,16 @@ impl Engine {
             online: true,
             leading: true,
             tasks: HashMap::new(),
-            due: BTreeSet::new(),
-            send_queue: SendQueue::default(),
-            removed: BTreeSet::new(),
-            again: BTreeSet::new(),
-            idempotency: HashMap::new(),
-            limiters: HashMap::new(),
-            in_flight: HashMap::new(),
-            next_call: 0,
             next_order: 0,
-            without_batch: HashMap::new(),
-            pause: None,
-            probing: false,
-            unclear: 0,
-            not_sent: 0,
-            storage: storage::StorageHealth::default(),
-            refusal: None,
-            credentials_since: 0,
-            sent_last: false,
+            due: Agenda::default(),
+            send_queue: SendQueue::default(),
+            again: Agenda::default(),
+            removed: Agenda::default(),
+            calls: Calls::default(),
+            services: Services::default(),
+            credentials: Credentials::default(),
+            pause: SubmissionPause::default(),
+            storage: StorageHealth::default(),
             pending: Vec::new(),
             last_now: 0,
         }
@@ -184,9 +161,7 @@ impl Engine {
             self.forget_removed(now);
         }
         if self.leading && self.online {
-            if self.pause.is_some_and(|pause| pause.is_over(now)) {
-                self.lift_pause();
-            }
+            self.pause.end_if_over(now);
             self.give_up_hopeless(now);
             // In turn, so that sending cannot starve asking, nor the other way round, when the
             // limits leave room for few calls.
@@ -218,7 +193,7 @@ impl Engine {
 
     fn call_one(&mut self, now: Millis) -> bool {
         // Whoever has the first turn gets the last token.
-        let was_polled = self.sent_last && self.poll_one(now);
+        let was_polled = self.calls.last_was_submission() && self.poll_one(now);
         was_polled || self.send_one(now) || self.poll_one(now)
     }
 
@@ -228,7 +203,7 @@ impl Engine {
             return None;
         }
         let now = self.last_now;
-        let forget = self.removed.first().map(|(at, _)| (*at).max(now));
+        let forget = self.removed.next().map(|at| at.max(now));
         forget.into_iter().chain(self.next_call_at(now)).min()
     }
 
@@ -237,15 +212,11 @@ impl Engine {
         if !self.online {
             return None;
         }
-        let poll = self
-            .may_poll()
-            .then(|| self.due.first().map(|(due, _)| *due))
-            .flatten();
-        let send = self.next_send(now).filter(|_| self.refusal.is_none());
-        let send = send.map(|at| self.pause.map_or(at, |pause| at.max(pause.until)));
+        let poll = self.due.next().filter(|_| self.may_poll());
+        let send = self.next_send(now).filter(|_| !self.is_refused());
+        let send = send.map(|at| self.pause.until().map_or(at, |until| at.max(until)));
         let wanted = poll.into_iter().chain(send).min()?.max(now);
-        let limiter = self.limiters.get(&self.account.address);
-        Some(limiter.map_or(wanted, |limiter| wanted.max(limiter.next(now))))
+        Some(wanted.max(self.services.next_call(&self.account.address, now)))
     }
 
     /// The answer to a call: the whole JSON body of a 2xx, or why there is none.
@@ -257,8 +228,7 @@ impl Engine {
         random: &mut dyn FnMut() -> f64,
     ) {
         self.advance(now);
-        if let Some(call) = self.in_flight.remove(&call) {
-            self.not_sent = 0;
+        if let Some(call) = self.calls.answered(call) {
             self.take_response(call, answer, now, random);
         }
     }
@@ -266,22 +236,18 @@ impl Engine {
     /// A call could not be made: nothing left the browser.
     pub fn not_sent(&mut self, call: CallId, now: Millis) {
         self.advance(now);
-        let Some(call) = self.in_flight.remove(&call) else {
+        let Some((call, in_a_row)) = self.calls.not_made(call) else {
             return;
         };
-        self.not_sent = self.not_sent.saturating_add(1);
-        let again = now.saturating_add(schedule::after_failures(self.not_sent, 0.5));
+        let again = now.saturating_add(schedule::after_failures(in_a_row, 0.5));
         for key in &call.tasks {
             match call.kind {
                 CallKind::Generate => self.not_taken(key, again, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
-        if call.kind == CallKind::Generate && self.pause.is_none() {
-            self.pause = Some(SubmissionPause {
-                reason: Reason::NotSent,
-                until: again,
-            });
+        if call.kind == CallKind::Generate {
+            self.pause.not_sent(again);
         }
     }
 
@@ -290,21 +256,17 @@ impl Engine {
     /// If it may not, it is taken back, and its tasks wait for another one.
     pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
         self.advance(now);
-        let Some(InFlight { kind, account, .. }) = self.in_flight.get(&call) else {
+        let Some(meant) = self.calls.get(call) else {
             return false;
         };
-        let limiter = self.limiters.get(&account.address);
-        let is_blocked = limiter.is_some_and(|limiter| limiter.blocked_until(now).is_some());
-        let is_refused = self.refusal.is_some() && *kind == CallKind::Generate;
-        if !is_blocked && !is_refused {
+        let blocked_until = self.services.blocked_until(&meant.account.address, now);
+        let is_refused = self.is_refused() && meant.kind == CallKind::Generate;
+        if blocked_until.is_none() && !is_refused {
             // It is made with the credentials of now.
-            if let Some(call) = self.in_flight.get_mut(&call) {
-                call.number = self.next_call;
-                self.next_call += 1;
-            }
+            self.calls.leaves(call);
             return true;
         }
-        if let Some(call) = self.in_flight.remove(&call) {
+        if let Some(call) = self.calls.take_back(call) {
             self.ask_again(&call, now);
         }
         false
@@ -323,18 +285,10 @@ impl Engine {
     fn advance(&mut self, now: Millis) {
         if now < self.last_now {
             let back = self.last_now - now;
-            for limiter in self.limiters.values_mut() {
-                limiter.shift_back(back);
-            }
-            if let Some(pause) = &mut self.pause {
-                pause.until = pause.until.saturating_sub(back);
-            }
-            for (at, key) in std::mem::take(&mut self.due) {
-                self.set_due(&key, at.saturating_sub(back));
-            }
-            for (at, key) in std::mem::take(&mut self.again) {
-                self.send_again_at(&key, at.saturating_sub(back));
-            }
+            self.services.shift_back(back);
+            self.pause.shift_back(back);
+            self.due.shift_back(back);
+            self.again.shift_back(back);
         }
         self.last_now = now;
     }
@@ -360,7 +314,7 @@ impl Engine {
                 task.poll_error = None;
             }
             tracked.doubt = None;
-            self.leave_again(key);
+            self.again.remove(key);
             self.save(key);
         }
         for effect in effects {
@@ -389,24 +343,10 @@ impl Engine {
         self.tasks.get(key).is_some_and(|tracked| tracked.stopped)
     }
 
-    fn is_asked_about(&self, key: &TaskKey) -> bool {
-        self.in_flight.values().any(|call| call.tasks.contains(key))
-    }
-
+    /// It is asked about then, unless it has been removed meanwhile.
     fn set_due(&mut self, key: &TaskKey, at: Millis) {
-        if let Some(tracked) = self.tasks.get_mut(key) {
-            if let Some(before) = tracked.due.replace(at) {
-                self.due.remove(&(before, key.clone()));
-            }
-            self.due.insert((at, key.clone()));
-        }
-    }
-
-    fn undue(&mut self, key: &TaskKey) {
-        if let Some(tracked) = self.tasks.get_mut(key)
-            && let Some(before) = tracked.due.take()
-        {
-            self.due.remove(&(before, key.clone()));
+        if self.tasks.contains_key(key) {
+            self.due.set(key, at);
         }
     }
 
@@ -426,20 +366,6 @@ impl Engine {
         if tracked.task.poll_error != poll_error {
             tracked.task.poll_error = poll_error;
             self.save(key);
-        }
-    }
-
-    /// The limit of a service.
-    fn limiter(&mut self, address: &str, now: Millis) -> &mut Limiter {
-        self.limiters
-            .entry(address.to_owned())
-            .or_insert_with(|| Limiter::new(now))
-    }
-
-    /// Submissions go on, carefully at first: the next may meet what the last has met.
-    fn lift_pause(&mut self) {
-        if let Some(pause) = self.pause.take() {
-            self.probing |= pause.reason != Reason::NotSent;
         }
     }
 }

@@ -1,12 +1,14 @@
 use std::fmt;
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
-
-mod stored;
+use serde::{Deserialize, Serialize};
 
 /// What we know of a task. What we are doing about it (e.g. that the last poll failed) is another
 /// matter: see [`crate::PollError`].
-#[derive(Debug, Clone, PartialEq)]
+///
+/// Stored with its task: names and shapes do not change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
 pub enum TaskState {
     /// Waiting for a free slot or the rate limit; nothing has been sent.
     Queued,

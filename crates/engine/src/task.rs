@@ -1,6 +1,8 @@
 use std::fmt;
+use std::ops::Not;
 
 use atelier_contract::{ApiError, Input, ModelId};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Millis, Phase, TaskState};
@@ -11,7 +13,8 @@ mod stored;
 pub const UNDO: Millis = 10_000;
 
 /// Our own key of a task, made before anything is sent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct TaskKey(pub String);
 
 impl TaskKey {
@@ -22,7 +25,8 @@ impl TaskKey {
 }
 
 /// Our own key of a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct BatchKey(pub String);
 
 impl fmt::Display for TaskKey {
@@ -32,7 +36,7 @@ impl fmt::Display for TaskKey {
 }
 
 /// Where and as whom a task was submitted. A task is only ever polled there and as them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Account {
     /// The service's address; empty for the page's own origin.
     pub address: String,
@@ -40,7 +44,7 @@ pub struct Account {
 }
 
 /// A task's place in a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchPlace {
     pub batch: BatchKey,
     /// From 0.
@@ -49,14 +53,15 @@ pub struct BatchPlace {
 
 /// The last poll gave no answer, or the last submission where it may be sent again; it goes on
 /// being tried. The task's state stays what it was.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollError {
     pub since: Millis,
     pub error: ApiError,
 }
 
-/// Everything known of one task, as it is stored.
-#[derive(Debug, Clone, PartialEq)]
+/// Everything known of one task, as it is stored and as tabs tell each other of it. Records of earlier
+/// visits must stay readable: names and shapes do not change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub key: TaskKey,
     pub account: Account,
@@ -65,38 +70,54 @@ pub struct Task {
     pub input: Input,
     pub created: Millis,
     pub state: TaskState,
+    #[serde(rename = "trouble", skip_serializing_if = "Option::is_none")]
     pub poll_error: Option<PollError>,
     /// False once a person has stopped watching.
+    #[serde(default = "stored::is_watched")]
     pub watching: bool,
     /// Its batch was paused before it was sent.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub paused: bool,
     /// Its batch was stopped before it was sent: it never is. The record stays until what was typed
     /// stands in the table again, so that it is neither lost nor sent beside the new row.
+    #[serde(default, skip_serializing_if = "Not::not")]
     pub taken_back: bool,
     /// The service has asked for no calls at all before this time. Kept with the task that met the
     /// refusal, so that neither a reload nor another tab that takes over forgets it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Millis>,
     /// When it asked for that: a clock that was set back since takes the wait with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_since: Option<Millis>,
     /// The task that this one repeats.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_of: Option<TaskKey>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchPlace>,
     /// When the request was about to leave for the first time.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Millis>,
     /// The key that its submission carries, where the service takes one key once.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
     /// When the service's id arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
     /// When the last word was known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
     /// When the service was last asked once more for the addresses of the outputs, and had its say:
     /// the addresses may well be the same as before.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refreshed: Option<Millis>,
     /// When a person removed it. It is out of sight at once, and forgotten after [`UNDO`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
     /// The outputs that a person holds dear, by their positions from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favorites: Vec<usize>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
+    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 

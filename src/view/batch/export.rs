@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use atelier_engine::batch::Batch;
+use atelier_engine::plural::counted;
 use atelier_engine::{Task, file_name};
 use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
@@ -55,10 +56,7 @@ pub fn export(batch: Arc<Batch>) -> AnyView {
                     }
                     Ok((blob, missing)) => {
                         download::blob(&name, &blob);
-                        let outputs = match missing {
-                            1 => "1 output".to_owned(),
-                            n => format!("{n} outputs"),
-                        };
+                        let outputs = counted(missing, "output");
                         all.notices.problem(format!(
                             "{name} saved, but {outputs} could not be fetched; see its manifest."
                         ));

@@ -20,9 +20,7 @@ pub fn OutputCacheSettings(
     effect(move || {
         runner.track_copies();
         spawn(async move {
-            let copies = crate::runner::output_cache::copies(runner)
-                .await
-                .unwrap_or_default();
+            let copies = runner.copies().await.unwrap_or_default();
             let size = output_cache::size(output_cache::total(&copies));
             used.try_set(match copies.len() {
                 1 => format!("1 copy, {size}"),

@@ -1,6 +1,9 @@
 //! New addresses for outputs, at a person's word.
 
+use std::pin::pin;
+
 use atelier_engine::{Action, TaskKey, TaskState};
+use futures::future::{Either, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
@@ -9,7 +12,6 @@ use crate::browser::clock;
 use crate::runner::Runner;
 use crate::view::parts::answer::Answer;
 
-const LOOK_MS: u32 = 100;
 const TIMEOUT_MS: u32 = 15_000;
 
 /// Asks the service for the addresses once more, and says what came of it.
@@ -19,26 +21,23 @@ pub fn ask(runner: Runner, key: TaskKey, answer: Answer) {
     };
     let asked = clock::now();
     let outputs = move || match &task.read_untracked().state {
-        TaskState::Ready { outputs, .. } => (outputs.clone(), task.read_untracked().refreshed),
-        _ => (Vec::new(), None),
+        TaskState::Ready { outputs, .. } => outputs.clone(),
+        _ => Vec::new(),
     };
-    let (before, _) = outputs();
+    let before = outputs();
     runner.act(&key, Action::Refetch);
     answer.say("Asking the service…".into());
     spawn(async move {
-        let mut waited = 0;
-        while waited < TIMEOUT_MS {
-            TimeoutFuture::new(LOOK_MS).await;
-            waited += LOOK_MS;
-            let (now, refreshed) = outputs();
-            if refreshed >= Some(asked) {
-                return answer.say(if now == before {
-                    "The service gives the same addresses.".into()
-                } else {
-                    "The addresses are new.".into()
-                });
+        let refreshed = pin!(runner.refreshed(&key, asked));
+        let answered = select(refreshed, TimeoutFuture::new(TIMEOUT_MS)).await;
+        answer.say(match answered {
+            Either::Left(_) if outputs() == before => {
+                "The service gives the same addresses.".into()
             }
-        }
-        answer.say("The service has not answered yet. The addresses change when it does.".into());
+            Either::Left(_) => "The addresses are new.".into(),
+            Either::Right(_) => {
+                "The service has not answered yet. The addresses change when it does.".into()
+            }
+        });
     });
 }

@@ -13,7 +13,7 @@ use super::output_view::ShownOutput;
 use crate::boxed::spawn;
 use crate::browser::{download, http, lifecycle};
 use crate::contexts::Contexts;
-use crate::runner::{Runner, output_cache};
+use crate::runner::Runner;
 
 /// How long the service's word on an address is waited for.
 const TIMEOUT_MS: u32 = 15_000;
@@ -105,7 +105,7 @@ pub fn show_copy(runner: Runner, name: String, copy: RwSignal<String>) {
 
 /// Puts the address of a copy where its view has room for it, if there is one.
 async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
-    let Some(blob) = output_cache::copy(runner, name).await else {
+    let Some(blob) = runner.copy(name).await else {
         return false;
     };
     let Ok(made) = Url::create_object_url_with_blob(&blob) else {
@@ -127,7 +127,9 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
             return;
         };
         let fetched = match http::get_blob(safe.as_str(), u64::MAX).await {
-            Err(error) => output_cache::copy(contexts.runner, &task.key.output(shown.position))
+            Err(error) => contexts
+                .runner
+                .copy(&task.key.output(shown.position))
                 .await
                 .ok_or(error),
             fetched => fetched,

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 
 use crate::contexts::contexts;
 use atelier_engine::history::{self, HistoryEntry};
+use atelier_engine::plural::counted;
 use atelier_engine::{Action, TaskKey};
 use icondata_lu::LuListChecks;
 use leptos::prelude::*;
@@ -71,10 +72,7 @@ pub fn TasksPage() -> impl IntoView {
                 <h1>"Tasks"</h1>
                 <div class="row">
                     <p class="muted" role="status">
-                        {text(move || match keys.read().len() {
-                            1 => "1 task".to_owned(),
-                            n => format!("{n} tasks"),
-                        })}
+                        {text(move || counted(keys.read().len(), "task"))}
                     </p>
                     <div hidden=when(move || finished.read().is_empty())>
                         <ConfirmButton

@@ -1,7 +1,4 @@
 //! Tables as text (RFC 4180, and what spreadsheets make of it).
-//!
-//! Written here rather than taken from the `csv` crate: 4 kB of the page instead of 13. The tests
-//! hold the two against each other.
 
 /// The records of a table. Commas, semicolons or tabs separate, whichever the first record has
 /// most of outside quotes. A byte order mark and empty lines are passed over; a quoted field may
@@ -9,70 +6,21 @@
 /// text.
 pub fn read(text: &str) -> Vec<Vec<String>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let separator = separator(text);
-    let mut records = Vec::new();
-    let mut record: Vec<String> = Vec::new();
-    let mut rest = text;
-    while !rest.is_empty() || !record.is_empty() {
-        let (field, was_quoted, after) = field(rest, separator);
-        let is_bare_line = record.is_empty() && field.is_empty() && !was_quoted;
-        if let Some(next) = after.strip_prefix(separator) {
-            record.push(field);
-            // The text ends with a separator: one more, empty field.
-            if next.is_empty() {
-                record.push(String::new());
-                records.push(std::mem::take(&mut record));
-            }
-            rest = next;
-            continue;
-        }
-        if !is_bare_line {
-            record.push(field);
-            records.push(std::mem::take(&mut record));
-        }
-        rest = after
-            .strip_prefix("\r\n")
-            .or_else(|| after.strip_prefix(['\r', '\n']))
-            .unwrap_or(after);
-    }
+    let records = ::csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator(text))
+        .from_reader(text.as_bytes())
+        .into_records();
+    // What is text already can't fail to be read.
+    let records = records.filter_map(Result::ok);
     records
+        .map(|record| record.iter().map(str::to_owned).collect())
+        .collect()
 }
 
-/// The first field of the text, whether it was quoted, and what follows it.
-fn field(text: &str, separator: char) -> (String, bool, &str) {
-    let end = |text: &str| {
-        let ends = |c: char| c == separator || c == '\n' || c == '\r';
-        text.find(ends).unwrap_or(text.len())
-    };
-    let Some(mut rest) = text.strip_prefix('"') else {
-        let (field, after) = text.split_at(end(text));
-        return (field.to_owned(), false, after);
-    };
-    let mut field = String::new();
-    loop {
-        let Some(quote) = rest.find('"') else {
-            field.push_str(rest);
-            return (field, true, "");
-        };
-        field.push_str(&rest[..quote]);
-        rest = &rest[quote + 1..];
-        match rest.strip_prefix('"') {
-            Some(after) => {
-                field.push('"');
-                rest = after;
-            }
-            None => {
-                // Text after the closing quote is kept as it stands.
-                let (more, after) = rest.split_at(end(rest));
-                field.push_str(more);
-                return (field, true, after);
-            }
-        }
-    }
-}
-
-fn separator(text: &str) -> char {
-    let mut counts = [(',', 0usize), (';', 0), ('\t', 0)];
+fn separator(text: &str) -> u8 {
+    let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
     let mut in_quotes = false;
     for c in text.trim_start_matches(['\r', '\n']).chars() {
         match c {
@@ -81,7 +29,7 @@ fn separator(text: &str) -> char {
             _ if in_quotes => {}
             _ => {
                 for (separator, count) in &mut counts {
-                    *count += usize::from(*separator == c);
+                    *count += usize::from(char::from(*separator) == c);
                 }
             }
         }
@@ -96,7 +44,8 @@ fn separator(text: &str) -> char {
     best.0
 }
 
-/// Appends a record, quoted where needed, ended as RFC 4180 says.
+/// Appends a record, quoted where needed, ended as RFC 4180 says. More is quoted than the crate
+/// would: whatever else may be taken for a separator, and spaces that programs would drop.
 pub fn write<'a>(out: &mut String, fields: impl IntoIterator<Item = &'a str>) {
     let start = out.len();
     for (position, field) in fields.into_iter().enumerate() {
@@ -153,17 +102,6 @@ mod tests {
         }
     }
 
-    fn with_the_crate(text: &str, separator: u8) -> Vec<Vec<String>> {
-        ::csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(separator)
-            .from_reader(text.as_bytes())
-            .records()
-            .map(|record| record.unwrap().iter().map(str::to_owned).collect())
-            .collect()
-    }
-
     proptest! {
         #[test]
         fn what_is_written_is_read(table in prop::collection::vec(prop::collection::vec("[a-z,;\t\"\r\n é\u{feff}]{0,8}", 1..5), 0..6)) {
@@ -175,13 +113,6 @@ mod tests {
             if table.first().is_some_and(|record| record.len() > 1) {
                 prop_assert_eq!(&read(&text), &table);
             }
-            prop_assert_eq!(with_the_crate(&text, b','), table);
-        }
-
-        #[test]
-        fn any_text_is_read_as_the_csv_crate_reads_it(text in "[ab,;\t\"\r\n ]{0,40}|.{0,40}") {
-            let separator = separator(text.strip_prefix('\u{feff}').unwrap_or(&text)) as u8;
-            prop_assert_eq!(read(&text), with_the_crate(&text, separator));
         }
     }
 }

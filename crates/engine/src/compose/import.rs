@@ -4,6 +4,7 @@ use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MAX_ROWS, csv};
+use crate::plural::counted;
 use crate::{fold, manifest};
 
 /// Columns of a manifest's table that hold an input begin with this; see [`crate::manifest`].
@@ -262,11 +263,6 @@ impl<'a> Names<'a> {
         });
         found.map(|(name, kind, _)| (*name, *kind))
     }
-}
-
-/// `1 field`, `2 fields`
-fn counted(count: usize, word: &str) -> String {
-    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn spelling(name: &str) -> String {

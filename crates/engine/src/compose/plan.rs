@@ -2,6 +2,8 @@
 
 use atelier_contract::MAX_BATCH_ITEMS;
 
+use crate::plural::counted;
+
 /// Above this many items the page asks once more: each may cost money.
 pub const ASKS_ABOVE: usize = 100;
 
@@ -22,11 +24,10 @@ impl Plan {
 
     /// `25 items in 3 calls`
     pub fn user_message(self) -> String {
-        let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         format!(
             "{} in {}",
-            count(self.items, "item"),
-            count(self.calls(), "call")
+            counted(self.items, "item"),
+            counted(self.calls(), "call")
         )
     }
 }

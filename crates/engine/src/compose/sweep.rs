@@ -1,6 +1,7 @@
 //! Sweeps: parameters as axes, their values combined.
 
 use atelier_contract::{Draft, Entry};
+use serde::{Deserialize, Serialize};
 
 use super::MAX_ROWS;
 
@@ -81,7 +82,7 @@ pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
 }
 
 /// The labels of a grid, kept with the batch: two axes multiplied.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GridLabels {
     /// The axis that runs downwards, and its values as text.
     pub rows: Labels,
@@ -92,7 +93,7 @@ pub struct GridLabels {
     pub cells: Vec<usize>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Labels {
     pub parameter: String,
     pub values: Vec<String>,

@@ -51,7 +51,7 @@ impl Table {
             table.rows.insert(at.min(table.rows.len()), row);
         }
         table.added = json::list(record.take("added")?, json::text)?;
-        table.grid = record.optional("grid", GridLabels::from_value)?;
+        table.grid = record.optional("grid", json::decode)?;
         Some(table)
     }
 
@@ -68,7 +68,7 @@ impl Table {
             record.put("sent", Value::Array(sent));
         }
         record.put("added", Value::Array(added));
-        record.put_some("grid", self.grid.as_ref().map(GridLabels::to_value));
+        record.put_some("grid", self.grid.as_ref().map(json::encode));
         record.into_value()
     }
 
@@ -400,7 +400,7 @@ impl SentRow {
         Some(Self {
             at: record.index("at")?,
             draft: Draft::from_value(record.take("row")?)?,
-            place: BatchPlace::from_value(record.take("place")?)?,
+            place: json::decode(record.take("place")?)?,
         })
     }
 }
@@ -410,7 +410,7 @@ fn sent_row(at: usize, row: &Row) -> Option<Value> {
     let mut record = Record::new();
     record.put("at", at.into());
     record.put("row", row.draft.to_value());
-    record.put("place", place.to_value());
+    record.put("place", json::encode(place));
     Some(record.into_value())
 }
 

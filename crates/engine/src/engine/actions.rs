@@ -1,7 +1,7 @@
 //! What the person and the page ask for.
 
-use super::submission_pause::Reason;
-use super::{CallKind, Engine};
+use super::Engine;
+use super::submission_pause::SubmissionPause;
 use crate::reduce::Event;
 use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, TaskKey};
 
@@ -9,7 +9,7 @@ impl Engine {
     /// Does what a person asks for, if the task's state allows it.
     pub fn act(&mut self, key: &TaskKey, action: Action, now: Millis) {
         self.advance(now);
-        let is_asked_about = self.is_asked_about(key);
+        let is_asked_about = self.calls.is_about(key);
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
@@ -32,20 +32,20 @@ impl Engine {
                 tracked.task.watching = false;
                 tracked.task.poll_error = None;
                 self.save(key);
-                self.undue(key);
+                self.due.remove(key);
             }
             Action::Watch => {
                 tracked.task.watching = true;
                 tracked.failures = 0;
                 self.save(key);
                 self.resume(key, now);
-                self.ask_about_refusal();
+                self.credentials.ask(&self.calls);
             }
             Action::Refetch if is_asked_about => {}
             Action::Refetch => {
                 tracked.refetch = true;
                 self.set_due(key, now);
-                self.ask_about_refusal();
+                self.credentials.ask(&self.calls);
             }
         }
     }
@@ -66,17 +66,14 @@ impl Engine {
             return;
         }
         self.account = account;
-        self.pause = None;
-        self.probing = false;
-        self.unclear = 0;
-        self.not_sent = 0;
-        self.refusal = None;
-        self.credentials_since = self.next_call;
+        self.pause = SubmissionPause::default();
+        self.calls.forget_unmade();
+        self.credentials.change(&self.calls);
         self.send_queue.clear();
+        self.due.clear();
+        self.again.clear();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
-            self.undue(&key);
-            self.leave_again(&key);
             self.resume(&key, now);
         }
     }
@@ -87,7 +84,7 @@ impl Engine {
         let is_back = online && !self.online;
         self.online = online;
         if is_back {
-            self.lift_pause();
+            self.pause.lift();
             self.wake(now);
         }
     }
@@ -108,29 +105,12 @@ impl Engine {
     /// is asked about at once, as far as the service's word allows.
     pub fn wake(&mut self, now: Millis) {
         self.advance(now);
-        self.not_sent = 0;
-        self.ask_about_refusal();
-        let is_asking = !self.due.is_empty()
-            || self
-                .in_flight
-                .values()
-                .any(|call| call.kind != CallKind::Generate);
-        // Where nobody answered a submission, polls find out whether somebody does now, at no risk.
-        let polls_will_tell = |reason| reason == Reason::Unreachable && is_asking;
-        if self
-            .pause
-            .is_some_and(|pause| !polls_will_tell(pause.reason))
-        {
-            self.lift_pause();
-        }
-        let waiting: Vec<TaskKey> = self.due.iter().map(|(_, key)| key.clone()).collect();
-        for key in waiting {
-            self.set_due(&key, now);
-        }
-        let again: Vec<TaskKey> = self.again.iter().map(|(_, key)| key.clone()).collect();
-        for key in again {
-            self.send_again_at(&key, now);
-        }
+        self.calls.forget_unmade();
+        self.credentials.ask(&self.calls);
+        let is_asking = !self.due.is_empty() || self.calls.polls().next().is_some();
+        self.pause.wake(is_asking);
+        self.due.set_all(now);
+        self.again.set_all(now);
     }
 
     /// Does what a person asks for a whole batch.

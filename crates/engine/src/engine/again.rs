@@ -14,9 +14,6 @@ use crate::{Millis, Phase, Task, TaskKey, schedule};
 /// long to arrive.
 const MARGIN: Millis = 120_000;
 
-/// How long submissions wait for the service to say whether it honours keys.
-const TIMEOUT: Millis = 5_000;
-
 /// What a service says of idempotency keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idempotency {
@@ -34,18 +31,13 @@ impl Engine {
     /// What the service at an address says of idempotency keys.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         self.advance(now);
-        self.idempotency.insert(address.to_owned(), (said, now));
+        self.services.set_idempotency(address, said, now);
         self.give_up_hopeless(now);
-    }
-
-    fn idempotency(&self, address: &str) -> Idempotency {
-        let said = self.idempotency.get(address);
-        said.map_or(Idempotency::Unknown, |(said, _)| *said)
     }
 
     /// The key that a task's next submission carries, if the service honours any.
     pub(super) fn new_key(&self, task: &Task) -> Option<String> {
-        let is_honoured = matches!(self.idempotency(&task.account.address), Idempotency::For(_));
+        let is_honoured = self.services.honours_keys(&task.account.address);
         // A model may have a parameter of that name.
         let field = atelier_contract::IDEMPOTENCY_FIELD;
         let is_free = !task.input.values().contains_key(field);
@@ -53,22 +45,10 @@ impl Engine {
         (is_honoured && is_free).then(|| chosen.clone())
     }
 
-    /// From when on new submissions may leave: where nobody knows yet whether the service honours
-    /// keys, they wait a little.
-    pub(super) fn sends_from(&self, now: Millis) -> Millis {
-        match self.idempotency.get(&self.account.address) {
-            Some((Idempotency::Asked, since)) => now.max(since.min(&now) + TIMEOUT),
-            _ => now,
-        }
-    }
-
     /// When the next submission is to be sent again.
     pub(super) fn next_again(&self) -> Option<Millis> {
-        let is_honoured = matches!(self.idempotency(&self.account.address), Idempotency::For(_));
-        self.again
-            .first()
-            .map(|(at, _)| *at)
-            .filter(|_| is_honoured)
+        let next = self.again.next();
+        next.filter(|_| self.services.honours_keys(&self.account.address))
     }
 
     /// Takes up to `most` tasks that are to be sent again, as long as `fits` says that they may
@@ -81,12 +61,11 @@ impl Engine {
     ) -> Vec<TaskKey> {
         let mut taken: Vec<TaskKey> = Vec::new();
         while taken.len() < most
-            && let Some((at, key)) = self.again.first()
-            && *at <= now
+            && let Some(key) = self.again.first_due(now)
             && (taken.is_empty() || fits(self, &taken, key))
         {
             let key = key.clone();
-            self.leave_again(&key);
+            self.again.remove(&key);
             taken.push(key);
         }
         taken
@@ -134,20 +113,12 @@ impl Engine {
 
     /// A task that has no call under way.
     pub(super) fn send_again_at(&mut self, key: &TaskKey, at: Millis) {
-        self.leave_again(key);
-        if let Some(tracked) = self.tasks.get_mut(key)
-            && tracked.task.account == self.account
+        self.again.remove(key);
+        if self
+            .task(key)
+            .is_some_and(|task| task.account == self.account)
         {
-            tracked.again = Some(at);
-            self.again.insert((at, key.clone()));
-        }
-    }
-
-    pub(super) fn leave_again(&mut self, key: &TaskKey) {
-        if let Some(tracked) = self.tasks.get_mut(key)
-            && let Some(at) = tracked.again.take()
-        {
-            self.again.remove(&(at, key.clone()));
+            self.again.set(key, at);
         }
     }
 
@@ -175,7 +146,7 @@ impl Engine {
             return true;
         };
         let age = now.saturating_sub(task.submitted.unwrap_or(task.created));
-        match self.idempotency(&task.account.address) {
+        match self.services.idempotency(&task.account.address) {
             Idempotency::Asked | Idempotency::Unknown => false,
             Idempotency::Unsupported => true,
             Idempotency::For(ttl) => age.saturating_add(MARGIN) >= ttl,

@@ -1,7 +1,6 @@
 use serde_json::{Value, json};
 
 use super::Engine;
-use super::submission_pause::Reason;
 use crate::{Millis, duration};
 
 /// Why no calls are made at present.
@@ -83,20 +82,18 @@ impl Engine {
         if !self.online {
             return Some(BlockReason::Offline);
         }
-        if self.refusal.is_some() {
+        if self.is_refused() {
             return Some(BlockReason::Unauthorized);
         }
-        let limiter = self.limiters.get(&self.account.address);
-        if let Some(until) = limiter.and_then(|limiter| limiter.blocked_until(now)) {
+        if let Some(until) = self.services.blocked_until(&self.account.address, now) {
             return Some(BlockReason::RateLimited { until });
         }
         let would_send = self.next_line().is_some() || self.next_again().is_some();
         if self.asks_before_sending() && would_send {
             return Some(BlockReason::NotKept);
         }
-        let pause = self.pause.filter(|pause| !pause.is_over(now))?;
-        let is_unanswered = matches!(pause.reason, Reason::Unreachable | Reason::Unclear);
+        let until = self.pause.unanswered_until(now)?;
         let is_waiting = !self.send_queue.is_empty() || !self.again.is_empty();
-        (is_unanswered && is_waiting).then_some(BlockReason::Unanswered { until: pause.until })
+        is_waiting.then_some(BlockReason::Unanswered { until })
     }
 }

@@ -1,3 +1,7 @@
+//! Calls that are to be made, and those whose answers are awaited.
+
+use std::collections::HashMap;
+
 use crate::{Account, Task, TaskKey};
 
 /// Names a call, so that its answer finds it.
@@ -42,8 +46,169 @@ pub(super) struct InFlight {
     pub account: Account,
 }
 
-impl InFlight {
+/// All calls whose answers are awaited.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    in_flight: HashMap<CallId, InFlight>,
+    next_number: u64,
+    /// Calls in a row that the owner could not make.
+    unmade: u32,
+    /// What the last was for.
+    last: Option<CallKind>,
+}
+
+impl Calls {
+    pub fn begin(
+        &mut self,
+        kind: CallKind,
+        tasks: Vec<TaskKey>,
+        batched: bool,
+        account: Account,
+    ) -> CallId {
+        let id = CallId(self.next_number);
+        self.next_number += 1;
+        self.last = Some(kind);
+        let call = InFlight {
+            number: id.0,
+            kind,
+            tasks,
+            batched,
+            account,
+        };
+        self.in_flight.insert(id, call);
+        id
+    }
+
+    /// The number of the next one: those that are under way have smaller ones.
+    pub fn next_number(&self) -> u64 {
+        self.next_number
+    }
+
+    pub fn get(&self, id: CallId) -> Option<&InFlight> {
+        self.in_flight.get(&id)
+    }
+
+    /// It leaves only now, with what is known now.
+    pub fn leaves(&mut self, id: CallId) {
+        if let Some(call) = self.in_flight.get_mut(&id) {
+            call.number = self.next_number;
+            self.next_number += 1;
+        }
+    }
+
+    /// Its answer has come.
+    pub fn answered(&mut self, id: CallId) -> Option<InFlight> {
+        let call = self.in_flight.remove(&id)?;
+        self.unmade = 0;
+        Some(call)
+    }
+
+    /// It was not made, with how many in a row that is.
+    pub fn not_made(&mut self, id: CallId) -> Option<(InFlight, u32)> {
+        let call = self.in_flight.remove(&id)?;
+        self.unmade = self.unmade.saturating_add(1);
+        Some((call, self.unmade))
+    }
+
+    /// It is taken back, because it must not be made any more.
+    pub fn take_back(&mut self, id: CallId) -> Option<InFlight> {
+        self.in_flight.remove(&id)
+    }
+
+    /// What kept calls from being made may be over.
+    pub fn forget_unmade(&mut self) {
+        self.unmade = 0;
+    }
+
+    /// The last was a submission: the next is a poll, where both are wanted.
+    pub fn last_was_submission(&self) -> bool {
+        self.last == Some(CallKind::Generate)
+    }
+
+    pub fn submissions(&self) -> impl Iterator<Item = &InFlight> {
+        let calls = self.in_flight.values();
+        calls.filter(|call| call.kind == CallKind::Generate)
+    }
+
+    pub fn polls(&self) -> impl Iterator<Item = &InFlight> {
+        let calls = self.in_flight.values();
+        calls.filter(|call| call.kind != CallKind::Generate)
+    }
+
+    /// A call about the task is under way.
+    pub fn is_about(&self, key: &TaskKey) -> bool {
+        self.in_flight.values().any(|call| call.tasks.contains(key))
+    }
+
+    /// The task's own submission is under way.
     pub fn is_sending(&self, key: &TaskKey) -> bool {
-        self.kind == CallKind::Generate && self.tasks.contains(key)
+        self.submissions().any(|call| call.tasks.contains(key))
+    }
+
+    /// A call of this number or later is under way.
+    pub fn is_any_since(&self, number: u64) -> bool {
+        self.in_flight.values().any(|call| call.number >= number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> TaskKey {
+        TaskKey(name.to_owned())
+    }
+
+    fn begin(calls: &mut Calls, kind: CallKind, task: &str) -> CallId {
+        let account = Account {
+            address: "https://here.example".into(),
+            uid: "me".into(),
+        };
+        calls.begin(kind, vec![key(task)], false, account)
+    }
+
+    #[test]
+    fn a_call_is_under_way_until_its_answer_comes_and_is_answered_once() {
+        let mut calls = Calls::default();
+        let id = begin(&mut calls, CallKind::Generate, "a");
+        assert!(calls.is_about(&key("a")) && calls.is_sending(&key("a")));
+        assert!(calls.answered(id).is_some());
+        assert!(!calls.is_about(&key("a")));
+        assert!(calls.answered(id).is_none() && calls.not_made(id).is_none());
+    }
+
+    #[test]
+    fn a_question_about_a_task_does_not_send_it() {
+        let mut calls = Calls::default();
+        begin(&mut calls, CallKind::Status, "a");
+        assert!(calls.is_about(&key("a")) && !calls.is_sending(&key("a")));
+        assert_eq!((calls.submissions().count(), calls.polls().count()), (0, 1));
+        assert!(!calls.last_was_submission());
+    }
+
+    /// Records are written before a call leaves; by then a later one may have left.
+    #[test]
+    fn a_call_counts_from_when_it_leaves() {
+        let mut calls = Calls::default();
+        let id = begin(&mut calls, CallKind::Generate, "a");
+        let known_from = calls.next_number();
+        assert!(!calls.is_any_since(known_from));
+        calls.leaves(id);
+        assert!(calls.is_any_since(known_from));
+    }
+
+    #[test]
+    fn calls_that_could_not_be_made_are_counted_until_one_is_answered() {
+        let mut calls = Calls::default();
+        let mut counts = Vec::new();
+        for _ in 0..2 {
+            let id = begin(&mut calls, CallKind::Status, "a");
+            counts.extend(calls.not_made(id).map(|(_, count)| count));
+        }
+        assert_eq!(counts, [1, 2]);
+        let id = begin(&mut calls, CallKind::Status, "a");
+        calls.answered(id);
+        let id = begin(&mut calls, CallKind::Status, "a");
+        assert_eq!(calls.not_made(id).map(|(_, count)| count), Some(1));
     }
 }

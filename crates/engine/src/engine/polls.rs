@@ -10,18 +10,12 @@ const MAX_IN_FLIGHT: usize = 4;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
-        if !self.may_ask() {
-            return false;
-        }
-        let polling = self.in_flight.values();
-        let polling = polling.filter(|call| call.kind != CallKind::Generate);
-        polling.count() < MAX_IN_FLIGHT
+        self.credentials.may_ask(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
     }
 
     /// Makes one status or response call, if a task is due and a call may leave now.
     pub(super) fn poll_one(&mut self, now: Millis) -> bool {
-        let is_due = self.due.first().is_some_and(|(due, _)| *due <= now);
-        if !is_due || !self.may_poll() {
+        if self.due.first_due(now).is_none() || !self.may_poll() {
             return false;
         }
         let (kind, keys) = self.gather(now);
@@ -29,13 +23,13 @@ impl Engine {
             return true; // Only tasks that need no asking any more; they are off the list now.
         }
         let address = self.account.address.clone();
-        if !self.limiter(&address, now).take(now) {
+        if !self.services.limiter(&address, now).take(now) {
             return false;
         }
         let mut bodies = Vec::new();
         let mut asked = Vec::new();
         for key in keys {
-            self.undue(&key);
+            self.due.remove(&key);
             let Some(task) = self.task(&key) else {
                 continue;
             };
@@ -50,24 +44,23 @@ impl Engine {
             }
         }
         self.call(kind, bodies, asked, Vec::new());
-        self.has_asked();
-        self.sent_last = false;
+        self.credentials.has_asked();
         true
     }
 
     /// The tasks of the next call: the one that is due first, and others to be asked the same,
     /// those due within half an interval among them.
     fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
-        let mut most = self.most_items(now);
+        let mut most = self.services.most_items(&self.account.address, now);
         let mut kind = None;
         let mut keys = Vec::new();
         let mut needless = Vec::new();
-        for (due, key) in &self.due {
+        for (due, key) in self.due.iter() {
             let Some(tracked) = self.tasks.get(key) else {
                 continue;
             };
             let half = schedule::interval(age(&tracked.task, now)) / 2;
-            if keys.len() >= most || *due > now.saturating_add(half) {
+            if keys.len() >= most || due > now.saturating_add(half) {
                 break;
             }
             match self.question(tracked) {
@@ -83,7 +76,7 @@ impl Engine {
             }
         }
         for key in needless {
-            self.undue(&key);
+            self.due.remove(&key);
         }
         (kind.unwrap_or(CallKind::Status), keys)
     }

@@ -65,7 +65,7 @@ impl Engine {
     /// A task that is Submitting without a call of this tab: whoever sent it is gone. Where that is
     /// safe, it is sent again.
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
-        if !self.in_flight.values().any(|call| call.is_sending(key)) {
+        if !self.calls.is_sending(key) {
             let error = ApiError::Network {
                 detail: "the page was closed before the answer came".into(),
             };
@@ -82,7 +82,7 @@ impl Engine {
         let back = since.map_or(0, |since| since.saturating_sub(now));
         let until = until.saturating_sub(back);
         if until > now {
-            self.limiter(address, now).block(now, until);
+            self.services.limiter(address, now).block(now, until);
         }
     }
 
@@ -191,13 +191,11 @@ impl Engine {
 
     /// Another tab has removed a task.
     pub fn drop_remote(&mut self, key: &TaskKey) {
-        self.undue(key);
-        self.leave_again(key);
+        self.due.remove(key);
+        self.again.remove(key);
+        self.removed.remove(key);
         if let Some(tracked) = self.tasks.remove(key) {
             self.send_queue.leave(&tracked.task, tracked.order);
-            if tracked.task.removed.is_some() {
-                self.removed.retain(|(_, removed)| removed != key);
-            }
         }
     }
 
@@ -226,8 +224,7 @@ impl Engine {
         let order = self.next_order;
         self.next_order += 1;
         if let Some(removed) = task.removed {
-            let until = removed.saturating_add(UNDO);
-            self.removed.insert((until, task.key.clone()));
+            self.removed.set(&task.key, removed.saturating_add(UNDO));
         }
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
@@ -238,14 +235,12 @@ impl Engine {
             Tracked {
                 task,
                 order,
-                due: None,
                 failures: 0,
                 unknown_since: None,
                 empty_answers: 0,
                 refetch: false,
                 stopped: false,
                 doubt: None,
-                again: None,
                 alone: false,
                 own,
                 unsaved: false,
@@ -265,17 +260,17 @@ impl Engine {
             Phase::Queued => self.enqueue(key),
             Phase::Submitting
                 if tracked.doubt.is_some()
-                    && tracked.again.is_none()
-                    && !self.in_flight.values().any(|call| call.is_sending(key)) =>
+                    && !self.again.contains(key)
+                    && !self.calls.is_sending(key) =>
             {
                 self.send_again_at(key, now);
             }
             Phase::Running | Phase::Fetching
-                if tracked.task.watching && !self.is_asked_about(key) =>
+                if tracked.task.watching && !self.calls.is_about(key) =>
             {
                 self.set_due(key, now);
             }
-            Phase::Ready if tracked.refetch && !self.is_asked_about(key) => {
+            Phase::Ready if tracked.refetch && !self.calls.is_about(key) => {
                 self.set_due(key, now);
             }
             _ => {}

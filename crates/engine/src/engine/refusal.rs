@@ -2,12 +2,21 @@
 
 use atelier_contract::ApiError;
 
-use super::call::InFlight;
+use super::call::{Calls, InFlight};
 use super::{CallKind, Engine};
 use crate::Millis;
 
+/// What is known of the present credentials.
+#[derive(Debug, Default)]
+pub(super) struct Credentials {
+    /// Calls from this one on were made with them.
+    since: u64,
+    /// The service refuses them.
+    refusal: Option<Refusal>,
+}
+
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Refusal {
+struct Refusal {
     /// Calls from this one on left after it was known.
     since: u64,
     /// A person looks, or the network is back: one poll may find out whether it still is so. A poll
@@ -15,14 +24,85 @@ pub(super) struct Refusal {
     may_ask: bool,
 }
 
+impl Credentials {
+    /// Others are used from the next call on, of which nothing is known.
+    pub fn change(&mut self, calls: &Calls) {
+        self.since = calls.next_number();
+        self.refusal = None;
+    }
+
+    pub fn are_refused(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    /// They were refused elsewhere, some time ago.
+    pub fn refuse(&mut self, calls: &Calls) {
+        self.refusal.get_or_insert(Refusal {
+            since: calls.next_number(),
+            may_ask: true,
+        });
+    }
+
+    /// What the answer to a call says of the credentials that it was made with; whether they are no
+    /// longer refused.
+    pub fn judge(
+        &mut self,
+        call: &InFlight,
+        results: &[Result<(), ApiError>],
+        calls: &Calls,
+    ) -> bool {
+        if call.number < self.since {
+            return false; // It was made with others.
+        }
+        let refuses =
+            |result: &Result<(), ApiError>| matches!(result, Err(ApiError::Unauthorized { .. }));
+        let is_refused = results.iter().any(refuses);
+        let is_accepted = call.kind != CallKind::Generate && results.iter().any(Result::is_ok);
+        match self.refusal {
+            Some(refusal) if is_accepted && call.number >= refusal.since => {
+                self.refusal = None;
+                true
+            }
+            None if is_refused && !is_accepted => {
+                self.refusal = Some(Refusal {
+                    since: calls.next_number(),
+                    may_ask: false,
+                });
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether they allow another poll.
+    pub fn may_ask(&self, calls: &Calls) -> bool {
+        self.refusal
+            .is_none_or(|refusal| refusal.may_ask && !calls.is_any_since(refusal.since))
+    }
+
+    /// One poll may find out whether they still are refused, if none does already.
+    pub fn ask(&mut self, calls: &Calls) {
+        if let Some(refusal) = &mut self.refusal {
+            refusal.may_ask = !calls.is_any_since(refusal.since);
+        }
+    }
+
+    pub fn has_asked(&mut self) {
+        if let Some(refusal) = &mut self.refusal {
+            refusal.may_ask = false;
+        }
+    }
+}
+
 impl Engine {
     /// Other credentials, be it only a corrected token of the same account, or the same entered
     /// once more: one submission finds out whether the service takes them.
     pub fn credentials_changed(&mut self, now: Millis) {
         self.advance(now);
-        self.credentials_since = self.next_call;
-        if self.refusal.is_some() {
-            self.lift_refusal();
+        let were_refused = self.credentials.are_refused();
+        self.credentials.change(&self.calls);
+        if were_refused {
+            self.pause.probe();
             self.wake(now);
         }
     }
@@ -30,66 +110,72 @@ impl Engine {
     /// The present credentials were refused before this page was opened, or in another tab.
     pub fn credentials_refused(&mut self, now: Millis) {
         self.advance(now);
-        self.refusal.get_or_insert(Refusal {
-            since: self.next_call,
-            may_ask: true,
-        });
+        self.credentials.refuse(&self.calls);
     }
 
     /// The service refuses the present credentials, as far as is known.
     pub fn is_refused(&self) -> bool {
-        self.refusal.is_some()
+        self.credentials.are_refused()
     }
+}
 
-    /// What the answer to a call says of the credentials that it was made with.
-    pub(super) fn judge_credentials(&mut self, call: &InFlight, results: &[Result<(), ApiError>]) {
-        if call.number < self.credentials_since {
-            return; // It was made with others.
-        }
-        let refuses =
-            |result: &Result<(), ApiError>| matches!(result, Err(ApiError::Unauthorized { .. }));
-        let is_refused = results.iter().any(refuses);
-        let is_accepted = call.kind != CallKind::Generate && results.iter().any(Result::is_ok);
-        match self.refusal {
-            Some(refusal) if is_accepted && call.number >= refusal.since => self.lift_refusal(),
-            None if is_refused && !is_accepted => {
-                self.refusal = Some(Refusal {
-                    since: self.next_call,
-                    may_ask: false,
-                });
-            }
-            _ => {}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Account, TaskKey};
+
+    fn call(calls: &mut Calls, kind: CallKind) -> InFlight {
+        let account = Account {
+            address: "https://here.example".into(),
+            uid: "me".into(),
+        };
+        let id = calls.begin(kind, vec![TaskKey("a".into())], false, account);
+        match calls.answered(id) {
+            Some(call) => call,
+            None => unreachable!("it has just begun"),
         }
     }
 
-    /// Everything goes on, carefully at first.
-    fn lift_refusal(&mut self) {
-        self.refusal = None;
-        self.probing = true;
+    fn refused() -> [Result<(), ApiError>; 1] {
+        [Err(ApiError::Unauthorized {
+            message: "no".into(),
+        })]
     }
 
-    /// Whether the credentials allow another poll.
-    pub(super) fn may_ask(&self) -> bool {
-        self.refusal
-            .is_none_or(|refusal| refusal.may_ask && !self.is_asking_since(refusal))
+    #[test]
+    fn a_refusal_ends_with_the_answer_to_a_poll_that_left_after_it() {
+        let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
+        let early = call(&mut calls, CallKind::Status);
+        let first = call(&mut calls, CallKind::Generate);
+        credentials.judge(&first, &refused(), &calls);
+        assert!(credentials.are_refused());
+        assert!(!credentials.judge(&early, &[Ok(())], &calls), "it is older");
+        let later = call(&mut calls, CallKind::Generate);
+        assert!(!credentials.judge(&later, &[Ok(())], &calls), "it is spent");
+        let later = call(&mut calls, CallKind::Status);
+        assert!(credentials.judge(&later, &[Ok(())], &calls));
+        assert!(!credentials.are_refused());
     }
 
-    /// One poll may find out, if none does already.
-    pub(super) fn ask_about_refusal(&mut self) {
-        if let Some(refusal) = self.refusal {
-            let may_ask = !self.is_asking_since(refusal);
-            self.refusal = Some(Refusal { may_ask, ..refusal });
-        }
+    #[test]
+    fn an_answer_to_other_credentials_says_nothing_of_these() {
+        let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
+        let old = call(&mut calls, CallKind::Status);
+        credentials.change(&calls);
+        credentials.judge(&old, &refused(), &calls);
+        assert!(!credentials.are_refused());
     }
 
-    pub(super) fn has_asked(&mut self) {
-        if let Some(refusal) = &mut self.refusal {
-            refusal.may_ask = false;
-        }
-    }
-
-    fn is_asking_since(&self, refusal: Refusal) -> bool {
-        let mut calls = self.in_flight.values();
-        calls.any(|call| call.number >= refusal.since)
+    #[test]
+    fn while_refused_one_poll_may_ask_each_time_a_person_looks() {
+        let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
+        assert!(credentials.may_ask(&calls));
+        let first = call(&mut calls, CallKind::Status);
+        credentials.judge(&first, &refused(), &calls);
+        assert!(!credentials.may_ask(&calls));
+        credentials.ask(&calls);
+        assert!(credentials.may_ask(&calls));
+        credentials.has_asked();
+        assert!(!credentials.may_ask(&calls));
     }
 }

@@ -4,9 +4,9 @@ use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusW
 use serde_json::Value;
 
 use super::call::InFlight;
+use super::judgement::asks_to_wait;
 use super::polls::age;
-use super::submission_pause::{self, Reason};
-use super::{CallKind, Engine, Pending};
+use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Millis, TaskKey, TaskState, schedule};
 
@@ -41,7 +41,8 @@ impl Engine {
             Ok(answers) => answers,
             Err(ApiError::NotFound { .. }) if call.batched => {
                 // The service has no batch endpoints, so it took nothing: each is asked singly.
-                self.without_batch.insert(call.account.address.clone(), now);
+                let address = &call.account.address;
+                self.services.set_without_batch(address, now);
                 return self.ask_again(&call, now);
             }
             Err(ApiError::Invalid { .. }) if call.batched => {
@@ -68,7 +69,7 @@ impl Engine {
                 CallKind::Response => self.fetched(key, answer, now, chance),
             })
             .collect();
-        self.note(&call, &results, now, chance);
+        self.judge_service(&call, &results, now, chance);
     }
 
     /// The call as a whole came to nothing: its tasks wait for another one.
@@ -89,73 +90,6 @@ impl Engine {
         }
     }
 
-    /// What the answers to a call mean for all further calls.
-    fn note(
-        &mut self,
-        call: &InFlight,
-        results: &[Result<(), ApiError>],
-        now: Millis,
-        chance: f64,
-    ) {
-        let limiter = self.limiter(&call.account.address, now);
-        if results.iter().any(is_clear) {
-            limiter.accept(now);
-        }
-        let mut waiting = None;
-        for (key, result) in call.tasks.iter().zip(results) {
-            if let Err(error) = result
-                && asks_to_wait(error)
-            {
-                limiter.refuse(now, error.retry_after_ms(), chance);
-                waiting = Some(key);
-            }
-        }
-        let until = limiter.blocked_until(now);
-        if let Some(key) = waiting
-            && let Some(tracked) = self.tasks.get_mut(key)
-        {
-            tracked.task.not_before = until;
-            tracked.task.waits_since = Some(now);
-            self.save(key);
-        }
-        if let (Some(until), Some(_)) = (until, waiting) {
-            let address = call.account.address.clone();
-            self.pending.push(Pending::Wait {
-                address,
-                until,
-                since: now,
-            });
-        }
-        if call.account != self.account {
-            return; // It says nothing of the service and the credentials that are set now.
-        }
-        self.judge_credentials(call, results);
-        if call.kind != CallKind::Generate {
-            // Somebody answers again: what waited for that goes on.
-            if results.iter().any(is_clear)
-                && self
-                    .pause
-                    .is_some_and(|pause| pause.reason == Reason::Unreachable)
-            {
-                self.lift_pause();
-            }
-            return;
-        }
-        if results.iter().any(is_clear) {
-            self.pause = None;
-            self.probing = false;
-            self.unclear = 0;
-            return;
-        }
-        let mut errors = results.iter().filter_map(|result| result.as_ref().err());
-        if let Some(pause) =
-            errors.find_map(|error| submission_pause::after(error, self.unclear, now))
-        {
-            self.unclear = self.unclear.saturating_add(1);
-            self.pause = Some(pause);
-        }
-    }
-
     /// The answer to a task's submission. `Err` says why it was of no use.
     fn submitted(
         &mut self,
@@ -164,13 +98,12 @@ impl Engine {
         now: Millis,
         chance: f64,
     ) -> Result<(), ApiError> {
-        let accepted = answer.and_then(|body| Ok((Accepted::from_body(&body)?, body)));
-        match accepted {
-            Ok((Accepted { id, status }, body)) => {
-                let error = Progress::from_body(&body)
-                    .ok()
-                    .and_then(|progress| progress.error);
-                let word = status;
+        match answer.and_then(|body| Accepted::from_body(&body)) {
+            Ok(Accepted {
+                id,
+                status: word,
+                error,
+            }) => {
                 self.heard(key);
                 self.apply_event(key, Event::Accepted { id, word, error }, now);
                 self.poll_again(key, now, chance);
@@ -409,26 +342,4 @@ fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
         Some(entry) => Err(ApiError::from_status(entry.status, Some(&entry.body), None)),
     });
     answers.take(call.tasks.len()).collect()
-}
-
-/// The service asks for fewer calls: nothing is wrong with this one.
-fn asks_to_wait(error: &ApiError) -> bool {
-    match error {
-        ApiError::RateLimited { .. } => true,
-        ApiError::Server {
-            status,
-            retry_after_ms,
-            ..
-        } => *status == 503 && retry_after_ms.is_some(),
-        _ => false,
-    }
-}
-
-/// The service has understood and answered, be it with a no.
-fn is_clear(result: &Result<(), ApiError>) -> bool {
-    matches!(
-        result,
-        Ok(())
-            | Err(ApiError::Invalid { .. } | ApiError::Refused { .. } | ApiError::NotFound { .. })
-    )
 }

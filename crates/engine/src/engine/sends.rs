@@ -1,19 +1,14 @@
 //! Which tasks are sent next.
 
-use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, MAX_BATCH_ITEMS, path};
+use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, path};
 
-use super::call::InFlight;
 use super::send_queue::NextSend;
-use super::{Call, CallId, CallKind, Engine, Pending};
+use super::{Call, CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Phase, TaskKey};
 
 /// Submissions whose answers are awaited at one time.
 const MAX_IN_FLIGHT: usize = 2;
-
-/// How long a 404 of a batch endpoint is believed: it may have come from a proxy while the service
-/// was restarting, and a thousand single calls a round for the rest of the day would be its price.
-const WITHOUT_BATCH: Millis = 10 * 60_000;
 
 impl Engine {
     /// Whose turn it is to be sent. What may have been sent already goes first: it is the oldest, and
@@ -25,7 +20,8 @@ impl Engine {
         if self.next_again().is_some_and(|at| at <= now) {
             return Some(NextSend::Again);
         }
-        self.next_line().filter(|_| self.sends_from(now) <= now)
+        self.next_line()
+            .filter(|_| self.submissions_from(now) <= now)
     }
 
     /// When something is to be sent next.
@@ -33,18 +29,24 @@ impl Engine {
         if !self.may_send() {
             return None;
         }
-        let new = self.next_line().map(|_| self.sends_from(now));
+        let new = self.next_line().map(|_| self.submissions_from(now));
         self.next_again().into_iter().chain(new).min()
+    }
+
+    fn submissions_from(&self, now: Millis) -> Millis {
+        self.services.submissions_from(&self.account.address, now)
     }
 
     fn may_send(&self) -> bool {
         if self.asks_before_sending() {
             return false;
         }
-        let sending = self.in_flight.values();
-        let sending = sending.filter(|call| call.kind == CallKind::Generate);
-        let most = if self.probing { 1 } else { MAX_IN_FLIGHT };
-        sending.count() < most
+        let most = if self.pause.is_probing() {
+            1
+        } else {
+            MAX_IN_FLIGHT
+        };
+        self.calls.submissions().count() < most
     }
 
     pub(super) fn next_line(&self) -> Option<NextSend> {
@@ -56,27 +58,26 @@ impl Engine {
             let place = self.task(key).and_then(|task| task.batch.as_ref());
             place.is_some_and(|place| place.batch == *batch)
         };
-        self.in_flight
-            .values()
-            .any(|call| call.kind == CallKind::Generate && call.tasks.iter().any(of_batch))
+        let mut sending = self.calls.submissions();
+        sending.any(|call| call.tasks.iter().any(of_batch))
     }
 
     /// Makes one generate call, if one may leave now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
-        if self.pause.is_some() || self.refusal.is_some() {
+        if self.pause.is_on() || self.is_refused() {
             return false;
         }
         let Some(turn) = self.turn(now) else {
             return false;
         };
         let address = self.account.address.clone();
-        if !self.limiter(&address, now).take(now) {
+        if !self.services.limiter(&address, now).take(now) {
             return false;
         }
-        let most = if self.probing {
+        let most = if self.pause.is_probing() {
             1
         } else {
-            self.most_items(now)
+            self.services.most_items(&address, now)
         };
         let keys = match turn {
             NextSend::Again => self.take_again(now, most, Self::may_share),
@@ -90,24 +91,12 @@ impl Engine {
             }
         };
         self.send(keys, now);
-        self.sent_last = true;
         true
     }
 
     fn may_share(&self, taken: &[TaskKey], next: &TaskKey) -> bool {
         let is_alone = |key: &TaskKey| self.tasks.get(key).is_some_and(|tracked| tracked.alone);
         !is_alone(next) && !taken.iter().any(is_alone)
-    }
-
-    /// Items in a call of the present service.
-    pub(super) fn most_items(&self, now: Millis) -> usize {
-        let seen = self.without_batch.get(&self.account.address);
-        // `min`: the clock may have been set back.
-        if seen.is_some_and(|seen| now - now.min(*seen) < WITHOUT_BATCH) {
-            1
-        } else {
-            MAX_BATCH_ITEMS
-        }
     }
 
     fn send(&mut self, keys: Vec<TaskKey>, now: Millis) {
@@ -175,8 +164,6 @@ impl Engine {
                 None => return,
             }
         };
-        let id = CallId(self.next_call);
-        self.next_call += 1;
         let path = match (kind, batched) {
             (CallKind::Generate, false) => path::GENERATE,
             (CallKind::Generate, true) => path::GENERATE_BATCH,
@@ -185,14 +172,8 @@ impl Engine {
             (CallKind::Response, false) => path::RESPONSE,
             (CallKind::Response, true) => path::RESPONSE_BATCH,
         };
-        let in_flight = InFlight {
-            number: id.0,
-            kind,
-            tasks: tasks.clone(),
-            batched,
-            account: self.account.clone(),
-        };
-        self.in_flight.insert(id, in_flight);
+        let account = self.account.clone();
+        let id = self.calls.begin(kind, tasks.clone(), batched, account);
         self.pending.push(Pending::Call(Call {
             id,
             kind,

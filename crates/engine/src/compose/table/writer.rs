@@ -1,6 +1,6 @@
-use atelier_contract::json::Record;
+use atelier_contract::json::{self, Record};
 
-use super::{GridLabels, Table, sent_row};
+use super::{Table, sent_row};
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Writer {
         let mut rest = Record::new();
         let added = self.table.added.iter().map(String::as_str);
         rest.put("added", added.collect());
-        rest.put_some("grid", self.table.grid.as_ref().map(GridLabels::to_value));
+        rest.put_some("grid", self.table.grid.as_ref().map(json::encode));
         let rest = rest.into_value().to_string();
         let sent = match self.sent.as_str() {
             "" => String::new(),

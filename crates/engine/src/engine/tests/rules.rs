@@ -401,7 +401,7 @@ fn a_wait_that_was_kept_is_no_longer_once_the_clock_was_set_back() {
         let (until, now) = (START + 12_000, START - hour);
         let mut engine = Engine::new(account());
         engine.wait("", until, since, now);
-        let blocked = engine.limiters[""].blocked_until(now);
+        let blocked = engine.services.blocked_until("", now);
         let whole = now + 12_000;
         // An earlier version does not say since when: then the clock is believed.
         assert_eq!(blocked, Some(since.map_or(until, |_| whole)));

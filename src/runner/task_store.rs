@@ -1,5 +1,6 @@
-//! The tasks as views see them.
+//! The tasks as views see them: a signal each, and a list of those that are shown.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::ModelId;
@@ -8,20 +9,50 @@ use atelier_engine::press::SAME_PRESS;
 use atelier_engine::{BatchKey, Millis, Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
-use super::Runner;
 use crate::awaited::awaited;
 use crate::boxed::after;
 use crate::browser::clock;
 
-impl Runner {
+#[derive(Clone, Copy)]
+pub(super) struct TaskStore {
+    /// Every listed task's key, newest first.
+    keys: RwSignal<Arc<Vec<TaskKey>>>,
+    /// Moves on whenever a task comes, goes or enters another phase.
+    revision: RwSignal<u64>,
+    known: StoredValue<Known, LocalStorage>,
+}
+
+#[derive(Default)]
+struct Known {
+    tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
+    /// Failed attempts that gave way to a retry, each with that.
+    replaced: HashMap<TaskKey, TaskKey>,
+}
+
+impl TaskStore {
+    pub fn new() -> Self {
+        Self {
+            keys: RwSignal::new(Arc::default()),
+            revision: RwSignal::new(0),
+            known: StoredValue::new_local(Known::default()),
+        }
+    }
+
+    /// When the newest of those that are listed was created.
+    pub fn newest(self) -> Option<Millis> {
+        let keys = self.keys.read_untracked();
+        let newest = keys.first().and_then(|key| self.task(key));
+        newest.map(|task| task.with_untracked(|task| task.created))
+    }
+
     /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a retry;
     /// tracked.
-    pub fn keys(&self) -> Arc<Vec<TaskKey>> {
+    pub fn keys(self) -> Arc<Vec<TaskKey>> {
         self.keys.get()
     }
 
     /// The tasks of a batch that are listed, in its order; tracked.
-    pub fn keys_of_batch(&self, batch: &BatchKey) -> Vec<TaskKey> {
+    pub fn keys_of_batch(self, batch: &BatchKey) -> Vec<TaskKey> {
         self.revision.track();
         let listed = self.keys.read();
         let index = |key: &TaskKey| {
@@ -39,23 +70,12 @@ impl Runner {
     }
 
     /// One task; the signal itself is not tracked.
-    pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
-        self.inner.with_value(|inner| inner.tasks.get(key).cloned())
-    }
-
-    /// Every task as it is now, newest first; tracked by phase, not by every poll.
-    pub fn tasks(&self) -> Vec<Task> {
-        self.revision.track();
-        let keys = self.keys.get();
-        self.inner.with_value(|inner| {
-            keys.iter()
-                .filter_map(|key| Some(inner.tasks.get(key)?.get_untracked()))
-                .collect()
-        })
+    pub fn task(self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
+        self.known.with_value(|known| known.tasks.get(key).cloned())
     }
 
     /// Waits for the service's word on a task's outputs, unless it came at this time or later.
-    pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
+    pub async fn refreshed(self, key: &TaskKey, since: Millis) {
         let task = self.task(key);
         awaited(move || {
             let refreshed = task.as_ref().and_then(|task| task.read().refreshed);
@@ -65,9 +85,9 @@ impl Runner {
     }
 
     /// Looks at every task as it is now, in no particular order; not tracked.
-    pub fn with_tasks<T>(&self, look: impl FnOnce(&[&Task]) -> T) -> T {
-        self.inner.with_value(|inner| {
-            let tasks: Vec<_> = inner
+    pub fn with_tasks<T>(self, look: impl FnOnce(&[&Task]) -> T) -> T {
+        self.known.with_value(|known| {
+            let tasks: Vec<_> = known
                 .tasks
                 .values()
                 .map(|task| task.read_untracked())
@@ -78,24 +98,24 @@ impl Runner {
     }
 
     /// Follows tasks that come, go or enter another phase.
-    pub fn track_phases(&self) {
+    pub fn track_phases(self) {
         self.revision.track();
     }
 
     /// How many tasks are under way; tracked.
-    pub fn active_count(&self) -> usize {
+    pub fn active_count(self) -> usize {
         self.revision.track();
         let keys = self.keys.get();
-        self.inner.with_value(|inner| {
+        self.known.with_value(|known| {
             keys.iter()
-                .filter_map(|key| inner.tasks.get(key))
+                .filter_map(|key| known.tasks.get(key))
                 .filter(|task| task.with_untracked(Task::is_active))
                 .count()
         })
     }
 
     /// How many tasks of a model are under way, those of batches aside; tracked.
-    pub fn active_of(&self, model: &ModelId) -> usize {
+    pub fn active_of(self, model: &ModelId) -> usize {
         self.revision.track();
         self.with_tasks(|tasks| {
             let is_meant =
@@ -105,9 +125,11 @@ impl Runner {
     }
 
     /// The newest outputs of a kind, without repeats; tracked.
-    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<String> {
+    pub fn recent_outputs(self, kind: OutputKind, most: usize) -> Vec<String> {
+        self.revision.track();
         let mut found: Vec<String> = Vec::new();
-        for task in self.tasks() {
+        for task in self.keys.read().iter().filter_map(|key| self.task(key)) {
+            let task = task.read_untracked();
             let TaskState::Ready { outputs, .. } = &task.state else {
                 continue;
             };
@@ -125,7 +147,7 @@ impl Runner {
     }
 
     /// Shows tasks as they are now. Of many, those who follow them are told once.
-    pub(super) fn show(&self, tasks: &[Task]) {
+    pub fn show(self, tasks: &[Task]) {
         let mut has_moved = false;
         let mut new = Vec::new();
         for task in tasks {
@@ -135,10 +157,10 @@ impl Runner {
             }
         }
         if !new.is_empty() {
-            self.inner.update_value(|inner| {
+            self.known.update_value(|known| {
                 for task in &new {
                     let signal = ArcRwSignal::new((*task).clone());
-                    inner.tasks.insert(task.key.clone(), signal);
+                    known.tasks.insert(task.key.clone(), signal);
                 }
             });
             self.keys.update(|keys| {
@@ -156,7 +178,7 @@ impl Runner {
     }
 
     /// Whether it has come into another phase.
-    fn show_anew(&self, signal: &ArcRwSignal<Task>, task: &Task) -> bool {
+    fn show_anew(self, signal: &ArcRwSignal<Task>, task: &Task) -> bool {
         let (has_moved, was_removed) = signal.with_untracked(|old| {
             let has_moved = old.state.phase() != task.state.phase()
                 || old.paused != task.paused
@@ -173,19 +195,19 @@ impl Runner {
     }
 
     /// A retry takes the place of what failed.
-    fn make_way(&self, task: &Task) {
+    fn make_way(self, task: &Task) {
         let Some(failed) = task.retry_of.clone() else {
             return;
         };
-        let (this, retry) = (*self, task.key.clone());
+        let retry = task.key.clone();
         let replace = move || {
-            this.inner.update_value(|inner| {
-                if inner.tasks.contains_key(&retry) {
-                    inner.replaced.insert(failed.clone(), retry.clone());
+            self.known.update_value(|known| {
+                if known.tasks.contains_key(&retry) {
+                    known.replaced.insert(failed.clone(), retry.clone());
                 }
             });
-            this.list(&failed, this.place(&failed));
-            this.revision.update(|revision| *revision += 1);
+            self.list(&failed, self.place(&failed));
+            self.revision.update(|revision| *revision += 1);
         };
         // The press on Retry may be the first half of a double click: its second half must not meet
         // what takes the button's place.
@@ -197,13 +219,13 @@ impl Runner {
     }
 
     /// Where it stands among those that are listed.
-    fn place(&self, key: &TaskKey) -> Option<usize> {
+    fn place(self, key: &TaskKey) -> Option<usize> {
         self.keys
             .with_untracked(|keys| keys.iter().position(|known| known == key))
     }
 
     /// Puts a task among those that are listed, or takes it out, as it now is.
-    fn list(&self, key: &TaskKey, place: Option<usize>) {
+    fn list(self, key: &TaskKey, place: Option<usize>) {
         match (self.is_listed(key), place) {
             (true, None) => self
                 .keys
@@ -215,16 +237,16 @@ impl Runner {
         }
     }
 
-    fn is_listed(&self, key: &TaskKey) -> bool {
-        self.inner.with_value(|inner| {
-            let task = inner.tasks.get(key);
+    fn is_listed(self, key: &TaskKey) -> bool {
+        self.known.with_value(|known| {
+            let task = known.tasks.get(key);
             task.is_some_and(|task| task.with_untracked(|task| task.removed.is_none()))
-                && !inner.replaced.contains_key(key)
+                && !known.replaced.contains_key(key)
         })
     }
 
     /// Before what is as old or older.
-    fn insert(&self, keys: &mut Vec<TaskKey>, key: TaskKey) {
+    fn insert(self, keys: &mut Vec<TaskKey>, key: TaskKey) {
         let created = |key: &TaskKey| {
             self.task(key)
                 .map_or(0, |task| task.with_untracked(|task| task.created))
@@ -235,27 +257,27 @@ impl Runner {
     }
 
     /// The attempt that has taken the place of this one, or itself; tracked.
-    pub fn latest(&self, key: &TaskKey) -> TaskKey {
+    pub fn latest(self, key: &TaskKey) -> TaskKey {
         self.revision.track();
-        self.inner.with_value(|inner| {
+        self.known.with_value(|known| {
             let mut latest = key;
             // No chain is longer than there are links.
-            for _ in 0..inner.replaced.len() {
-                latest = inner.replaced.get(latest).unwrap_or(latest);
+            for _ in 0..known.replaced.len() {
+                latest = known.replaced.get(latest).unwrap_or(latest);
             }
             latest.clone()
         })
     }
 
-    pub(super) fn hide(&self, key: &TaskKey) {
+    pub fn hide(self, key: &TaskKey) {
         self.keys
             .update(|keys| Arc::make_mut(keys).retain(|known| known != key));
-        let back = self.inner.try_update_value(|inner| {
-            inner.replaced.remove(key);
-            let task = inner.tasks.remove(key)?;
+        let back = self.known.try_update_value(|known| {
+            known.replaced.remove(key);
+            let task = known.tasks.remove(key)?;
             let failed = task.with_untracked(|task| task.retry_of.clone())?;
-            let is_place = inner.replaced.get(&failed) == Some(key);
-            is_place.then(|| inner.replaced.remove(&failed));
+            let is_place = known.replaced.get(&failed) == Some(key);
+            is_place.then(|| known.replaced.remove(&failed));
             Some(failed)
         });
         if let Some(failed) = back.flatten() {
@@ -265,7 +287,7 @@ impl Runner {
     }
 
     /// What was removed and is not forgotten yet; tracked.
-    pub fn removed(&self) -> Vec<Task> {
+    pub fn removed(self) -> Vec<Task> {
         self.revision.track();
         self.with_tasks(|tasks| {
             let removed = tasks.iter().filter(|task| task.removed.is_some());

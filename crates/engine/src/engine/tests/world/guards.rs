@@ -1,0 +1,131 @@
+//! What must never happen, asserted at each record that is kept and each call that leaves.
+
+use atelier_contract::ApiError;
+use serde_json::Value;
+
+use super::{Sent, Travelling, World};
+use crate::engine::{Call, CallKind};
+use crate::{Phase, Task, TaskState};
+
+impl World {
+    /// What the page can know from now on.
+    pub(super) fn take_note(&mut self, call: &Travelling) {
+        if let Err(error) = &call.answer
+            && let Some(wait) = error.retry_after_ms()
+        {
+            self.not_before = self.not_before.max(self.time + wait);
+        }
+        if call.token == self.token {
+            let is_poll = call.kind != CallKind::Generate;
+            match &call.answer {
+                Err(ApiError::Unauthorized { .. }) => {
+                    self.refusals += 1;
+                    self.is_refused = true;
+                }
+                Ok(body) if is_poll && call.refusals == self.refusals => {
+                    self.is_refused &= body.get("surprise").is_some();
+                }
+                _ => {}
+            }
+        }
+        if call.kind != CallKind::Generate {
+            return;
+        }
+        for (index, key) in call.tasks.iter().enumerate() {
+            match &call.answer {
+                Err(error) if error.was_certainly_not_accepted() => continue,
+                Err(_) => {}
+                Ok(body) => {
+                    let single = (call.tasks.len() == 1).then_some(body);
+                    let entries = body.pointer("/data/results").and_then(Value::as_array);
+                    let mut own = entries
+                        .into_iter()
+                        .flatten()
+                        .filter(|entry| entry["index"] == index);
+                    let entry = own.next().filter(|_| own.next().is_none());
+                    let id = single.or(entry.map(|entry| &entry["body"]));
+                    if let Some(id) = id.and_then(|body| body.pointer("/data/id")?.as_str()) {
+                        self.told.insert(key.clone(), id.into());
+                        continue;
+                    }
+                    if entry.is_some_and(|entry| entry["status"] == 429) {
+                        continue;
+                    }
+                }
+            }
+            self.unsure.insert(key.clone());
+        }
+    }
+
+    pub(super) fn save(&mut self, task: &Task) {
+        if let Some(id) = self.told.get(&task.key) {
+            let known = task.state.id().map(|id| id.0.clone());
+            assert_eq!(known.as_ref(), Some(id), "an id was lost: {task:?}");
+        }
+        if let Some(ended) = self.ended.get(&task.key) {
+            assert_eq!(ended.phase(), task.state.phase(), "a last word changed");
+        }
+        if task.taken_back {
+            assert_eq!(task.state, TaskState::Queued);
+            self.taken_back.insert(task.key.clone());
+        }
+        if task.state.is_terminal() {
+            self.ended.insert(task.key.clone(), task.state.clone());
+        }
+        if matches!(
+            task.state.phase(),
+            Phase::Fetching | Phase::Ready | Phase::Failed
+        ) {
+            self.noticed.entry(task.key.clone()).or_insert(self.time);
+        }
+        let text = serde_json::to_string(task).unwrap();
+        self.storage.insert(task.key.clone(), text);
+    }
+
+    pub(super) fn send(&mut self, call: Call) {
+        assert!(
+            self.time >= self.not_before,
+            "called before Retry-After had passed"
+        );
+        assert!((1..=10).contains(&call.tasks.len()));
+        for other in &self.travelling {
+            let shared = call.tasks.iter().find(|key| other.tasks.contains(key));
+            assert_eq!(shared, None, "asked about twice at one time");
+        }
+        if self.is_refused {
+            assert_ne!(call.kind, CallKind::Generate, "sent to be refused");
+        }
+        if call.kind == CallKind::Generate {
+            let written: Vec<_> = call.write_first.iter().map(|task| &task.key).collect();
+            assert!(
+                written
+                    .iter()
+                    .eq(call.tasks.iter().collect::<Vec<_>>().iter())
+            );
+            for task in &call.write_first {
+                assert_eq!(task.state, TaskState::Submitting);
+                assert!(!self.taken_back.contains(&task.key), "sent and taken back");
+                assert!(
+                    !self.unsure.contains(&task.key) || task.idempotency_key.is_some(),
+                    "sent again without a person's word"
+                );
+            }
+        }
+        self.sent.push(Sent {
+            kind: call.kind,
+            tasks: call.tasks.clone(),
+        });
+        let answer = self.answer(&call);
+        let (least, most) = self.latency;
+        let at = self.time + least + self.below(most - least + 1);
+        self.travelling.push(Travelling {
+            id: call.id,
+            kind: call.kind,
+            tasks: call.tasks,
+            at,
+            answer,
+            token: self.token,
+            refusals: self.refusals,
+        });
+    }
+}

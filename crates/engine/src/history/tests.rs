@@ -1,0 +1,200 @@
+use super::*;
+
+#[test]
+fn what_is_new_comes_first_whatever_the_clock_says() {
+    assert_eq!(created(70, None), 70);
+    assert_eq!(created(70, Some(40)), 70);
+    // Set back, or the same millisecond.
+    assert_eq!(created(70, Some(70)), 71);
+    assert_eq!(created(70, Some(900)), 901);
+    assert_eq!(created(70, Some(u64::MAX)), u64::MAX);
+}
+use proptest::prelude::*;
+
+use atelier_contract::TaskId;
+use serde_json::json;
+
+fn task(key: usize, model: &str, created: u64, phase: Phase, title: &str) -> Task {
+    let id = TaskId(format!("t-{key}"));
+    serde_json::from_value(json!({
+        "key": key.to_string(),
+        "account": {"address": "", "uid": "me"},
+        "model": {"category": "image", "subcategory": model},
+        "model_name": format!("Model {model}"),
+        "input": {
+            "model": {"category": "image", "subcategory": model},
+            "values": {"prompt": title, "style": "baroque", "seed": 90_210, "loop": true}
+        },
+        "created": created,
+        "submitted": created,
+        "finished": created + 40,
+        "state": match phase {
+            Phase::Failed => TaskState::Failed { id: Some(id), message: "no faces".into() },
+            _ => TaskState::Ready { id, outputs: Vec::new() },
+        },
+    }))
+    .unwrap()
+}
+
+fn records<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<HistoryEntry> {
+    tasks.into_iter().map(HistoryEntry::new).collect()
+}
+
+#[test]
+fn filters_and_the_counts_of_the_other_choices() {
+    let tasks = [
+        task(0, "a", 10, Phase::Ready, "a red cat"),
+        task(1, "b", 30, Phase::Failed, "a red dog"),
+        task(2, "a", 20, Phase::Ready, "a blue cat"),
+        task(3, "a", 20, Phase::Failed, "Red sky"),
+    ];
+    let tasks = records(&tasks);
+    let mut filter = Filter {
+        query: Query::new("red"),
+        ..Filter::default()
+    };
+    assert_eq!(filter.find(&tasks).positions, [1, 3, 0]);
+    filter.phases = vec![Phase::Failed];
+    filter.model = Some(ModelId::new("image", "a"));
+    let found = filter.find(&tasks);
+    assert_eq!(found.positions, [3]);
+    assert_eq!(found.phases, [(Phase::Ready, 1), (Phase::Failed, 1)]);
+    assert_eq!(
+        found.models,
+        [
+            (ModelId::new("image", "b"), 1),
+            (ModelId::new("image", "a"), 1)
+        ]
+    );
+    let dated = Filter {
+        created: 20..30,
+        ..Filter::default()
+    };
+    assert_eq!(dated.find(&tasks).positions, [3, 2]);
+    let mut tasks = tasks;
+    tasks[2].has_favorites = true;
+    let favorites = Filter {
+        favorites: true,
+        ..Filter::default()
+    };
+    assert_eq!(favorites.find(&tasks).positions, [2]);
+    assert_eq!(Filter::default().find(&tasks).positions, [1, 3, 2, 0]);
+}
+
+#[test]
+fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
+    let place = |batch: &str, index| {
+        let batch = BatchKey(batch.into());
+        Some(BatchPlace { batch, index })
+    };
+    let mut tasks = [
+        task(0, "a", 10, Phase::Ready, "red"),
+        task(1, "a", 10, Phase::Failed, "blue"),
+        task(2, "a", 20, Phase::Ready, "red"),
+        task(3, "a", 30, Phase::Ready, "red"),
+    ];
+    for (at, task) in tasks.iter_mut().enumerate() {
+        task.batch = place("b", 1 - at.min(1)).filter(|_| at < 2);
+    }
+    tasks[3].batch = place("c", 0);
+    let records = records(&tasks);
+    let shown = |filter: Filter| rows(&records, &filter.find(&records).positions);
+    let task = |n: &str| Row::Task(TaskKey(n.into()));
+    let keys = ["1", "0"].map(|key| TaskKey(key.into())).to_vec();
+    assert_eq!(
+        shown(Filter::default()),
+        [task("3"), task("2"), Row::Batch(BatchKey("b".into()), keys)]
+    );
+    let blue = Filter {
+        query: Query::new("blue"),
+        ..Filter::default()
+    };
+    assert_eq!(shown(blue), [task("1")]);
+    assert_eq!(rows(&records, &[77]), []);
+}
+
+#[test]
+fn a_task_is_found_by_all_that_is_said_of_it() {
+    let tasks = records(&[task(77, "fluxfield", 0, Phase::Failed, "a cat")]);
+    for text in [
+        "cat",
+        "fluxfield image",
+        "model",
+        "baroque",
+        "90210",
+        "loop true",
+        "faces",
+        "t-77",
+    ] {
+        let filter = Filter {
+            query: Query::new(text),
+            ..Filter::default()
+        };
+        assert_eq!(filter.find(&tasks).positions, [0], "{text}");
+    }
+}
+
+#[test]
+fn an_estimate_is_of_this_model_and_of_what_completed() {
+    let tasks = [
+        task(0, "a", 10, Phase::Ready, ""),
+        task(1, "b", 10, Phase::Ready, ""),
+        task(2, "a", 10, Phase::Failed, ""),
+    ];
+    assert_eq!(estimate(&tasks, &ModelId::new("image", "a")), Some(40));
+    assert_eq!(estimate(&tasks[2..], &ModelId::new("image", "a")), None);
+}
+
+proptest! {
+    #[test]
+    fn newest_first_and_counts_add_up(tasks in prop::collection::vec((0..4u8, 0..50u64, prop::bool::ANY), 0..60)) {
+        let tasks: Vec<HistoryEntry> = tasks
+            .iter()
+            .enumerate()
+            .map(|(key, (model, created, failed))| {
+                let phase = if *failed { Phase::Failed } else { Phase::Ready };
+                HistoryEntry::new(&task(key, &model.to_string(), *created, phase, "x"))
+            })
+            .collect();
+        let found = Filter::default().find(&tasks);
+        prop_assert_eq!(found.positions.len(), tasks.len());
+        prop_assert!(found.positions.windows(2).all(|pair| tasks[pair[0]].created >= tasks[pair[1]].created));
+        prop_assert_eq!(found.phases.iter().map(|(_, n)| n).sum::<usize>(), tasks.len());
+        prop_assert_eq!(found.models.iter().map(|(_, n)| n).sum::<usize>(), tasks.len());
+    }
+}
+
+#[test]
+fn ten_thousand_tasks_are_filtered_within_a_frame() {
+    let tasks: Vec<HistoryEntry> = (0..10_000usize)
+        .map(|n| {
+            let prompt = format!(
+                "A lighthouse keeper number {n} with his seven cats on a rocky coast at dusk, \
+                 oil on canvas, warm light, long shadows, detailed brush work, variation {}",
+                n % 97
+            );
+            HistoryEntry::new(&task(
+                n,
+                &(n % 12).to_string(),
+                n as u64,
+                [Phase::Ready, Phase::Failed][n % 2],
+                &prompt,
+            ))
+        })
+        .collect();
+    for text in ["", "keeper", "lighthuose brsh 77"] {
+        let filter = Filter {
+            query: Query::new(text),
+            ..Filter::default()
+        };
+        let times = (0..5).map(|_| {
+            let start = std::time::Instant::now();
+            assert!(!filter.find(&tasks).positions.is_empty());
+            start.elapsed()
+        });
+        let best = times.min().unwrap();
+        println!("{text}: {best:?}");
+        // Without optimisation the time says nothing.
+        assert!(cfg!(debug_assertions) || best.as_millis() < 16);
+    }
+}

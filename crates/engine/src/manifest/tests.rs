@@ -1,0 +1,90 @@
+use super::*;
+use crate::compose::import;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn manifest(prompt: &str, seed: u64) -> Manifest {
+    let mut manifest = Manifest::new(
+        "Cats, and dogs".into(),
+        ModelId::new("image", "a"),
+        "https://s.example".into(),
+        None,
+    );
+    let Value::Object(input) = json!({"prompt": prompt, "seed": seed}) else {
+        unreachable!()
+    };
+    manifest.items.push(Item {
+        index: 1,
+        state: "Completed".into(),
+        id: Some("t-1".into()),
+        input: input.clone(),
+        outputs: vec![
+            ManifestOutput::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
+            ManifestOutput::missing("https://a/2.png", "The address answers 404.".into()),
+        ],
+        ..Item::default()
+    });
+    manifest.items.push(Item {
+        index: 2,
+        state: "Failed".into(),
+        error: Some("=HYPERLINK(\"https://evil.example\")".into()),
+        input,
+        ..Item::default()
+    });
+    manifest
+}
+
+#[test]
+fn a_manifest_of_a_later_version_is_read_as_far_as_it_is_known() {
+    let mut value: Value = serde_json::from_str(&manifest("cat", 7).to_json()).unwrap();
+    value["version"] = json!(2);
+    value["license"] = json!("x");
+    value["items"][0]["rating"] = json!(5);
+    value["items"][1]["outputs"] = json!("none");
+    assert_eq!(
+        Manifest::read(&value.to_string()).unwrap(),
+        manifest("cat", 7)
+    );
+}
+
+#[test]
+fn tables_hold_no_formulas_of_the_service() {
+    let table = csv::read(&manifest("cat", 7).to_csv());
+    assert_eq!(
+        table[0].join(","),
+        "index,state,id,error,submitted,finished,urls,files,missing,input.prompt,input.seed"
+    );
+    assert_eq!(table[1][6], "data:image/png;base64\nhttps://a/2.png");
+    assert_eq!(table[1][8], "The address answers 404.");
+    assert!(table[2][3].starts_with("'=HYPERLINK"));
+}
+
+#[test]
+fn other_files_are_refused() {
+    for text in ["", "[]", "{}", "{\"format\": \"atelier-manifest\"}", "a,b"] {
+        assert!(Manifest::read(text).unwrap_err().ends_with('.'));
+    }
+}
+
+proptest! {
+    #[test]
+    fn inputs_survive_both_forms(prompt in "(?s).{1,40}", seed: u64) {
+        let manifest = manifest(&prompt, seed);
+        prop_assert_eq!(&Manifest::read(&manifest.to_json()).unwrap(), &manifest);
+        let schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {"optional": [
+                {"name": "prompt", "type": "string"},
+                {"name": "seed", "type": "integer", "maximum": u64::MAX}
+            ]}
+        })).unwrap();
+        for text in [manifest.to_csv(), manifest.to_json()] {
+            let imported = import::read(&text, &schema).unwrap();
+            prop_assert_eq!(imported.rows.len(), 2);
+            for row in &imported.rows {
+                let input = schema.validate(row, false).unwrap();
+                prop_assert_eq!(input.values(), &manifest.items[0].input);
+            }
+        }
+    }
+}

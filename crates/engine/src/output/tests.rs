@@ -1,0 +1,138 @@
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn kinds_by_extension_data_and_category() {
+    use OutputKind::*;
+    for (url, category, kind) in [
+        ("https://a/b.PNG?x=y.mp4#z.wav", "", Image),
+        ("https://a/b.jpeg", "video", Image),
+        ("https://a/b.mp4", "image", Video),
+        ("/out/b.wav", "image", Audio),
+        ("data:image/svg+xml;base64,AA", "", Image),
+        ("DATA:Video/mp4,", "", Video),
+        ("data:,hello.png", "image", Other),
+        ("https://a/b", "text-to-video", Video),
+        ("https://a/b", "image-to-video", Video),
+        ("https://a/b", "video-to-audio", Audio),
+        ("https://a/b", "image-generation", Image),
+        ("https://a/b", "speech-to-text", Other),
+        ("https://a/b", "TTS", Audio),
+        ("https://example.mov", "images", Image),
+        ("https://a/v1.2", "image", Image),
+        ("https://a/scene.glb", "image", Other),
+        ("", "", Other),
+    ] {
+        assert_eq!(OutputKind::of(url, category), kind, "{url} {category}");
+    }
+}
+
+#[test]
+fn shapes_that_inputs_ask_for() {
+    let ratio = |name: &str, value: serde_json::Value| {
+        ratio(
+            serde_json::json!({ name: value }).as_object().unwrap(),
+            None,
+        )
+    };
+    assert_eq!(ratio("aspect_ratio", "16:9".into()).unwrap(), "16 / 9");
+    assert_eq!(ratio("size", "1024x768".into()).unwrap(), "1024 / 768");
+    for value in ["auto", "1:0", "1:x", "-1:2", ""] {
+        assert_eq!(ratio("aspect_ratio", value.into()), None);
+    }
+    assert_eq!(ratio("size", 3.into()), None);
+    let schema: Schema = serde_json::from_value(serde_json::json!({
+        "category": "image", "subcategory": "a", "parameters": {"optional": [
+            {"name": "aspect_ratio", "type": "enum", "allowedValues": ["1:1"], "default": "1:1"}
+        ]}
+    }))
+    .unwrap();
+    assert_eq!(super::ratio(&Map::new(), Some(&schema)).unwrap(), "1 / 1");
+}
+
+#[test]
+fn extensions_by_type_then_url_then_kind() {
+    use OutputKind::*;
+    assert_eq!(extension("image/jpeg", "https://a/b.png", Image), "jpg");
+    assert_eq!(extension("", "https://a/b.JPEG?q", Image), "jpeg");
+    assert_eq!(
+        extension("application/octet-stream", "https://a/b.webp", Image),
+        "webp"
+    );
+    assert_eq!(extension("", "data:audio/mpeg;base64,AA", Audio), "mp3");
+    assert_eq!(extension("", "https://a/b", Video), "mp4");
+}
+
+#[test]
+fn hostile_addresses_stay_text() {
+    for url in [
+        "javascript:alert(1)",
+        " \u{1}JaVaScRiPt:alert(1)",
+        "java\nscript:alert(1)",
+        "java\tscript:alert(1)",
+        "vbscript:x",
+        "file:///etc/passwd",
+        "ftp://a/b",
+        "//evil.example/x.png",
+        "/\\evil.example/x.png",
+        "\\\\evil.example",
+        "/\t/evil.example",
+        "http:evil.example",
+        "https:///evil.example",
+        "https://",
+        "https://service.example@evil.example/",
+        "https:// evil.example",
+        "ht\ntps://a/b",
+        "x.png",
+        "../x.png",
+        "?x",
+        "",
+        "data:text/html,<script>",
+        "data:image,x",
+        "blobby:x",
+        "view-source:https://a",
+    ] {
+        assert_eq!(SafeUrl::link(url, "https://s.example"), None, "{url}");
+        assert_eq!(SafeUrl::media(url, "https://s.example"), None, "{url}");
+    }
+    assert_eq!(SafeUrl::link("data:image/png;base64,AA", ""), None);
+    assert_eq!(SafeUrl::link("blob:https://a/b", ""), None);
+}
+
+#[test]
+fn good_addresses_pass() {
+    let link = |url, service| SafeUrl::link(url, service).map(|url| url.0);
+    for url in [
+        "https://a/b.png?x=1#y",
+        "HTTP://a:8080",
+        "http://[::1]:9/x",
+        "https://a/b c",
+    ] {
+        assert_eq!(link(url, "").as_deref(), Some(url));
+    }
+    assert_eq!(link(" https://a/b\n", "").as_deref(), Some("https://a/b"));
+    assert_eq!(link("/o/1.png", "").as_deref(), Some("/o/1.png"));
+    assert_eq!(
+        link("/o/1.png", "https://s.example:1/api/").as_deref(),
+        Some("https://s.example:1/o/1.png")
+    );
+    assert_eq!(link("/o/1.png", "javascript:x"), None);
+    let media = SafeUrl::media("data:image/png;base64,AA", "").unwrap();
+    assert!(!media.is_link());
+    assert!(SafeUrl::media("blob:https://a/b", "").is_some());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_survived_and_only_known_schemes_pass(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {
+        let _ = OutputKind::of(&url, &service);
+        let _ = extension(&url, &service, OutputKind::Other);
+        if let Some(safe) = SafeUrl::media(&url, &service) {
+            let lower = safe.as_str().to_lowercase();
+            let known = ["http://", "https://", "data:image/", "data:video/", "data:audio/", "blob:", "/"];
+            prop_assert!(known.iter().any(|start| lower.starts_with(start)));
+            prop_assert!(!lower.starts_with("//"));
+            prop_assert!(!lower.chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! A number of things, for a person.
+
+/// `1 item`, `2 items`; of words whose plural ends in `s`.
+pub fn counted(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {word}{ending}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_none_is_not() {
+        let counts = [0, 1, 2].map(|count| counted(count, "call"));
+        assert_eq!(counts, ["0 calls", "1 call", "2 calls"]);
+    }
+}

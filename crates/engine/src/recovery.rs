@@ -1,0 +1,168 @@
+//! What is done when records can't be read or written: tried again until it works, and then
+//! everything is written that was not, or was taken away meanwhile.
+
+/// The wait between the first tries, which come at once and then less and less often.
+const FIRST_WAIT_MS: u32 = 500;
+const LONGEST_WAIT_MS: u32 = 30_000;
+
+/// What has become of storage, as far as it matters for what is done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// It takes nothing more; what is in it can be read.
+    NoRoom,
+    /// It does not open, or does not answer.
+    NoConnection,
+    /// It was taken away, and maybe cleared.
+    TakenAway,
+}
+
+impl Failure {
+    /// The connection is of no use any more.
+    pub fn ends_connection(self) -> bool {
+        self != Self::NoRoom
+    }
+}
+
+/// Whether storage works, has worked, and what is to be written once it does again.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    has_worked: bool,
+    is_unwritten: bool,
+    /// The wait before the try that is under way.
+    wait_ms: Option<u32>,
+}
+
+impl Recovery {
+    /// It could be opened and read.
+    pub fn opened(&mut self) {
+        self.has_worked = true;
+    }
+
+    /// It has worked in this visit.
+    pub fn has_worked(&self) -> bool {
+        self.has_worked
+    }
+
+    /// Something was not read or written.
+    pub fn failed(&mut self, failure: Failure) {
+        self.is_unwritten |= failure == Failure::TakenAway && self.has_worked;
+    }
+
+    /// What this tab knows beside storage was not removed there by anybody, and is written again by
+    /// whoever leads.
+    pub fn is_unwritten(&self) -> bool {
+        self.is_unwritten
+    }
+
+    /// How long to wait before the first try, in milliseconds; `None` while somebody tries already.
+    pub fn begin(&mut self) -> Option<u32> {
+        let is_idle = self.wait_ms.is_none();
+        is_idle.then(|| *self.wait_ms.insert(0))
+    }
+
+    /// Everything was written that this tab answers for: that is all there is, if it leads.
+    pub fn written(&mut self, leads: bool) {
+        self.is_unwritten &= !leads;
+    }
+
+    /// A try has ended, and this is how it stands now. How long to wait before the next one, in
+    /// milliseconds; `None` when storage works again.
+    pub fn tried(&mut self, works: bool, is_connected: bool, leads: bool) -> Option<u32> {
+        // It may have gone again meanwhile, or this tab leads now and did not when it wrote.
+        if works && is_connected && !(leads && self.is_unwritten) {
+            self.has_worked = true;
+            self.wait_ms = None;
+        } else {
+            let longer = self.wait_ms.unwrap_or_default().saturating_mul(2);
+            self.wait_ms = Some(longer.clamp(FIRST_WAIT_MS, LONGEST_WAIT_MS));
+        }
+        self.wait_ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened() -> Recovery {
+        let mut recovery = Recovery::default();
+        recovery.opened();
+        recovery
+    }
+
+    #[test]
+    fn it_is_tried_at_once_and_then_less_and_less_often() {
+        let mut recovery = opened();
+        recovery.failed(Failure::NoRoom);
+        let mut waits = vec![recovery.begin()];
+        waits.extend((0..9).map(|_| recovery.tried(false, true, true)));
+        let ms = [
+            0, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000,
+        ];
+        assert_eq!(waits, ms.map(Some));
+    }
+
+    #[test]
+    fn one_at_a_time_tries_and_the_next_begins_anew() {
+        let mut recovery = opened();
+        assert_eq!(recovery.begin(), Some(0));
+        assert_eq!(recovery.begin(), None);
+        assert_eq!(recovery.tried(false, true, true), Some(500));
+        assert_eq!(recovery.begin(), None);
+        assert_eq!(recovery.tried(true, true, true), None);
+        assert_eq!(recovery.begin(), Some(0));
+    }
+
+    #[test]
+    fn a_full_storage_stays_connected() {
+        assert!(!Failure::NoRoom.ends_connection());
+        assert!(Failure::NoConnection.ends_connection());
+        assert!(Failure::TakenAway.ends_connection());
+    }
+
+    #[test]
+    fn a_storage_that_opens_late_has_worked() {
+        let mut recovery = Recovery::default();
+        recovery.failed(Failure::NoConnection);
+        recovery.begin();
+        assert!(!recovery.has_worked());
+        assert_eq!(recovery.tried(true, true, false), None);
+        assert!(recovery.has_worked());
+    }
+
+    /// A person clears the site's data: what the page shows must not be lost with it.
+    #[test]
+    fn what_was_taken_away_is_written_again_by_the_leader_alone() {
+        let mut recovery = opened();
+        recovery.failed(Failure::TakenAway);
+        recovery.begin();
+        recovery.written(false);
+        assert!(recovery.is_unwritten());
+        assert_eq!(
+            recovery.tried(true, true, false),
+            None,
+            "a follower is done"
+        );
+        assert!(recovery.is_unwritten(), "and knows it, should it lead");
+        recovery.begin();
+        assert!(recovery.tried(true, true, true).is_some());
+        recovery.written(true);
+        assert_eq!(recovery.tried(true, true, true), None);
+        assert!(!recovery.is_unwritten());
+    }
+
+    #[test]
+    fn what_never_worked_has_nothing_that_could_be_taken_away() {
+        let mut recovery = Recovery::default();
+        recovery.failed(Failure::TakenAway);
+        assert!(!recovery.is_unwritten());
+    }
+
+    #[test]
+    fn a_connection_that_goes_again_is_tried_again() {
+        let mut recovery = opened();
+        recovery.failed(Failure::NoConnection);
+        recovery.begin();
+        assert_eq!(recovery.tried(true, false, true), Some(500));
+    }
+}

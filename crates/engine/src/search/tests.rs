@@ -1,0 +1,156 @@
+use super::*;
+use proptest::prelude::*;
+
+fn score(query: &str, fields: &[&str]) -> Option<u32> {
+    Query::new(query).score(&Searchable::new(fields.iter().copied()))
+}
+
+#[test]
+fn case_accents_order_beginnings_and_typos_are_forgiven() {
+    for (query, text) in [
+        ("FLUX", "Flux Pro"),
+        ("pro flux", "Flux Pro"),
+        ("creme", "Crème brûlée"),
+        ("crème", "creme brulee"),
+        ("portr", "Portrait studio"),
+        ("portriat", "Portrait studio"),
+        ("lanscape", "Landscape"),
+        ("landskaep", "landscape"),
+        ("lansca", "landscape"),
+        ("gpt4", "gpt-4 turbo"),
+        ("gpt-4", "gpt 4 turbo"),
+        ("text-to-image", "Text to Image"),
+        ("realistic", "photorealistic"),
+        ("東京", "夜の東京タワー"),
+        ("portet", "портрет portret"),
+        ("портрет", "Потрет на фоне"),
+    ] {
+        assert!(score(query, &[text]).is_some(), "{query} in {text}");
+    }
+}
+
+#[test]
+fn short_words_and_words_far_apart_are_not_mistaken() {
+    for (query, text) in [
+        ("cat", "car"),
+        ("portrait", "landscape"),
+        ("dog cat", "a dog"),
+        ("video", "image"),
+        ("flux", "fl"),
+        ("image", "imagine"),
+    ] {
+        assert_eq!(score(query, &[text]), None, "{query} in {text}");
+    }
+}
+
+#[test]
+fn exact_before_prefix_before_inside_before_typo_and_names_before_descriptions() {
+    let ranks = [
+        score("photo", &["photo"]),
+        score("photo", &["photos"]),
+        score("photo", &["telephotos"]),
+        score("photo", &["x", "photo"]),
+        score("photo", &["x", "y", "z", "telephotos"]),
+        score("photo", &["phoot"]),
+    ];
+    assert!(ranks.iter().all(Option::is_some));
+    assert!(ranks.is_sorted(), "{ranks:?}");
+}
+
+#[test]
+fn the_best_comes_first_and_equals_keep_their_order() {
+    let items = ["an image of cats", "Cats", "dogs", "cats", "Cast"];
+    let items: Vec<Searchable> = items.iter().map(|text| Searchable::new([*text])).collect();
+    assert_eq!(Query::new("cats").find(&items), [0, 1, 3, 4]);
+    assert_eq!(Query::new("  ").find(&items), [0, 1, 2, 3, 4]);
+}
+
+/// Slow, plain and right.
+fn edits_by_definition(a: &[char], b: &[char]) -> u32 {
+    let mut d = vec![vec![0u32; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            d[i][j] = if i == 0 || j == 0 {
+                (i + j) as u32
+            } else {
+                let swap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                (d[i - 1][j] + 1)
+                    .min(d[i][j - 1] + 1)
+                    .min(d[i - 1][j - 1] + u32::from(a[i - 1] != b[j - 1]))
+                    .min(if swap { d[i - 2][j - 2] + 1 } else { u32::MAX })
+            };
+        }
+    }
+    d[a.len()][b.len()]
+}
+
+proptest! {
+    #[test]
+    fn any_text_finds_itself_and_its_beginning(text in ".{0,80}") {
+        prop_assert!(score(&text, &[&text]).is_some());
+        let half: String = text.chars().take(text.chars().count() / 2).collect();
+        prop_assert!(score(&half, &[&text]).is_some());
+    }
+
+    #[test]
+    fn edits_are_counted_right(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
+        let (a, c): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+        let (whole, begun) = edits(&a, &b, 2);
+        let slow = edits_by_definition(&a, &c);
+        prop_assert_eq!(whole.min(3), slow.min(3));
+        let nearest = (0..=c.len()).map(|end| edits_by_definition(&a, &c[..end])).min().unwrap();
+        prop_assert_eq!(begun.min(3), nearest.min(3));
+    }
+
+    #[test]
+    fn one_edit_in_a_word_of_four_letters_is_forgiven(word in "[a-z]{4,12}", at in 0..12usize, c in "[a-z]") {
+        let at = at % word.len();
+        for typed in [
+            format!("{}{c}{}", &word[..at], &word[at..]),
+            format!("{}{c}{}", &word[..at], &word[at + 1..]),
+        ] {
+            prop_assert!(score(&typed, &[&word]).is_some(), "{} for {}", typed, word);
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_models_are_searched_within_a_frame() {
+    let nouns = [
+        "portrait",
+        "landscape",
+        "video",
+        "upscaler",
+        "voice",
+        "texture",
+        "anime",
+    ];
+    let items: Vec<Searchable> = (0..10_000usize)
+        .map(|n| {
+            let noun = nouns[n % nouns.len()];
+            let name = format!("Studio {noun} {n}");
+            let about = format!(
+                "Makes a {noun} from text in several styles, with control over light, lens, \
+                 aspect ratio and seed; number {n} of the series, tuned for detailed output"
+            );
+            Searchable::new([name.as_str(), "image-generation", noun, &about])
+        })
+        .collect();
+    for text in [
+        "portrait",
+        "stdio landscpae",
+        "detailed anime lens 77",
+        "zzzzzzzz",
+    ] {
+        let query = Query::new(text);
+        let times = (0..10).map(|_| {
+            let start = std::time::Instant::now();
+            assert!(query.find(&items).len() < items.len());
+            start.elapsed()
+        });
+        let best = times.min().unwrap();
+        println!("{text}: {best:?}");
+        // Without optimisation the time says nothing.
+        assert!(cfg!(debug_assertions) || best.as_millis() < 16);
+    }
+}

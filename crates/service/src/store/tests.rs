@@ -1,0 +1,131 @@
+use super::*;
+use serde_json::json;
+
+fn task(id: &str) -> Task {
+    let Value::Object(input) = json!({"prompt": "a", "seed": u64::MAX}) else {
+        unreachable!("an object is written above")
+    };
+    Task {
+        id: id.into(),
+        uid: "me".into(),
+        model: ModelId::new("image", "strata"),
+        input,
+        status: StatusWord::Queued,
+    }
+}
+
+#[test]
+fn tasks_come_back_as_they_were_after_the_database_was_closed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tasks.sqlite");
+    let store = Store::open(&path).unwrap();
+    for id in ["a", "b", "c"] {
+        store.insert(&task(id), None).unwrap();
+    }
+    store.set_processing("b").unwrap();
+    store.complete("a", &["a/0.png".into()]).unwrap();
+    drop(store);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.unfinished().unwrap(), ["b", "c"]);
+    let done = store.progress("a").unwrap().unwrap();
+    assert_eq!(done.status, StatusWord::Completed);
+    assert_eq!(done.output, ["a/0.png"]);
+    let order = store.order("a").unwrap().unwrap();
+    assert_eq!(order.model, ModelId::new("image", "strata"));
+    assert_eq!(order.input["seed"], json!(u64::MAX), "seeds stay exact");
+    assert_eq!(store.progress("d").unwrap(), None);
+}
+
+#[test]
+fn what_has_ended_does_not_change_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("t")).unwrap();
+    store.insert(&task("a"), None).unwrap();
+    store.fail("a", "no").unwrap();
+    store.set_processing("a").unwrap();
+    store.complete("a", &["a/0.png".into()]).unwrap();
+    let task = store.progress("a").unwrap().unwrap();
+    assert_eq!(
+        (task.status, task.error),
+        (StatusWord::Failed, Some("no".into()))
+    );
+}
+
+fn submission(key: &str) -> Submission {
+    let Value::Object(fields) = json!({"idempotency_key": key}) else {
+        unreachable!("an object is written above")
+    };
+    Submission {
+        account: "me".into(),
+        key: crate::idempotency::Key::of_fields(&fields)
+            .unwrap()
+            .unwrap(),
+        fingerprint: "f".into(),
+    }
+}
+
+#[test]
+fn a_key_is_forgotten_after_a_day() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let store = Store::open(&path).unwrap();
+    let (old, new) = (submission("old"), submission("new"));
+    assert_eq!(store.insert(&task("a"), Some(&old)).unwrap(), None);
+    assert_eq!(store.insert(&task("b"), Some(&new)).unwrap(), None);
+    let day = i64::from(TTL_SECONDS) * 1000;
+    let age = |ms: i64| {
+        store
+            .with(|connection| {
+                connection.execute(
+                    "UPDATE submission SET created_ms = ?1 WHERE key = 'old'",
+                    [now_ms() - ms],
+                )
+            })
+            .unwrap()
+    };
+    age(day - 60_000);
+    let answered = store.insert(&task("c"), Some(&old)).unwrap().unwrap();
+    assert_eq!(
+        (answered.id.as_str(), answered.status),
+        ("a", StatusWord::Queued)
+    );
+    assert_eq!(store.progress("c").unwrap(), None, "nothing was written");
+    age(day);
+    assert_eq!(store.answered(&old).unwrap(), None);
+    assert_eq!(
+        store.insert(&task("d"), Some(&submission("x"))).unwrap(),
+        None
+    );
+    let kept: i64 = store
+        .with(|c| c.query_row("SELECT count(*) FROM submission", [], |row| row.get(0)))
+        .unwrap();
+    assert_eq!(kept, 2, "it is deleted, too");
+    assert_eq!(store.insert(&task("e"), Some(&old)).unwrap(), None);
+}
+
+#[test]
+fn a_database_of_the_first_version_is_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(MIGRATIONS[0]).unwrap();
+    old.execute_batch(
+        r#"INSERT INTO task (id, uid, category, subcategory, input, status, created_ms)
+           VALUES ('a', 'me', 'image', 'strata', '{"prompt":"x"}', 'queued', 1);
+           PRAGMA user_version = 1;"#,
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.order("a").unwrap().unwrap().input["prompt"], "x");
+    assert_eq!(
+        store.insert(&task("b"), Some(&submission("k"))).unwrap(),
+        None
+    );
+    drop(store);
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch("PRAGMA user_version = 99")
+        .unwrap();
+    assert!(matches!(Store::open(&path), Err(StoreError::Newer(99))));
+}

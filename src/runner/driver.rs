@@ -1,0 +1,216 @@
+//! Drives the engine: carries out what it decides, brings back the answers, and comes back when it
+//! wants to decide again.
+
+use atelier_engine::{Call, CallKind, Command, Engine, Task};
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+
+use super::notifications::announce;
+use super::output_cache::{self, OutputCache};
+use super::records::Records;
+use super::status::Status;
+use super::tab_message::TabMessage;
+use super::tab_sync::TabSync;
+use super::task_store::TaskStore;
+use super::waits;
+use crate::boxed::spawn;
+use crate::browser::storage::Store;
+use crate::browser::{clock, http, lifecycle, random};
+use crate::session::Session;
+
+#[derive(Clone, Copy)]
+pub(super) struct Driver {
+    session: Session,
+    tasks: TaskStore,
+    tabs: TabSync,
+    status: Status,
+    records: Records,
+    cache: OutputCache,
+    state: StoredValue<State, LocalStorage>,
+}
+
+struct State {
+    engine: Engine,
+    timer: Option<Timeout>,
+}
+
+/// The records that one decision of the engine changes.
+#[derive(Default)]
+struct Saved {
+    tasks: Vec<Task>,
+    /// How many of them are shown.
+    shown: usize,
+}
+
+impl Saved {
+    /// What is not shown yet; it is taken for shown from then on.
+    fn unshown(&mut self) -> &[Task] {
+        let from = std::mem::replace(&mut self.shown, self.tasks.len());
+        &self.tasks[from..]
+    }
+}
+
+impl Driver {
+    pub fn new(
+        session: Session,
+        engine: Engine,
+        tasks: TaskStore,
+        tabs: TabSync,
+        status: Status,
+        records: Records,
+        cache: OutputCache,
+    ) -> Self {
+        Self {
+            session,
+            tasks,
+            tabs,
+            status,
+            records,
+            cache,
+            state: StoredValue::new_local(State {
+                engine,
+                timer: None,
+            }),
+        }
+    }
+
+    /// `None` once the app is gone.
+    pub fn look<T>(self, look: impl FnOnce(&Engine) -> T) -> Option<T> {
+        self.state.try_with_value(|state| look(&state.engine))
+    }
+
+    /// Tells the engine something that leaves it nothing to decide.
+    pub fn change_quietly<T>(self, act: impl FnOnce(&mut Engine) -> T) -> Option<T> {
+        self.state.try_update_value(|state| act(&mut state.engine))
+    }
+
+    /// Tells the engine something, and carries out what it decides then.
+    pub fn change(self, act: impl FnOnce(&mut Engine)) {
+        if self.change_quietly(act).is_some() {
+            self.pump();
+        }
+    }
+
+    /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
+    /// and may have written something newer meanwhile, such as a task's id.
+    pub fn merge_remote(self, tasks: Vec<Task>) {
+        let known = self.change_quietly(|engine| {
+            let merge = |task: Task| {
+                let key = task.key.clone();
+                engine.merge_remote(task, clock::now());
+                engine.task(&key).cloned()
+            };
+            tasks.into_iter().filter_map(merge).collect::<Vec<_>>()
+        });
+        self.tasks.show(&known.unwrap_or_default());
+    }
+
+    /// Carries out what the engine decides now.
+    pub fn pump(self) {
+        self.tabs.check();
+        let now = clock::now();
+        let decided = self.change_quietly(|engine| {
+            (
+                engine.step(now, &mut random::unit),
+                engine.next_wake(),
+                engine.block_reason(now),
+                engine.is_refused(),
+            )
+        });
+        let Some((commands, next_wake, block_reason, is_refused)) = decided else {
+            return;
+        };
+        self.carry_out(commands);
+        // A follower hears it from the leader.
+        if self.tabs.leads() && self.status.set_block_reason(block_reason) {
+            self.session.set_refused(is_refused);
+            self.status.tell();
+        }
+        self.state.update_value(|state| {
+            state.timer = next_wake.map(|at| {
+                // A timer of the browser is a signed 32-bit number; a later wake-up is looked at again.
+                let wait = at.saturating_sub(now).min(600_000) as u32;
+                Timeout::new(wait, move || self.pump())
+            });
+        });
+    }
+
+    fn carry_out(self, commands: Vec<Command>) {
+        let mut saved = Saved::default();
+        for command in commands {
+            if !matches!(command, Command::Save(_)) {
+                self.tasks.show(saved.unshown());
+            }
+            match command {
+                Command::Save(task) => saved.tasks.push(task),
+                Command::Delete(key) => {
+                    self.tasks.hide(&key);
+                    // With it go the copies of its outputs.
+                    let mut records = vec![(Store::Tasks, key.0.clone())];
+                    records.extend(output_cache::records(format!("{key}/")));
+                    self.cache.delete(records);
+                    self.tabs.tell(&TabMessage::Removed(key));
+                }
+                Command::Wait {
+                    address,
+                    until,
+                    since,
+                } => waits::keep(address, until, since),
+                Command::Call(call) => spawn(self.perform(call, self.tabs.generation())),
+                Command::Finished(key) => {
+                    let task = self.tasks.task(&key);
+                    if let Some(task) = task.filter(|_| self.session.settings_untracked().notify) {
+                        announce(&task.read_untracked());
+                    }
+                    self.cache.keep(format!("{key}/"));
+                }
+            }
+        }
+        self.tasks.show(saved.unshown());
+        let keys = saved.tasks.iter().map(|task| task.key.clone());
+        self.tabs.tell_tasks(keys);
+        if !saved.tasks.is_empty() {
+            // All in one go, so that a batch is there as a whole; a call that sends some of it writes
+            // those once more before it leaves.
+            let written = self.records.write(&saved.tasks);
+            spawn(async move {
+                // What is refused is written again once storage works.
+                let _ = written.await;
+            });
+        }
+    }
+
+    /// Makes a call that was decided in this generation of leading.
+    async fn perform(self, call: Call, generation: Option<u64>) {
+        if !call.write_first.is_empty() {
+            // Where it is refused, the engine knows now, and may want to ask before sending.
+            let _ = self.records.write(&call.write_first).await;
+            let leaves = self.change_quietly(|engine| engine.may_leave(call.id, clock::now()));
+            if leaves != Some(true) {
+                self.pump();
+                return;
+            }
+        }
+        // While the records were written another tab may have taken over, and may have sent what is
+        // in them; or they could not be written, and the person has to be asked.
+        self.tabs.check();
+        let leads = generation.is_some() && self.tabs.generation() == generation;
+        let asks = self.look(Engine::asks_before_sending) != Some(false);
+        // Settings may have changed while the records were written: what was meant for one service
+        // must not go to another, nor with another's token.
+        let is_meant = untrack(|| self.session.account()) == call.account;
+        let address = self.session.settings_untracked().address;
+        let credentials = untrack(|| self.session.credentials()).filter(|_| is_meant);
+        let may_send =
+            leads && (call.kind != CallKind::Generate || !asks) && lifecycle::is_online();
+        let (Some(credentials), true) = (credentials, may_send) else {
+            self.change(|engine| engine.not_sent(call.id, clock::now()));
+            return;
+        };
+        let key = call.idempotency_key.as_deref();
+        let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
+        self.change(|engine| {
+            engine.responded(call.id, answer, clock::now(), &mut random::unit);
+        });
+    }
+}

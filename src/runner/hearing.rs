@@ -1,0 +1,78 @@
+//! What a tab does on hearing another one.
+
+use atelier_contract::json;
+use atelier_engine::BatchAction;
+
+use super::parts::Parts;
+use super::tab_message::TabMessage;
+use crate::boxed::spawn;
+use crate::browser::clock;
+
+impl Parts {
+    pub fn hear(self, text: &str) {
+        if self.tabs.puts_off(text) {
+            return;
+        }
+        // A tab with another version may say what we do not know.
+        let Some(message) = json::read(text).and_then(TabMessage::from_value) else {
+            return;
+        };
+        let Some(leads) = self.tabs.try_leads() else {
+            return;
+        };
+        match message {
+            TabMessage::Task(task) if !leads => self.driver.merge_remote(vec![*task]),
+            // The last word of a tab that led before and is closed: it may have got the id that
+            // this one has found missing.
+            TabMessage::Task(task) if self.tasks.task(&task.key).is_some() => {
+                self.driver
+                    .change(|engine| engine.merge_remote(*task, clock::now()));
+            }
+            TabMessage::Submitted(tasks) if leads => {
+                self.tasks.show(&tasks);
+                self.driver.change(|engine| {
+                    for task in tasks {
+                        engine.insert_remote(task, clock::now());
+                    }
+                });
+            }
+            TabMessage::Removed(key) if !leads => {
+                self.tasks.hide(&key);
+                self.driver
+                    .change_quietly(|engine| engine.drop_remote(&key));
+            }
+            TabMessage::Act(key, action) if leads => {
+                self.driver
+                    .change(|engine| engine.act(&key, action, clock::now()));
+            }
+            TabMessage::ActOnBatch(batch, action) => {
+                if action == BatchAction::Stop {
+                    self.stopped.is_stopped_at(&batch, false);
+                }
+                if leads {
+                    self.driver
+                        .change(|engine| engine.act_on_batch(&batch, action, clock::now()));
+                }
+            }
+            TabMessage::Tick if leads => self.driver.pump(),
+            TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
+            TabMessage::StateWanted => self.status.tell(),
+            TabMessage::State(block_reason, storage_error) if !leads => {
+                self.status.hear(block_reason, storage_error);
+            }
+            TabMessage::CredentialsAccepted => {
+                self.driver
+                    .change(|engine| engine.credentials_changed(clock::now()));
+            }
+            TabMessage::SendUnkept => {
+                self.driver
+                    .change(|engine| engine.accept_unkept(clock::now()));
+            }
+            TabMessage::Shown(copy) if leads => self.cache.keep(copy),
+            TabMessage::Stored if !leads => spawn(self.recovery.merge_unknown()),
+            TabMessage::Favorite(output, is) if leads => self.set_favorite(&output, is),
+            TabMessage::Copies => self.cache.has_changed(),
+            _ => {}
+        }
+    }
+}

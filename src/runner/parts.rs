@@ -1,0 +1,135 @@
+//! What the runner is made of. Each part is a handle of its own, with private state; arrows point
+//! from later to earlier ones.
+
+use atelier_engine::output_cache::place;
+use atelier_engine::{Engine, Task};
+use leptos::prelude::*;
+
+use super::driver::Driver;
+use super::output_cache::OutputCache;
+use super::records::Records;
+use super::recovery::Recovery;
+use super::status::Status;
+use super::stopped::Stopped;
+use super::tab_message::TabMessage;
+use super::tab_sync::TabSync;
+use super::task_store::TaskStore;
+use super::waits;
+use crate::boxed::spawn;
+use crate::browser::clock;
+use crate::notices::Notices;
+use crate::session::Session;
+
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    session: Session,
+    pub tasks: TaskStore,
+    pub tabs: TabSync,
+    pub status: Status,
+    pub records: Records,
+    pub cache: OutputCache,
+    pub driver: Driver,
+    pub recovery: Recovery,
+    pub stopped: Stopped,
+}
+
+impl Parts {
+    pub fn new(session: Session, notices: Notices, engine: Engine) -> Self {
+        let tasks = TaskStore::new();
+        let tabs = TabSync::new(tasks);
+        let status = Status::new(tabs);
+        let records = Records::new(notices);
+        let cache = OutputCache::new(session, notices, tasks, tabs, records);
+        let driver = Driver::new(session, engine, tasks, tabs, status, records, cache);
+        Self {
+            session,
+            tasks,
+            tabs,
+            status,
+            records,
+            cache,
+            driver,
+            recovery: Recovery::new(tabs, status, records, cache, driver),
+            stopped: Stopped::new(tasks),
+        }
+    }
+
+    /// Shows what storage has, and asks to lead.
+    pub async fn open(self, is_open: RwSignal<bool>) {
+        self.recovery.open().await;
+        is_open.set(true);
+        self.tabs
+            .stand_for_leading(move |generation| match generation {
+                Some(generation) => spawn(self.lead(generation)),
+                None => self.follow(),
+            });
+    }
+
+    /// Another tab leads from now on.
+    fn follow(self) {
+        self.driver
+            .change_quietly(|engine| engine.set_leading(false, clock::now()));
+        self.tabs.tell(&TabMessage::StateWanted);
+    }
+
+    /// This tab leads from now on: what the last leader left is read afresh, because it may have
+    /// gone between a request and its answer.
+    async fn lead(self, generation: u64) {
+        let stored = self.records.read_all().await;
+        // The right to lead may have been lost meanwhile.
+        self.tabs.check();
+        let Some(put_off) = self.tabs.lead(generation) else {
+            return;
+        };
+        // Nothing can be read, the last leader could not write what it told, or it has gone before
+        // it wrote again what was cleared.
+        let is_unwritten = self.recovery.is_unwritten();
+        let is_incomplete = stored.is_err() || self.status.leader_cannot_write() || is_unwritten;
+        self.driver.change(|engine| {
+            let now = clock::now();
+            let mut tasks = stored.unwrap_or_default();
+            if is_incomplete {
+                // What this tab knows beside it is all there is.
+                let is_known = |task: &&Task| tasks.iter().all(|stored| stored.key != task.key);
+                let unstored: Vec<Task> = engine.tasks().filter(is_known).cloned().collect();
+                tasks.extend(unstored);
+            }
+            engine.load(tasks, now);
+            for wait in waits::kept() {
+                engine.wait(&wait.address, wait.until, wait.since, now);
+            }
+            if self.session.is_refused() {
+                engine.credentials_refused(now);
+            } else {
+                // Another tab may have found out that they are taken after all.
+                engine.credentials_changed(now);
+            }
+            engine.set_leading(true, now);
+        });
+        for text in put_off {
+            self.hear(&text);
+        }
+        self.status.lead();
+        if is_unwritten {
+            self.recovery.start();
+        }
+        self.cache.make_wanted();
+    }
+
+    /// See [`super::Runner::set_favorite`].
+    pub fn set_favorite(self, output: &str, is_favorite: bool) {
+        let Some((key, position)) = place(output) else {
+            return;
+        };
+        if !self.tabs.leads() {
+            let message = TabMessage::Favorite(output.to_owned(), is_favorite);
+            return self.tabs.tell(&message);
+        }
+        self.driver.change(|engine| {
+            engine.set_favorite(&key, position, is_favorite, clock::now());
+        });
+        if is_favorite {
+            self.cache.keep(output.to_owned());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! What views ask the runner for, each answered by the part that knows it.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use atelier_contract::ModelId;
+use atelier_engine::batch::Batch;
+use atelier_engine::output::OutputKind;
+use atelier_engine::output_cache::CachedOutput;
+use atelier_engine::{Action, BatchKey, BlockReason, Millis, Sending, Task, TaskKey, wait_reason};
+use leptos::prelude::*;
+use web_sys::Blob;
+
+use super::Runner;
+use super::parts::Parts;
+use super::tab_message::TabMessage;
+use crate::boxed::spawn;
+use crate::browser::storage::{Storage, StorageError};
+
+/// What holds calls back.
+impl Runner {
+    /// Why no calls are made at present; tracked.
+    pub fn block_reason(&self) -> Option<BlockReason> {
+        self.parts().status.block_reason().get()
+    }
+
+    /// Why a task has not been sent; tracked.
+    pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
+        let block_reason = self.parts().status.block_reason();
+        let block_reason = block_reason.read();
+        let sending = Sending {
+            account: &self.session.account(),
+            has_credentials: self.session.credentials().is_some(),
+            block_reason: block_reason.as_ref(),
+        };
+        wait_reason(task, sending, now)
+    }
+}
+
+/// Tasks and what is shown of them.
+impl Runner {
+    /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a
+    /// retry; tracked.
+    pub fn keys(&self) -> Arc<Vec<TaskKey>> {
+        self.parts().tasks.keys()
+    }
+
+    /// The tasks of a batch that are listed, in its order; tracked.
+    pub fn keys_of_batch(&self, batch: &BatchKey) -> Vec<TaskKey> {
+        self.parts().tasks.keys_of_batch(batch)
+    }
+
+    /// One task; the signal itself is not tracked.
+    pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
+        self.parts().tasks.task(key)
+    }
+
+    /// Waits for the service's word on a task's outputs, unless it came at this time or later.
+    pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
+        self.parts().tasks.refreshed(key, since).await
+    }
+
+    /// Looks at every task as it is now, in no particular order; not tracked.
+    pub fn with_tasks<T>(&self, look: impl FnOnce(&[&Task]) -> T) -> T {
+        self.parts().tasks.with_tasks(look)
+    }
+
+    /// Follows tasks that come, go or enter another phase.
+    pub fn track_phases(&self) {
+        self.parts().tasks.track_phases();
+    }
+
+    /// How many tasks are under way; tracked.
+    pub fn active_count(&self) -> usize {
+        self.parts().tasks.active_count()
+    }
+
+    /// How many tasks of a model are under way, those of batches aside; tracked.
+    pub fn active_of(&self, model: &ModelId) -> usize {
+        self.parts().tasks.active_of(model)
+    }
+
+    /// The newest outputs of a kind, without repeats; tracked.
+    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<String> {
+        self.parts().tasks.recent_outputs(kind, most)
+    }
+
+    /// The attempt that has taken the place of this one, or itself; tracked.
+    pub fn latest(&self, key: &TaskKey) -> TaskKey {
+        self.parts().tasks.latest(key)
+    }
+
+    /// What was removed and is not forgotten yet; tracked.
+    pub fn removed(&self) -> Vec<Task> {
+        self.parts().tasks.removed()
+    }
+
+    /// Stop was last pressed in this tab.
+    pub fn is_stopped_here(&self, batch: &BatchKey) -> bool {
+        self.parts().stopped.is_stopped_here(batch)
+    }
+
+    /// What was taken back and stands in no table yet, as far as this tab knows; not tracked.
+    pub fn taken_back(&self, batch: &Batch) -> Vec<Task> {
+        self.parts().stopped.taken_back(batch)
+    }
+
+    /// They stand in this tab's table, and must not be put there again.
+    pub fn hand_over(&self, tasks: &[Task]) {
+        self.parts().stopped.hand_over(tasks);
+    }
+
+    /// The table is stored, so that their records may go. Where it can't be, these stay, for the next
+    /// visit.
+    pub fn is_handed_over(&self, tasks: &[Task]) {
+        let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
+        self.act_on_all(&keys, Action::Delete);
+    }
+}
+
+/// What is kept.
+impl Runner {
+    /// What earlier visits left has been read, or can't be; tracked.
+    pub fn is_open(&self) -> bool {
+        self.is_open.get()
+    }
+
+    /// Whether storage was read: a task that is not known then is none.
+    pub fn has_read_tasks(&self) -> bool {
+        self.parts().recovery.has_read_tasks()
+    }
+
+    /// Where records are kept, once it is open; `None` for good where the browser refuses.
+    pub fn storage(&self) -> Option<Rc<Storage>> {
+        self.parts().records.storage()
+    }
+
+    /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
+    pub fn storage_error(&self) -> Option<StorageError> {
+        self.parts().status.storage_error()
+    }
+
+    /// Keeps a batch's record; the write begins at the call.
+    pub fn keep_batch(&self, key: &BatchKey, text: String) {
+        self.parts().records.keep_batch(key, text);
+    }
+
+    /// A batch's record as it is stored: should storage be cleared, it is written again.
+    pub fn know_batch(&self, key: &BatchKey, text: String) {
+        self.parts().records.know_batch(key, text);
+    }
+
+    /// Deletes a batch's record.
+    pub fn delete_batch(&self, key: &BatchKey) {
+        self.parts().records.delete_batch(key);
+    }
+
+    /// An output is before a person: its copy is not the next to go, and where there is none, one
+    /// is made. To be called once a visit. An empty name asks for nothing but that what is above
+    /// the limit goes.
+    pub fn shown(&self, output: String) {
+        let Parts { cache, tabs, .. } = self.parts();
+        tabs.tell(&TabMessage::Shown(output.clone()));
+        cache.keep(output);
+    }
+
+    /// An output is a favorite from now on, or no longer. A copy of a favorite is made whatever the
+    /// settings say, and makes way for no other.
+    pub fn set_favorite(&self, output: &str, is_favorite: bool) {
+        self.parts().set_favorite(output, is_favorite);
+    }
+
+    /// The copy of an output, by its name, if there is one.
+    pub async fn copy(&self, output: &str) -> Option<Blob> {
+        self.parts().cache.copy(output).await
+    }
+
+    /// What is known of all copies of outputs.
+    ///
+    /// # Errors
+    ///
+    /// Storage can't be read.
+    pub async fn copies(&self) -> Result<Vec<CachedOutput>, StorageError> {
+        self.parts().cache.all().await
+    }
+
+    /// Follows copies that come or go.
+    pub fn track_copies(&self) {
+        self.parts().cache.track();
+    }
+
+    /// All copies of outputs go but those of favorites.
+    pub fn delete_copies(&self) {
+        spawn(self.parts().cache.delete_all());
+    }
+}

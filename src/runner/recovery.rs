@@ -1,0 +1,176 @@
+//! Makes storage work again, as [`atelier_engine::recovery`] decides. While it does not, tasks are
+//! kept in memory alone, and the page says so.
+
+use atelier_engine::recovery;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use super::driver::Driver;
+use super::output_cache::OutputCache;
+use super::records::Records;
+use super::status::Status;
+use super::tab_message::TabMessage;
+use super::tab_sync::TabSync;
+use crate::boxed::spawn;
+use crate::browser::clock;
+use crate::browser::storage::StorageError;
+
+#[derive(Clone, Copy)]
+pub(super) struct Recovery {
+    tabs: TabSync,
+    status: Status,
+    records: Records,
+    cache: OutputCache,
+    driver: Driver,
+    decision: StoredValue<recovery::Recovery, LocalStorage>,
+}
+
+impl Recovery {
+    pub fn new(
+        tabs: TabSync,
+        status: Status,
+        records: Records,
+        cache: OutputCache,
+        driver: Driver,
+    ) -> Self {
+        let this = Self {
+            tabs,
+            status,
+            records,
+            cache,
+            driver,
+            decision: StoredValue::new_local(recovery::Recovery::default()),
+        };
+        records.on_failure(move |error| this.failed(error));
+        this
+    }
+
+    /// Opens storage for the first time and takes over what is in it.
+    pub async fn open(self) {
+        match self.connect().await {
+            Ok(()) => self.decision.update_value(recovery::Recovery::opened),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Whether storage was read: a task that is not known then is none.
+    pub fn has_read_tasks(self) -> bool {
+        self.decision.with_value(recovery::Recovery::has_worked)
+    }
+
+    /// See [`recovery::Recovery::is_unwritten`].
+    pub fn is_unwritten(self) -> bool {
+        self.decision.with_value(recovery::Recovery::is_unwritten)
+    }
+
+    async fn connect(self) -> Result<(), StorageError> {
+        self.records.open().await?;
+        self.merge_stored().await
+    }
+
+    /// Takes over what storage has.
+    async fn merge_stored(self) -> Result<(), StorageError> {
+        let stored = self.records.read_all().await?;
+        self.driver.merge_remote(stored);
+        self.cache.has_changed();
+        // A leader takes on what it has not known.
+        self.driver.change(|_| {});
+        Ok(())
+    }
+
+    /// Takes over the tasks that storage has and this tab has not heard of. Of all others it has heard
+    /// something newer.
+    pub async fn merge_unknown(self) {
+        // Where it can't be read now, it is once this tab's own storage works.
+        let mut stored = self.records.read_all().await.unwrap_or_default();
+        self.driver
+            .look(|engine| stored.retain(|task| engine.task(&task.key).is_none()));
+        self.driver.merge_remote(stored);
+    }
+
+    /// Something was not read or written. Says so until it is mended, and mends it.
+    fn failed(self, error: StorageError) {
+        let had_worked = self.decision.try_update_value(|decision| {
+            decision.failed(error.into());
+            decision.has_worked()
+        });
+        let Some(had_worked) = had_worked else {
+            return;
+        };
+        self.say(error);
+        self.driver
+            .change(|engine| engine.set_storage_works(false, had_worked, clock::now()));
+        self.start();
+    }
+
+    fn say(self, error: StorageError) {
+        if error == StorageError::Newer {
+            // The newer one can write what it leads; this one can't.
+            self.tabs.resign();
+        }
+        self.status.set_storage_error(Some(error));
+    }
+
+    /// Sees to it that storage works again, unless somebody does already.
+    pub fn start(self) {
+        let first = self
+            .decision
+            .try_update_value(recovery::Recovery::begin)
+            .flatten();
+        if let Some(wait_ms) = first {
+            spawn(self.recover(wait_ms));
+        }
+    }
+
+    async fn recover(self, mut wait_ms: u32) {
+        loop {
+            TimeoutFuture::new(wait_ms).await;
+            let tried = self.write_again().await;
+            if let Err(error) = tried {
+                if recovery::Failure::from(error).ends_connection() {
+                    self.records.close();
+                }
+                self.say(error);
+            }
+            let is_connected = self.records.storage().is_some();
+            let leads = self.tabs.leads();
+            let next = self
+                .decision
+                .try_update_value(|decision| decision.tried(tried.is_ok(), is_connected, leads));
+            match next.flatten() {
+                Some(next) => wait_ms = next,
+                None => break,
+            }
+        }
+        self.status.set_storage_error(None);
+        self.driver
+            .change(|engine| engine.set_storage_works(true, true, clock::now()));
+        if self.tabs.leads() {
+            self.tabs.tell(&TabMessage::Stored);
+        }
+    }
+
+    /// Reads what storage has, and writes everything that this tab answers for: the batches that it
+    /// knows and, if it leads, all tasks.
+    async fn write_again(self) -> Result<(), StorageError> {
+        if self.records.storage().is_none() {
+            self.connect().await?;
+        } else {
+            self.merge_stored().await?;
+        }
+        // Whoever leads by now has written something newer.
+        self.tabs.check();
+        let leads = self.tabs.leads();
+        let written = self.driver.look(|engine| {
+            let tasks = engine.tasks().filter(|_| leads);
+            self.records.write_all(tasks)
+        });
+        match written {
+            Some(written) => written.await?,
+            None => return Err(StorageError::Closed),
+        }
+        self.decision
+            .update_value(|decision| decision.written(leads));
+        Ok(())
+    }
+}
