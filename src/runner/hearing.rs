@@ -59,6 +59,8 @@ impl Parts {
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.status.hear(block_reason, storage_error);
+                // It may have begun to lead just now.
+                spawn(self.recovery.hand_over());
             }
             TabMessage::CredentialsAccepted => {
                 self.driver
@@ -69,7 +71,14 @@ impl Parts {
                     .change(|engine| engine.accept_unkept(clock::now()));
             }
             TabMessage::Shown(copy) if leads => self.cache.keep(copy),
-            TabMessage::Stored if !leads => spawn(self.recovery.merge_unknown()),
+            TabMessage::Stored if !leads => spawn(async move {
+                self.recovery.merge_unknown().await;
+                self.recovery.hand_over().await;
+            }),
+            TabMessage::Unstored(task) if leads && self.tasks.task(&task.key).is_none() => {
+                self.driver.merge_remote(vec![*task]);
+                self.driver.pump();
+            }
             TabMessage::Favorite(output, is) if leads => self.set_favorite(&output, is),
             TabMessage::Copies => self.cache.has_changed(),
             _ => {}

@@ -88,6 +88,29 @@ impl Recovery {
         self.driver.merge_remote(stored);
     }
 
+    /// Tells the leader of the tasks that this tab knows and that storage was cleared of: all who knew
+    /// them as well and could have written them again may have gone.
+    pub async fn hand_over(self) {
+        if !self.is_unwritten() || self.tabs.leads() {
+            return;
+        }
+        // Where it can't be read now, it is when this tab's own storage works.
+        let Ok(stored) = self.records.read_all().await else {
+            return;
+        };
+        let known = self
+            .driver
+            .look(|engine| engine.tasks().cloned().collect::<Vec<_>>());
+        let mut missing = known.unwrap_or_default();
+        missing.retain(|task| stored.iter().all(|stored| stored.key != task.key));
+        if missing.is_empty() {
+            self.decision.update_value(recovery::Recovery::found_whole);
+        }
+        for task in missing {
+            self.tabs.tell(&TabMessage::Unstored(Box::new(task)));
+        }
+    }
+
     /// Something was not read or written. Says so until it is mended, and mends it.
     fn failed(self, error: StorageError) {
         let had_worked = self.decision.try_update_value(|decision| {
@@ -147,6 +170,8 @@ impl Recovery {
             .change(|engine| engine.set_storage_works(true, true, clock::now()));
         if self.tabs.leads() {
             self.tabs.tell(&TabMessage::Stored);
+        } else {
+            self.hand_over().await;
         }
     }
 

@@ -39,6 +39,9 @@ pub enum TabMessage {
     Copies,
     /// The leader has written everything again: who was opened meanwhile has not read all of it.
     Stored,
+    /// A task that a follower knows and that storage was cleared of: a leader that was opened after that
+    /// has never heard of it.
+    Unstored(Box<Task>),
     /// An output, by its name, is a favorite of a person in a follower, or no longer.
     Favorite(String, bool),
 }
@@ -61,6 +64,7 @@ impl TabMessage {
         let (name, value) = Record::read(value)?.rest().into_iter().next()?;
         Some(match name.as_str() {
             "Task" => Self::Task(Box::new(Task::from_value(value)?)),
+            "Unstored" => Self::Unstored(Box::new(Task::from_value(value)?)),
             "Removed" => Self::Removed(TaskKey(json::text(value)?)),
             "Submitted" if value.is_array() => {
                 Self::Submitted(json::list(value, Task::from_value)?)
@@ -95,6 +99,7 @@ impl TabMessage {
     pub fn to_value(&self) -> Value {
         let (name, value) = match self {
             Self::Task(task) => ("Task", task.to_value()),
+            Self::Unstored(task) => ("Unstored", task.to_value()),
             Self::Removed(key) => ("Removed", key.0.as_str().into()),
             // Versions before batches know one alone.
             Self::Submitted(tasks) => match tasks.as_slice() {

@@ -65,6 +65,11 @@ impl Recovery {
         self.is_unwritten &= !leads;
     }
 
+    /// Storage was seen to have all that this tab knows: somebody has written it again.
+    pub fn found_whole(&mut self) {
+        self.is_unwritten = false;
+    }
+
     /// A try has ended, and this is how it stands now. How long to wait before the next one, in
     /// milliseconds; `None` when storage works again.
     pub fn tried(&mut self, works: bool, is_connected: bool, leads: bool) -> Option<u32> {
@@ -148,6 +153,14 @@ mod tests {
         assert!(recovery.tried(true, true, true).is_some());
         recovery.written(true);
         assert_eq!(recovery.tried(true, true, true), None);
+        assert!(!recovery.is_unwritten());
+    }
+
+    #[test]
+    fn a_follower_has_nothing_to_hand_over_once_all_of_it_is_stored_again() {
+        let mut recovery = opened();
+        recovery.failed(Failure::TakenAway);
+        recovery.found_whole();
         assert!(!recovery.is_unwritten());
     }
 

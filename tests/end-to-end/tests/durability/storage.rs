@@ -7,11 +7,13 @@ use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
+use serde_json::json;
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -180,6 +182,53 @@ async fn a_tab_that_was_opened_before_everything_was_written_again_shows_all_of_
             .find_for(&containing("article", "one"), TIMEOUT)
             .await?;
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against all tasks being lost where a tab leads that was opened after the site's data was cleared:
+/// the browser has then forgotten who waits for its lock, and gives it to the next one that asks. That one
+/// knew of nothing, and those who did waited for what it would say.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
+    let name = "what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::DevTools)?;
+        run_first(studio, BREAKABLE).await?;
+        let form = studio.open_model().await?;
+        let leader = browser.client.window().await?;
+        studio.generate(&form, "one").await?;
+        studio.generate(&form, "two").await?;
+        studio.accepted(2).await?;
+        let follower = studio.open_model_tab().await?;
+        browser.find(&containing("article", "one")).await?;
+
+        browser.switch_to(&leader).await?;
+        browser.run("window.broken = true", vec![]).await?;
+        let all = json!({ "origin": studio.proxy.address(), "storageTypes": "all" });
+        browser.devtools("Storage.clearDataForOrigin", all).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        let newcomer = studio.open_model_tab().await?;
+        browser.switch_to(&leader).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&newcomer).await?;
+        until("both tasks to be stored", TIMEOUT, async || {
+            let stored = browser.run(COUNT_STORED, vec![]).await?;
+            Ok(if stored == 2 {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("{stored} are"))
+            })
+        })
+        .await?;
+        browser.switch_to(&follower).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&newcomer).await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[("one", "Completed"), ("two", "Completed")])
+            .await
     })
     .await;
 }
