@@ -243,7 +243,7 @@ test_end_to_end() {
 }
 
 test_budget() {
-  check "size of the first view" node .dev/budget.mjs dist "$first_view_limit"
+  check "size of the first view" node .dev/budget.mjs dist "$first_cards_limit" "$first_view_limit"
 }
 
 # Once a run; the second phase that needs it has it.
