@@ -9,6 +9,7 @@ use crate::boxed::spawn;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::Contexts;
+use crate::view::model::suggest;
 
 const PROMPT: &str = "An alpine lake at dawn, teal and rose";
 
@@ -21,6 +22,8 @@ pub fn make(contexts: Contexts, model: Model) {
         ..
     } = contexts;
     let page = Route::Model(model.id.clone());
+    // To be changed a little, and sent again.
+    suggest(&model.id, PROMPT);
     navigation.go(&page.path());
     spawn(async move {
         let id = model.id.clone();

@@ -10,6 +10,8 @@ mod presets;
 mod recall;
 mod result;
 
+pub use draft::suggest;
+
 use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId};
 use leptos::prelude::*;

@@ -1,7 +1,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use atelier_contract::{Draft, ModelId, json};
+use atelier_contract::{Draft, Entry, ModelId, json};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 
@@ -19,7 +19,7 @@ thread_local! {
 /// What a person typed into a model's form, kept over reloads and visits to other pages: nothing
 /// typed is lost. Of several tabs, what was typed last.
 pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
-    let place = format!("atelier.draft.{model}");
+    let place = place(model);
     let draft = RwSignal::new(read(&place));
     let notices = contexts().notices;
     let mut first = true;
@@ -47,6 +47,20 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
     let leaving = StoredValue::new_local(Some(Rc::new(leaving)));
     on_cleanup(move || drop(leaving.try_update_value(Option::take)));
     draft
+}
+
+/// Puts a prompt into the form of a model's page before that is opened, unless a person has begun to fill it in.
+pub fn suggest(model: &ModelId, prompt: &str) {
+    let place = place(model);
+    if read(&place).is_empty() {
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text(prompt.to_owned()));
+        write(&place, &draft);
+    }
+}
+
+fn place(model: &ModelId) -> String {
+    format!("atelier.draft.{model}")
 }
 
 fn read(place: &str) -> Draft {

@@ -112,6 +112,10 @@ async fn one_press_makes_a_first_picture() {
         browser.press(&by("button", "Make a first picture")).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         browser.find(&starting("img", "Image: ")).await?;
+        // The next step is to change a word of it.
+        let script = "return document.querySelector('textarea').value";
+        let prompt = browser.run(script, vec![]).await?;
+        assert_eq!(prompt, "An alpine lake at dawn, teal and rose");
         browser.open(&address).await?;
         browser.find(&by("button", "Favorite: Strata")).await?;
         let welcomes = browser.find_all(&welcome).await?;
