@@ -14,6 +14,7 @@ pub mod location;
 pub mod notify;
 pub mod panic;
 pub mod random;
+pub mod sound;
 pub mod storage;
 pub mod style;
 pub mod tables;

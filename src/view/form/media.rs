@@ -1,6 +1,7 @@
 use crate::contexts::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::reuse;
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
@@ -14,11 +15,7 @@ use crate::view::parts::media::MediaView;
 pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
     let session = contexts().session;
     let runner = contexts().runner;
-    let kind = match media {
-        Media::Image => OutputKind::Image,
-        Media::Video => OutputKind::Video,
-        Media::Audio => OutputKind::Audio,
-    };
+    let kind = reuse::kind_of(media);
     let (input, leave) = (field.clone(), field.clone());
     let preview = {
         let field = field.clone();

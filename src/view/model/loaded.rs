@@ -1,14 +1,16 @@
-//! What comes into the form from elsewhere: the input of an earlier task or its seed alone, a preset; or
-//! its clearing. It is said what that has changed, and it can be taken back.
+//! What comes into the form from elsewhere: the input of an earlier task, its seed alone or an output of
+//! it, a preset; or its clearing. It is said what that has changed, and it can be taken back.
 
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
-use atelier_engine::{TaskKey, rerun, seed};
+use atelier_engine::route::Route;
+use atelier_engine::{TaskKey, TaskState, output_cache, rerun, seed};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo};
 use crate::contexts::contexts;
+use crate::runner::Runner;
 
 #[derive(Clone)]
 pub enum Loaded {
@@ -25,7 +27,7 @@ pub enum Loaded {
     },
 }
 
-/// Fills the form from the task or the seed that the address names. Used once: what is typed from
+/// Fills the form from the task, the seed or the output that the address names. Used once: what is typed from
 /// then on is not overwritten by a reload.
 pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     let (runner, navigation) = (contexts().runner, contexts().navigation);
@@ -33,6 +35,11 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     let put = move |now, differences| put(loaded, draft, now, differences);
     let known = memo(move || !runner.keys().is_empty());
     effect(move || {
+        // On the way to another model the address is that one's already, and this page still here.
+        let here = Route::Model(schema.model.clone());
+        if untrack(|| navigation.route()) != here {
+            return;
+        }
         if let Some(value) = navigation.query("seed") {
             if let Some(parameter) = seed::parameter(&schema) {
                 let mut now = draft.get_untracked();
@@ -40,6 +47,23 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
                 put(now, Vec::new());
             }
             navigation.set_query("seed", None);
+        }
+        let output = navigation.query("output").zip(navigation.query("into"));
+        if let Some((output, parameter)) = output {
+            known.track();
+            let is_open = runner.is_open();
+            match address_of(runner, &output) {
+                Some(address) => {
+                    let mut now = draft.get_untracked();
+                    now.set(parameter, Entry::Text(address));
+                    put(now, Vec::new());
+                }
+                // Storage may not have been read yet; then this runs once more.
+                None if !is_open => return,
+                None => loaded.set(Loaded::Missing),
+            }
+            navigation.set_query("output", None);
+            navigation.set_query("into", None);
         }
         let Some(from) = navigation.query("from") else {
             return;
@@ -63,6 +87,16 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         navigation.set_query("from", None);
     });
     loaded
+}
+
+/// The address of an output, by its name.
+fn address_of(runner: Runner, output: &str) -> Option<String> {
+    let (task, position) = output_cache::place(output)?;
+    let task = runner.task(&task)?.get_untracked();
+    match task.state {
+        TaskState::Ready { outputs, .. } => outputs.into_iter().nth(position),
+        _ => None,
+    }
 }
 
 /// Fills the form. `differences`: what the schema takes otherwise than the input asks for.

@@ -1,10 +1,12 @@
 use crate::contexts::contexts;
 use atelier_engine::output::{self, OutputKind, SafeUrl};
-use icondata_lu::{LuAudioLines, LuFileText, LuImageOff};
+use icondata_lu::{LuFileText, LuImageOff};
+use leptos::html::Audio;
 use leptos::prelude::*;
 use web_sys::HtmlMediaElement;
 
 use super::glyph::Glyph;
+use super::waveform;
 use crate::boxed::{dynamic, handler};
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
@@ -65,14 +67,7 @@ pub fn MediaView(
                         .into_any()
                 }
                 (OutputKind::Video, true) => still(&source, Box::new(on_error)),
-                (OutputKind::Audio, true) => {
-                    view! {
-                        <span class="media-stand-in">
-                            <Glyph icon=LuAudioLines />
-                        </span>
-                    }
-                        .into_any()
-                }
+                (OutputKind::Audio, true) => waveform::small(source),
                 (OutputKind::Video, false) => {
                     view! {
                         <video
@@ -90,19 +85,7 @@ pub fn MediaView(
                     }
                         .into_any()
                 }
-                (OutputKind::Audio, false) => {
-                    view! {
-                        <audio
-                            src=source
-                            aria-label=label
-                            crossorigin="anonymous"
-                            controls
-                            preload="metadata"
-                            on:error=handler(on_error)
-                        ></audio>
-                    }
-                        .into_any()
-                }
+                (OutputKind::Audio, false) => sound(source, label, Box::new(on_error)),
                 (OutputKind::Other, true) => text_thumbnail(&source),
                 (OutputKind::Other, false) => {
                     view! { <code class="unsafe-output">{source}</code> }.into_any()
@@ -140,6 +123,33 @@ fn still(source: &str, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView
             on:pointerleave=handler(pause)
             on:error=on_error
         ></video>
+    }
+    .into_any()
+}
+
+/// A sound, and above its player what it looks like.
+fn sound(source: String, label: String, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView {
+    let player = NodeRef::<Audio>::new();
+    let played = RwSignal::new(0.0);
+    let follow = move |_: web_sys::Event| {
+        let Some(player) = player.get_untracked() else {
+            return;
+        };
+        let share = player.current_time() / player.duration();
+        played.set(if share.is_finite() { share } else { 0.0 });
+    };
+    view! {
+        {waveform::large(source.clone(), player, played)}
+        <audio
+            node_ref=player
+            src=source
+            aria-label=label
+            crossorigin="anonymous"
+            controls
+            preload="metadata"
+            on:timeupdate=handler(follow)
+            on:error=on_error
+        ></audio>
     }
     .into_any()
 }

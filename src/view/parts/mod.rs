@@ -15,3 +15,4 @@ pub mod question;
 pub mod segment;
 pub mod ticker;
 pub mod viewport;
+pub mod waveform;

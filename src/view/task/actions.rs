@@ -1,19 +1,12 @@
 use crate::contexts::contexts;
 use atelier_engine::route::Route;
-use atelier_engine::{Action, Phase, Task, rerun, seed};
+use atelier_engine::{Action, Phase, Task};
 use leptos::prelude::*;
 
-use super::fresh;
-use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::browser::local::Place;
-use crate::browser::random;
-use crate::catalog::Load;
-use crate::view::parts::answer::Answer;
+use super::again::Again;
+use super::{fresh, vary};
+use crate::boxed::{dynamic, handler, memo, when};
 use crate::view::parts::held::Held;
-
-/// How many variations were made last, in this browser.
-const VARIATIONS: &str = "atelier.variations";
-const MAX_VARIATIONS: usize = 8;
 
 /// What a person may press.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -25,13 +18,12 @@ struct Offered {
 
 /// What can be done with a task in its present state.
 #[component]
-pub fn Actions(task: Task) -> impl IntoView {
-    let (runner, catalog) = (contexts().runner, contexts().catalog);
+pub fn Actions(task: Task, again: Again) -> impl IntoView {
+    let runner = contexts().runner;
     let Some(signal) = runner.task(&task.key) else {
         return ().into_any();
     };
     let key = StoredValue::new(task.key.clone());
-    let model = StoredValue::new(task.model.clone());
     let edit = format!(
         "{}?from={}",
         Route::Model(task.model.clone()).path(),
@@ -62,7 +54,7 @@ pub fn Actions(task: Task) -> impl IntoView {
         before.set_value(now);
         held.counts(what)
     };
-    let answer = Answer::default();
+    let answer = again.answer;
     let navigation = contexts().navigation;
     let act = move |action: Action| {
         let counts = press(action.label());
@@ -88,65 +80,14 @@ pub fn Actions(task: Task) -> impl IntoView {
         }
         answer.say("Sent again, in the place of this one.".into());
     };
-    let schema = move || model.with_value(|model| catalog.schema(model));
-    // The same inputs once more, each time with another seed.
-    let send = move |count: usize| {
-        let schema = match untrack(schema) {
-            Load::Loaded(schema) => schema,
-            Load::Loading => {
-                return answer
-                    .say("Not sent: the model's inputs are still loading. Press again.".into());
-            }
-            Load::Failed(_) => {
-                model.with_value(|model| catalog.load_schema(model));
-                return answer
-                    .say("Not sent: the model's inputs could not be loaded. Press again.".into());
-            }
-        };
-        let Some(task) = runner
-            .task(&key.get_value())
-            .map(|task| task.get_untracked())
-        else {
-            return;
-        };
-        let random: Vec<u64> = (0..count).map(|_| random::bits()).collect();
-        match rerun::again(task.input.values(), &schema, &random) {
-            Ok(inputs) => {
-                let has_seed = seed::parameter(&schema).is_some();
-                let sent = runner.submit_all(inputs, &task.model_name);
-                let Some(first) = sent.first() else {
-                    return;
-                };
-                let other = if has_seed { " with another seed" } else { "" };
-                let href = Route::Task(first.clone()).path();
-                match sent.len() {
-                    1 => answer.say_with(format!("Sent{other}."), "Show it", href),
-                    n => answer.say_with(format!("Sent {n}, each{other}."), "Show the first", href),
-                }
-            }
-            Err(differences) => {
-                let first = differences.into_iter().next();
-                let why = first.map_or_else(String::new, |difference| difference.message);
-                let href = format!("{}?from={}", Route::Model(task.model).path(), task.key.0);
-                answer.say_with(
-                    format!("Not sent: the model has changed. {why}"),
-                    "Edit it",
-                    href,
-                );
-            }
-        }
-    };
     let run_again = move |_| {
         if press("Run again") {
-            send(1);
+            again.send(1);
         }
     };
-    let can_vary = when(move || {
-        offered.read().again
-            && schema()
-                .loaded()
-                .is_some_and(|schema| seed::parameter(schema).is_some())
-    });
+    // Over an output that stands alone it is at hand already.
+    let can_vary =
+        when(move || offered.read().again && again.has_seed() && !again.has_one_output());
     view! {
         <footer class="row task-actions">
             <button
@@ -167,7 +108,7 @@ pub fn Actions(task: Task) -> impl IntoView {
             </button>
             {dynamic(move || {
                 if can_vary.get() {
-                    variations(move |count| if press("Vary") { send(count) })
+                    vary::vary(move |count| if press("Vary") { again.send(count) })
                 } else {
                     ().into_any()
                 }
@@ -192,46 +133,6 @@ pub fn Actions(task: Task) -> impl IntoView {
             })}
             {answer.view()}
         </footer>
-    }
-    .into_any()
-}
-
-/// `Vary`, and how many.
-fn variations(vary: impl Fn(usize) + 'static) -> AnyView {
-    let kept = Place::Browser.read(VARIATIONS);
-    let kept = kept.and_then(|kept| kept.parse().ok());
-    let count = RwSignal::new(kept.unwrap_or(4_usize).clamp(1, MAX_VARIATIONS));
-    let choose = move |event| {
-        if let Ok(chosen) = event_target_value(&event).parse() {
-            count.set(chosen);
-            Place::Browser.write(VARIATIONS, &chosen.to_string());
-        }
-    };
-    let options = (1..=MAX_VARIATIONS)
-        .map(|n| {
-            let is_chosen = when(move || count.get() == n);
-            view! {
-                <option value=n.to_string() prop:selected=is_chosen>
-                    {format!("× {n}")}
-                </option>
-            }
-            .into_any()
-        })
-        .collect_view();
-    view! {
-        <span class="vary">
-            <button
-                class="button"
-                type="button"
-                title=text(move || format!("The same inputs, with {} new seeds", count.get()))
-                on:click=handler(move |_| vary(count.get_untracked()))
-            >
-                "Vary"
-            </button>
-            <select aria-label="How many variations" on:change=handler(choose)>
-                {options}
-            </select>
-        </span>
     }
     .into_any()
 }

@@ -1,6 +1,7 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
+mod again;
 mod favorite;
 mod fresh;
 mod inputs;
@@ -8,8 +9,11 @@ mod large;
 pub mod output_recovery;
 mod output_view;
 mod outputs;
+mod over;
 mod state;
 mod thumbnail;
+mod use_in;
+mod vary;
 mod words;
 
 use crate::contexts::contexts;
@@ -65,6 +69,7 @@ pub fn TaskArticle(
         }
         .into_any()
     });
+    let again = again::Again::of(&first);
     let inputs = inputs::inputs(&first, !on_model_page);
     let seed = inputs::seed(&first);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
@@ -86,7 +91,7 @@ pub fn TaskArticle(
                 let task: Task = task.get_untracked();
                 match state.get() {
                     TaskState::Ready { outputs, .. } => {
-                        view! { <outputs::Outputs task outputs since /> }.into_any()
+                        view! { <outputs::Outputs task outputs again since /> }.into_any()
                     }
                     TaskState::Queued
                     | TaskState::Submitting
@@ -98,7 +103,7 @@ pub fn TaskArticle(
                 }
             })}
             {seed}
-            <actions::Actions task=first />
+            <actions::Actions task=first again />
             {inputs}
         </article>
     }

@@ -1,17 +1,14 @@
 use std::sync::Arc;
 
 use crate::boxed::{handler, text, when};
-use crate::contexts::contexts;
-use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
-use icondata_lu::{LuDownload, LuExternalLink};
 use leptos::prelude::*;
 
+use super::again::Again;
 use super::output_view::{OutputView, ShownOutput};
-use super::{favorite, large, output_recovery};
+use super::{large, over};
 use crate::view::parts::cached_output::address_of_copy;
-use crate::view::parts::copy_button::CopyButton;
-use crate::view::parts::glyph::Glyph;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
 const OUTPUTS_AT_ONCE: usize = 48;
@@ -21,6 +18,7 @@ const OUTPUTS_AT_ONCE: usize = 48;
 pub fn Outputs(
     task: Task,
     outputs: Vec<String>,
+    again: Again,
     /// See [`ShownOutput`].
     since: Millis,
 ) -> impl IntoView {
@@ -34,7 +32,7 @@ pub fn Outputs(
         let some = outputs.iter().enumerate().take(to).skip(from);
         some.map(|(at, url)| {
             let (task, url) = (task.clone(), url.clone());
-            view! { <Output task url n=at + 1 total since /> }.into_any()
+            view! { <Output task url n=at + 1 total again since /> }.into_any()
         })
         .collect_view()
     };
@@ -59,9 +57,14 @@ pub fn Outputs(
 }
 
 #[component]
-fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -> impl IntoView {
-    let contexts = contexts();
-    let address = contexts.session.settings_untracked().address;
+fn Output(
+    task: Arc<Task>,
+    url: String,
+    n: usize,
+    total: usize,
+    again: Again,
+    since: Millis,
+) -> impl IntoView {
     let kind = OutputKind::of(&url, &task.model.category);
     let what = match kind {
         OutputKind::Image => "Image",
@@ -78,68 +81,32 @@ fn Output(task: Arc<Task>, url: String, n: usize, total: usize, since: Millis) -
         "" => which.clone(),
         title => format!("{which}: {title}"),
     };
-    let safe = SafeUrl::media(&url, address.as_str());
-    let key = task.key.clone();
-    let open = safe.clone().filter(SafeUrl::is_link).map(|url| {
-        view! {
-            <a
-                class="button quiet"
-                href=url.as_str().to_owned()
-                target="_blank"
-                rel="noopener noreferrer"
-            >
-                <Glyph icon=LuExternalLink />
-                "Open"
-            </a>
-        }
-        .into_any()
-    });
     let shown = ShownOutput {
         copy: address_of_copy(),
         words: RwSignal::new(String::new()),
         position: n - 1,
-        url: url.clone(),
+        url,
         task,
         kind,
         since,
     };
     let copy = shown.copy;
-    let save = safe.map(|_| {
-        let shown = shown.clone();
-        let busy = RwSignal::new(false);
-        let save = move |_| {
-            let shown = shown.clone();
-            busy.set(true);
-            output_recovery::save(contexts, shown, busy);
-        };
-        view! {
-            <button class="button quiet" type="button" prop:disabled=busy on:click=handler(save)>
-                <Glyph icon=LuDownload />
-                "Download"
-            </button>
-        }
-    });
     let large = (kind == OutputKind::Image).then(|| large::enlarge(&shown, label.clone()));
-    let heart = favorite::output_heart(&key, n - 1);
-    let copied = url.clone();
+    let over = over::over(&shown, (total == 1).then_some(again));
+    // Alone it needs no number.
+    let caption = move || match (copy.read().is_empty(), total) {
+        (true, 1) => String::new(),
+        (true, _) => which.clone(),
+        (false, _) => format!("{which}. Shown from the copy kept in this browser."),
+    };
     view! {
         <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
             <figure>
                 <div class="picture">
                     <OutputView shown label />
-                    {large} {heart}
+                    {large} {over}
                 </div>
-                <figcaption>
-                    <span class="muted">
-                        {text(move || match copy.read().is_empty() {
-                            true => which.clone(),
-                            false => format!("{which}. Shown from the copy kept in this browser."),
-                        })}
-                    </span>
-                    <span class="row tight">
-                        {open} <CopyButton label="Copy URL" text=move || copied.clone() /> {save}
-                    </span>
-                </figcaption>
+                <figcaption class="muted">{text(caption)}</figcaption>
             </figure>
         </li>
     }

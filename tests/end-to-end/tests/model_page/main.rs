@@ -2,5 +2,6 @@
 
 mod again;
 mod presses;
+mod reuse;
 mod studio;
 mod typed;

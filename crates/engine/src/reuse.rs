@@ -1,0 +1,107 @@
+//! Where an output can go on as the input of a model.
+
+use atelier_contract::{Media, Model, ModelId, Schema};
+
+use crate::model_order;
+use crate::output::OutputKind;
+
+/// The schemas of as many models are looked at: a service may have ten thousand models, and which take
+/// an image only their schemas say.
+pub const LOOKED_AT: usize = 24;
+
+/// The models most likely to take an output of this kind: those whose category says so
+/// (`image-to-video`), then a person's favorites and those used last (see [`model_order::first`]).
+pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelId> {
+    let mut order = model_order::order(models, first);
+    order.sort_by_key(|at| !says_that_it_takes(&models[*at].id.category, kind));
+    let likeliest = order.into_iter().take(LOOKED_AT);
+    likeliest.map(|at| models[at].id.clone()).collect()
+}
+
+/// The parameters of a model that hold the address of such an output.
+pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
+    schema
+        .parameters()
+        .filter(|(parameter, _)| parameter.media().map(kind_of) == Some(kind))
+        .map(|(parameter, _)| parameter.name.clone())
+        .collect()
+}
+
+/// What a parameter of that medium takes.
+pub fn kind_of(media: Media) -> OutputKind {
+    match media {
+        Media::Image => OutputKind::Image,
+        Media::Video => OutputKind::Video,
+        Media::Audio => OutputKind::Audio,
+    }
+}
+
+/// `image-to-video` takes images.
+fn says_that_it_takes(category: &str, kind: OutputKind) -> bool {
+    let category = category.to_ascii_lowercase();
+    let taken = category.split_once("-to-").map(|(taken, _)| taken);
+    taken.is_some_and(|taken| OutputKind::of_category(taken) == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn model(category: &str, subcategory: &str) -> Model {
+        Model {
+            name: String::new(),
+            id: ModelId::new(category, subcategory),
+            description: String::new(),
+            documentation: String::new(),
+            preview: String::new(),
+            poster: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_category_that_says_so_comes_first_then_what_the_person_uses() {
+        let models = [
+            model("image", "a"),
+            model("image", "b"),
+            model("Image-to-Video", "c"),
+            model("video-to-audio", "d"),
+        ];
+        let found = candidates(&models, "image/b", OutputKind::Image);
+        let names: Vec<&str> = found.iter().map(|id| id.subcategory.as_str()).collect();
+        assert_eq!(names, ["c", "b", "a", "d"]);
+        let found = candidates(&models, "", OutputKind::Video);
+        assert_eq!(found[0].subcategory, "d");
+    }
+
+    /// Guards against thousands of calls at one press.
+    #[test]
+    fn of_many_models_few_are_looked_at() {
+        let models: Vec<Model> = (0..1000).map(|n| model("image", &n.to_string())).collect();
+        let found = candidates(&models, "image/900", OutputKind::Image);
+        assert_eq!(found.len(), LOOKED_AT);
+        assert_eq!(found[0].subcategory, "900");
+    }
+
+    #[test]
+    fn only_parameters_of_the_kind_take_it() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a", "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [
+                    {"name": "image_url", "type": "string"},
+                    {"name": "mask", "type": "string"},
+                    {"name": "audio_url", "type": "string"}
+                ]
+            }
+        }))
+        .unwrap();
+        assert_eq!(
+            parameters(&schema, OutputKind::Image),
+            ["image_url", "mask"]
+        );
+        assert_eq!(parameters(&schema, OutputKind::Audio), ["audio_url"]);
+        assert!(parameters(&schema, OutputKind::Video).is_empty());
+        assert!(parameters(&schema, OutputKind::Other).is_empty());
+    }
+}

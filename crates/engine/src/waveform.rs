@@ -1,0 +1,97 @@
+//! A sound as a picture: how loud it is from its beginning to its end.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+/// As many strokes make a picture, however long the sound is.
+pub const STROKES: usize = 96;
+
+/// The size of the drawing that [`path`] makes, in its own units.
+pub const WIDTH: usize = STROKES * 4;
+pub const HEIGHT: usize = 64;
+
+/// What is quieter than this share of the loudest is a dot, so that silence is seen, too.
+const LEAST: f32 = 0.03;
+
+/// The stretches of a sound, each to be measured by itself with [`loudness`]; together all of it.
+pub fn stretches(samples: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..STROKES).map(move |n| samples * n / STROKES..samples * (n + 1) / STROKES)
+}
+
+/// How far a stretch goes from silence. What is no number counts as silence.
+pub fn loudness(samples: &[f32]) -> f32 {
+    samples
+        .iter()
+        .fold(0.0, |most: f32, sample| most.max(sample.abs()))
+}
+
+/// The strokes, each as a share of the loudest.
+pub fn strokes(loudness: &[f32]) -> Vec<f32> {
+    let of = |loudness: f32| if loudness.is_finite() { loudness } else { 1.0 };
+    let most = loudness
+        .iter()
+        .fold(0.0, |most: f32, one| most.max(of(*one)));
+    let share = |one: &f32| if most > 0.0 { of(*one) / most } else { 0.0 };
+    loudness.iter().map(|one| share(one).max(LEAST)).collect()
+}
+
+/// An SVG path of upright strokes about the middle.
+pub fn path(strokes: &[f32]) -> String {
+    let mut path = String::new();
+    for (n, stroke) in strokes.iter().enumerate() {
+        let x = n * 4 + 2;
+        // A stroke's round ends stay inside.
+        let half = stroke * (HEIGHT as f32 / 2.0 - 2.0);
+        let middle = HEIGHT as f32 / 2.0;
+        let (from, to) = (middle - half, middle + half);
+        // Writing to a string can't fail.
+        let _ = write!(path, "M{x} {from:.1}V{to:.1}");
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_loudest_stretch_is_the_tallest_stroke() {
+        let loud = [0.1, -0.5, 0.2];
+        assert_eq!(loudness(&loud), 0.5);
+        assert_eq!(strokes(&[0.25, 0.5, 0.0]), [0.5, 1.0, LEAST]);
+        assert_eq!(path(&[1.0, 0.5]), "M2 2.0V62.0M6 17.0V47.0");
+    }
+
+    #[test]
+    fn silence_is_a_row_of_dots() {
+        assert_eq!(strokes(&[0.0, 0.0]), [LEAST, LEAST]);
+        assert_eq!(loudness(&[]), 0.0);
+    }
+
+    #[test]
+    fn what_is_no_number_does_no_harm() {
+        assert_eq!(loudness(&[f32::NAN, 0.5]), 0.5);
+        assert_eq!(strokes(&[f32::INFINITY, 0.5]), [1.0, 0.5]);
+    }
+
+    proptest! {
+        /// Guards against a sound that is cut short, or shorter than its picture is wide.
+        #[test]
+        fn the_stretches_are_the_whole_sound(samples in 0..10_000_000usize) {
+            let mut end = 0;
+            for stretch in stretches(samples) {
+                prop_assert_eq!(stretch.start, end);
+                end = stretch.end;
+            }
+            prop_assert_eq!(end, samples);
+        }
+
+        #[test]
+        fn strokes_stay_inside(loudness in prop::collection::vec(any::<f32>(), 0..STROKES)) {
+            for stroke in strokes(&loudness.iter().map(|one| one.abs()).collect::<Vec<_>>()) {
+                prop_assert!((LEAST..=1.0).contains(&stroke));
+            }
+        }
+    }
+}

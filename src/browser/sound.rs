@@ -1,0 +1,29 @@
+//! Sounds, decoded by the browser.
+
+use js_sys::ArrayBuffer;
+use wasm_bindgen::JsCast;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AudioBuffer, OfflineAudioContext};
+
+use super::http;
+
+/// Larger files are not fetched only to be drawn.
+const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// To see how loud a sound is, few samples do; an hour of these is 115 MB.
+const SAMPLE_RATE: f32 = 8_000.0;
+
+/// A sound, decoded. Nothing where it can't be fetched by this page, or is none.
+pub async fn decoded(url: &str) -> Option<AudioBuffer> {
+    let file = http::get_blob(url, MAX_BYTES).await.ok()?;
+    let bytes = JsFuture::from(file.array_buffer()).await.ok()?;
+    let decoder = OfflineAudioContext::new_with_number_of_channels_and_length_and_sample_rate(
+        1,
+        1,
+        SAMPLE_RATE,
+    )
+    .ok()?;
+    let bytes: ArrayBuffer = bytes.dyn_into().ok()?;
+    let sound = JsFuture::from(decoder.decode_audio_data(&bytes).ok()?);
+    sound.await.ok()?.dyn_into().ok()
+}

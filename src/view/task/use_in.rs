@@ -1,0 +1,111 @@
+//! An output as the input of another model.
+
+use atelier_contract::ModelId;
+use atelier_engine::output::OutputKind;
+use atelier_engine::reuse;
+use atelier_engine::route::{Route, with_query_value};
+use icondata_lu::LuForward;
+use leptos::prelude::*;
+
+use super::output_view::ShownOutput;
+use crate::boxed::{dynamic, handler, text};
+use crate::catalog::Load;
+use crate::contexts::contexts;
+use crate::model_order;
+use crate::view::parts::glyph::Glyph;
+
+/// The button, and the menu of the models that take such an output. They are looked for when it opens.
+pub fn use_in(shown: &ShownOutput) -> Option<AnyView> {
+    let kind = shown.kind;
+    if kind == OutputKind::Other {
+        return None;
+    }
+    let output = shown.task.key.output(shown.position);
+    let id = format!("use-{output}");
+    let is_open = RwSignal::new(false);
+    let toggled = move |event: web_sys::Event| {
+        let menu = event_target::<web_sys::Element>(&event);
+        is_open.set(menu.matches(":popover-open").unwrap_or_default());
+    };
+    let places = dynamic(move || match is_open.get() {
+        true => places(kind, &output),
+        false => ().into_any(),
+    });
+    Some(
+        view! {
+            <button class="button" type="button" title="Use in…" popovertarget=id.clone()>
+                <Glyph icon=LuForward />
+                <span class="word">"Use in…"</span>
+            </button>
+            <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
+                {places}
+            </div>
+        }
+        .into_any(),
+    )
+}
+
+fn places(kind: OutputKind, output: &str) -> AnyView {
+    let catalog = contexts().catalog;
+    let Load::Loaded(list) = catalog.models() else {
+        return view! { <p class="muted">"The list of models is not here yet."</p> }.into_any();
+    };
+    let candidates = reuse::candidates(&list.models, &model_order::first(), kind);
+    let is_part = list.models.len() > candidates.len();
+    let links = {
+        let (candidates, output) = (candidates.clone(), output.to_owned());
+        move || {
+            let links = candidates.iter().filter_map(|model| {
+                let schema = catalog.schema(model);
+                let parameters = reuse::parameters(schema.loaded()?, kind);
+                let links = parameters.iter().map(|name| link(model, name, &output));
+                Some(links.collect_view())
+            });
+            links.collect_view().into_any()
+        }
+    };
+    let said = move || {
+        let (mut found, mut awaited) = (false, false);
+        for model in &candidates {
+            match catalog.schema(model) {
+                Load::Loaded(schema) => found |= !reuse::parameters(&schema, kind).is_empty(),
+                Load::Loading => awaited = true,
+                Load::Failed(_) => {}
+            }
+        }
+        match (found, awaited, is_part) {
+            (_, true, _) => "Looking for models that take it…",
+            (false, _, false) => "No model takes it.",
+            (false, _, true) => "None of your models takes it. In another one, paste its URL.",
+            (true, _, true) => "In another model, paste its URL.",
+            (true, ..) => "",
+        }
+        .to_owned()
+    };
+    view! {
+        {dynamic(links)}
+        <p class="muted" role="status">
+            {text(said)}
+        </p>
+    }
+    .into_any()
+}
+
+/// To the form of a model, with the output in a parameter.
+fn link(model: &ModelId, parameter: &str, output: &str) -> AnyView {
+    let found = untrack(|| contexts().catalog.model(model));
+    let name = found.map_or_else(
+        || model.subcategory.clone(),
+        |model| model.display_name().to_owned(),
+    );
+    let page = Route::Model(model.clone()).path();
+    let query = with_query_value("", "output", Some(output));
+    let href = page + &with_query_value(&query, "into", Some(parameter));
+    view! {
+        <a class="button quiet" href=href>
+            {name}
+            <span class="muted">{parameter.to_owned()}</span>
+        </a>
+    }
+    .into_any()
+}

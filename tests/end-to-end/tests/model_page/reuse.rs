@@ -1,0 +1,40 @@
+//! An output goes on as the input of another model.
+
+use crate::studio::{TIMEOUT, play};
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::wait::{Seen, until};
+
+/// Guards against an output that can be used elsewhere only by whoever knows where, and against its
+/// address ending in the form that the person leaves.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
+    play(
+        "an_output_is_put_into_a_form",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            studio.type_prompt("glass").await?;
+            browser.press(&by("button", "Generate")).await?;
+            browser
+                .find_for(&by("button", "Run again"), TIMEOUT)
+                .await?;
+            browser.press(&by("button", "Use in…")).await?;
+            browser.press(&starting("link", "Repaint")).await?;
+            browser.find(&by("heading", "Repaint")).await?;
+            let field = starting("textbox", "image_url");
+            until("the output's address in the form", TIMEOUT, async || {
+                let value = browser.find(&field).await?.prop("value").await?;
+                Ok(match value.unwrap_or_default() {
+                    value if value.contains("/outputs/") => Seen::Yes(()),
+                    other => Seen::NotYet(other),
+                })
+            })
+            .await?;
+            browser
+                .find(&by("button", "Put back what stood here"))
+                .await?;
+            Ok(())
+        },
+    )
+    .await;
+}
