@@ -9,7 +9,7 @@ const files = (...paths) =>
     .split("\n")
     .filter(Boolean);
 
-const views = files("src/*.rs", "crates/engine/src/*.rs", "index.html").map((file) => readFileSync(file, "utf8")).join("\n");
+const views = files("src/*.rs", "crates/engine/src/*.rs", "index.html", "boot/*").map((file) => readFileSync(file, "utf8")).join("\n");
 const used = new Set(views.match(/[\w-]+/g));
 const unused = files("style/*.css").flatMap((file) => {
   const text = readFileSync(file, "utf8").replace(/\/\*[^]*?\*\//g, "").replace(/url\([^)]*\)/g, "");

@@ -215,3 +215,76 @@ async fn nothing_moves_after_the_first_paint() {
     })
     .await;
 }
+
+/// A phone with a finger instead of a pointer.
+async fn hold_a_phone(browser: &Browser, width: u32) -> Result<()> {
+    let screen = json!({ "width": width, "height": 640, "deviceScaleFactor": 2, "mobile": true });
+    let touch = json!({ "enabled": true, "maxTouchPoints": 5 });
+    browser
+        .devtools("Emulation.setDeviceMetricsOverride", screen)
+        .await?;
+    browser
+        .devtools("Emulation.setTouchEmulationEnabled", touch)
+        .await?;
+    Ok(())
+}
+
+/// What is wider than the screen.
+const WIDE: &str = "
+    const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    return wide > 0 ? [`${wide} px too wide`] : [];";
+
+/// What a finger can hardly press: of each control the stretch around its middle that leads to it, where that
+/// is under 44 px. A link within a sentence is as high as its line, the cells of a table are as dense as a
+/// table, and a picture is large enough.
+const SMALL: &str = "
+    const shown = (it) => it.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    const found = [];
+    for (const it of document.querySelectorAll('button, a[href], select, textarea, input, summary')) {
+        const isInText = getComputedStyle(it).display === 'inline' && !it.classList.contains('cover');
+        if (!shown(it) || it.disabled || it.closest('[inert], .sheet') || isInText) continue;
+        const target = it.matches('[type=radio], [type=checkbox], [type=file]') && it.labels[0] || it;
+        target.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+        const { left, top, width, height } = target.getBoundingClientRect();
+        if (width === 0 || height === 0 || (width > 120 && height > 120)) continue;
+        const [x, y] = [left + width / 2, top + height / 2];
+        const leads = (x, y) => {
+            const hit = document.elementFromPoint(x, y);
+            return !hit || target.contains(hit) || hit.contains(it) && hit.localName === 'label' || hit.control === it;
+        };
+        const reach = 21;
+        const missed = [[x - reach, y], [x + reach, y], [x, y - reach], [x, y + reach]]
+            .filter(([x, y]) => !leads(x, y)).map(([x, y]) => document.elementFromPoint(x, y).outerHTML.slice(0, 60));
+        if (missed.length) found.push(`${it.localName} “${it.getAttribute('aria-label') ?? it.textContent.trim().slice(0, 30)}” `
+            + `${width.toFixed(0)} × ${height.toFixed(0)}, beside it ${missed[0]}`);
+    }
+    return [...new Set(found)];";
+
+/// Guards against pages that are wider than a phone, and against targets that a finger misses.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_page_fits_a_phone_and_a_finger() {
+    drive("every_page_fits_a_phone_and_a_finger", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        browser.open(&address).await?;
+        browser.find(&by("region", "Welcome")).await?;
+        tour::make(browser, &address).await?;
+        let mut found = Vec::new();
+        for width in [320, 375] {
+            hold_a_phone(browser, width).await?;
+            for page in tour::pages(browser, &address).await? {
+                browser.open(&format!("{address}{page}")).await?;
+                browser.settled().await?;
+                for script in [WIDE, SMALL] {
+                    let lines = browser.run(script, vec![]).await?;
+                    let lines = lines.as_array().ok_or("nothing was looked at")?.clone();
+                    let lines = lines.iter().filter_map(Value::as_str);
+                    found.extend(lines.map(|line| format!("{page} at {width}: {line}")));
+                }
+            }
+        }
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        Ok(())
+    })
+    .await;
+}
