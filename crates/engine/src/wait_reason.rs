@@ -47,10 +47,14 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     if task.paused {
         return Some(format!("Its batch is paused. {unsent}"));
     }
-    if let Some(block_reason) = sending.block_reason {
-        return Some(format!("{} {unsent}", block_reason.user_message(now)));
-    }
-    Some(format!("Waiting to be sent. {unsent}"))
+    Some(match sending.block_reason {
+        // What goes on at the service is of no use to a task that is not there.
+        Some(BlockReason::Offline) => {
+            format!("You are offline: it is sent once the network is back. {unsent}")
+        }
+        Some(block_reason) => format!("{} {unsent}", block_reason.user_message(now)),
+        None => format!("Waiting to be sent. {unsent}"),
+    })
 }
 
 #[cfg(test)]
@@ -105,5 +109,24 @@ mod tests {
         let mut paused = task("http://x", "u");
         paused.paused = true;
         assert!(reason(&paused, true, None).contains("paused"));
+    }
+
+    /// Guards against words about running tasks beside one that was never sent.
+    #[test]
+    fn offline_it_says_when_this_one_is_sent() {
+        let account = Account {
+            address: String::new(),
+            uid: "me".into(),
+        };
+        let sending = Sending {
+            account: &account,
+            has_credentials: true,
+            block_reason: Some(&BlockReason::Offline),
+        };
+        let reason = wait_reason(&task("", "me"), sending, 0).unwrap();
+        assert_eq!(
+            reason,
+            "You are offline: it is sent once the network is back. Nothing has left this browser."
+        );
     }
 }
