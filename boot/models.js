@@ -5,6 +5,8 @@
   const early = window.atelierEarly;
   const MAX_CARDS = 24;
   const MAX_CATEGORIES = 24;
+  // A larger list is the program's alone.
+  const MAX_BYTES = 8_000_000;
 
   async function open() {
     if (document.readyState === "loading") {
@@ -19,14 +21,28 @@
     // What a query asks for, the program finds.
     if (!early || location.search) return;
     const response = await early.answer;
-    if (!response.ok) return;
-    const bytes = new Uint8Array(await response.clone().arrayBuffer());
+    if (!response.ok || !boot.isConnected) return;
+    const bytes = await whole(response.clone());
+    if (!bytes || !boot.isConnected) return;
     const list = drawn(JSON.parse(new TextDecoder().decode(bytes)));
     const page = boot.querySelector(".page");
-    if (!page || !boot.isConnected) return;
+    if (!page) return;
     page.replaceChildren(list);
     // So that the program can show the same in the frame in which it takes this away.
     early.body = bytes;
+  }
+
+  // The body of an answer, unless there is no end to it.
+  async function whole({ body }) {
+    const reader = body.getReader();
+    const parts = [];
+    for (let left = MAX_BYTES; left >= 0; ) {
+      const { done, value } = await reader.read();
+      if (done) return new Uint8Array(await new Blob(parts).arrayBuffer());
+      parts.push(value);
+      left -= value.length;
+    }
+    reader.cancel();
   }
 
   function drawn({ data: models, guest }) {

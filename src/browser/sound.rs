@@ -1,5 +1,7 @@
 //! Sounds, decoded by the browser.
 
+use futures::future::{Either, FutureExt, select};
+use gloo_timers::future::TimeoutFuture;
 use js_sys::ArrayBuffer;
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
@@ -7,15 +9,28 @@ use web_sys::{AudioBuffer, OfflineAudioContext};
 
 use super::http;
 
-/// Larger files are not fetched only to be drawn.
+/// Larger files are not fetched only to be drawn …
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
+
+/// … and of what is compressed, a few megabytes may be hours.
+const MAX_COMPRESSED_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// A drawing is not worth a longer wait.
+const TIMEOUT_MS: u32 = 30_000;
 
 /// To see how loud a sound is, few samples do; an hour of these is 115 MB.
 const SAMPLE_RATE: f32 = 8_000.0;
 
 /// A sound, decoded. Nothing where it can't be fetched by this page, or is none.
 pub async fn decoded(url: &str) -> Option<AudioBuffer> {
-    let file = http::get_blob(url, MAX_BYTES).await.ok()?;
+    let fetched = http::get_blob(url, MAX_BYTES).boxed_local();
+    let Either::Left((file, _)) = select(fetched, TimeoutFuture::new(TIMEOUT_MS)).await else {
+        return None;
+    };
+    let file = file.ok()?;
+    if !file.type_().contains("wav") && file.size() > MAX_COMPRESSED_BYTES {
+        return None;
+    }
     let bytes = JsFuture::from(file.array_buffer()).await.ok()?;
     let decoder = OfflineAudioContext::new_with_number_of_channels_and_length_and_sample_rate(
         1,

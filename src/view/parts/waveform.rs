@@ -12,7 +12,7 @@ use leptos::task::spawn_local_scoped_with_cancellation;
 use web_sys::Element;
 
 use super::glyph::Glyph;
-use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::browser::sound;
 
 /// The drawing of a sound; empty where there is none to be had.
@@ -32,9 +32,23 @@ fn drawing_of(url: &str) -> Drawing {
         if known.len() >= KNOWN {
             known.clear();
         }
-        let draw = || draw(url.to_owned()).boxed_local().shared();
-        known.entry(url.to_owned()).or_insert_with(draw).clone()
+        let begin = || {
+            let drawing = draw(url.to_owned()).boxed_local().shared();
+            spawn(finish(url.to_owned(), drawing.clone()));
+            drawing
+        };
+        known.entry(url.to_owned()).or_insert_with(begin).clone()
     })
+}
+
+/// Brings a drawing to its end though its view may go: a file that is left half read holds a connection, and
+/// the service's calls wait for one. What came to nothing is tried again by the next view.
+async fn finish(url: String, drawing: Drawing) {
+    let turn = TURN.with(Rc::clone);
+    let _turn = turn.lock().await;
+    if drawing.await.is_empty() {
+        DRAWINGS.with_borrow_mut(|known| drop(known.remove(&url)));
+    }
 }
 
 async fn draw(url: String) -> String {
