@@ -9,7 +9,11 @@ start() {
   local log=$1
   shift
   set -m
-  "$@" </dev/null >>"$log" 2>&1 &
+  # `-` is this output itself: opened by its name, a file would be written over from another place.
+  case $log in
+    -) "$@" </dev/null 2>&1 & ;;
+    *) "$@" </dev/null >>"$log" 2>&1 & ;;
+  esac
   started=$!
   set +m
   groups+=("$started")

@@ -230,7 +230,7 @@ test_end_to_end() {
     name="end-to-end tests, $engine" status=0
     heading "$name"
     log=${logs[at]}
-    start /dev/stdout tail -n +1 -f "$log"
+    start - tail -n +1 -f "$log"
     shown=$started
     wait "${pids[at]}" || status=$?
     stop "${pids[at]}"
