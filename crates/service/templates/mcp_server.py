@@ -114,6 +114,8 @@ async def call_tool(context, request):
         service = Service(pause=pause, model=model)
         return service.run(request.arguments or {}, timeout=_timeout(), on_status=words.append)
 
+    # Before the call is sent: a fast answer would otherwise be the first thing told.
+    await tell()
     try:
         urls = await in_background(work, tell)
     except GenerationError as error:
