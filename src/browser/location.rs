@@ -32,11 +32,14 @@ pub fn reload() {
     let _ = window().location().reload();
 }
 
-/// Goes to another address of the app, at its top.
+/// Goes to another address of the app; what is in sight stays there.
 pub fn push(path_and_query: &str) {
     if let Ok(history) = window().history() {
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(path_and_query));
     }
+}
+
+pub fn to_top() {
     window().scroll_to_with_x_and_y(0.0, 0.0);
 }
 
