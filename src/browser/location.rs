@@ -14,6 +14,16 @@ pub fn current() -> (String, String) {
     )
 }
 
+/// The present fragment, with its `#`, or nothing.
+pub fn fragment() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+/// Calls back when the fragment alone has changed, for as long as the listener is kept.
+pub fn on_fragment(callback: impl Fn() + 'static) -> EventListener {
+    EventListener::new(&window(), "hashchange", move |_| callback())
+}
+
 pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }

@@ -45,6 +45,7 @@ pub mod plural;
 pub mod preset;
 pub mod press;
 pub mod prompt_history;
+pub mod recipe;
 pub mod recovery;
 pub mod release;
 pub mod rerun;

@@ -4,13 +4,15 @@ use atelier_engine::{Action, duration};
 use icondata_lu::{LuColumns2, LuDownload, LuExternalLink, LuTrash2};
 use leptos::prelude::*;
 
-use crate::boxed::handler;
+use crate::boxed::{dynamic, handler};
 use crate::browser::clock;
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
+use crate::view::task::again::Again;
 use crate::view::task::output_view::ShownOutput;
-use crate::view::task::{favorite, inputs, output_recovery, use_in};
+use crate::view::task::{favorite, inputs, output_recovery, use_in, vary};
 
 /// How the output was made, and what can be done with it.
 pub fn panel(
@@ -58,6 +60,18 @@ pub fn panel(
             all.runner.act(&key, Action::Remove);
         }
     };
+    let again = Again::of(&task);
+    let held = Held::default();
+    let vary = dynamic(move || {
+        if !again.has_seed() {
+            return ().into_any();
+        }
+        vary::vary(move |count| {
+            if held.counts("Vary") {
+                again.send(count);
+            }
+        })
+    });
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
@@ -74,7 +88,7 @@ pub fn panel(
                 {format!(" · {}", facts(shown))}
             </p>
             <div class="row lightbox-actions">
-                {favorite::output_heart(&task.key, shown.position)} {save} {use_in}
+                {favorite::output_heart(&task.key, shown.position)} {vary} {save} {use_in}
                 <button class="button" type="button" on:click=handler(move |_| compare())>
                     <Glyph icon=LuColumns2 />
                     "Compare"
@@ -83,6 +97,7 @@ pub fn panel(
                     "Edit"
                 </a>
             </div>
+            {again.answer.view()}
             {inputs::seed(&task)} {inputs::inputs(&task, true)}
             <div class="row lightbox-actions">
                 {open} <CopyButton label="Copy URL" text=move || url.clone() />

@@ -1,7 +1,7 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
-mod again;
+pub mod again;
 pub mod favorite;
 mod fresh;
 pub mod inputs;
@@ -12,7 +12,7 @@ mod over;
 mod state;
 mod thumbnail;
 pub mod use_in;
-mod vary;
+pub mod vary;
 mod words;
 
 use crate::contexts::contexts;
