@@ -109,22 +109,26 @@ pub fn Lightbox() -> impl IntoView {
         let other = untrack(|| neighbor(1).or_else(|| neighbor(-1)));
         comparison::open(navigation, this.into_iter().chain(other).collect());
     };
+    let known = known(shown);
     let output = dynamic(move || {
-        match shown.get() {
-        Some(name) => match shown_output(&name) {
+        known.track();
+        let Some(name) = shown.get() else {
+            return ().into_any();
+        };
+        match shown_output(&name) {
             Some(shown) => {
                 let panel = panel::panel(&shown, compare, close);
                 view! { {stage::stage(&shown, go)} {panel} }.into_any()
             }
+            // Storage may not have been read yet; then this runs once more.
+            None if !known.read().is_open => ().into_any(),
             None => view! {
                 <p class="lightbox-unknown">
                     "This browser knows no output at this address. Outputs are listed in the browser that submitted their tasks."
                 </p>
             }
             .into_any(),
-        },
-        None => ().into_any(),
-    }
+        }
     });
     view! {
         <dialog
@@ -154,6 +158,32 @@ pub fn Lightbox() -> impl IntoView {
             <div class="lightbox-body">{output}</div>
         </dialog>
     }
+}
+
+/// What is known of the tasks of some outputs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Known {
+    /// Storage was read.
+    is_open: bool,
+    /// Of each output, whether its task is there.
+    tasks: Vec<bool>,
+}
+
+/// Follows the tasks of outputs, named with a comma between: none other's changes are heard of.
+fn known(names: Memo<Option<String>>) -> Memo<Known> {
+    let runner = contexts().runner;
+    memo(move || {
+        let names = names.get().unwrap_or_default();
+        let keys = runner.keys();
+        let is_there = |name: &str| {
+            let (key, _) = name.rsplit_once('/').unwrap_or_default();
+            keys.iter().any(|known| known.0 == key)
+        };
+        Known {
+            is_open: runner.is_open(),
+            tasks: names.split(',').map(is_there).collect(),
+        }
+    })
 }
 
 /// An output by its name; none that this browser does not know.

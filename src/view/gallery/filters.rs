@@ -2,7 +2,7 @@ use atelier_contract::ModelId;
 use atelier_engine::gallery::{GalleryFilter, Scope};
 use atelier_engine::output::OutputKind;
 use atelier_engine::search::Query;
-use icondata_lu::LuSearch;
+use icondata_lu::{LuSearch, LuSlidersHorizontal};
 use leptos::prelude::*;
 
 use super::grid;
@@ -44,8 +44,9 @@ pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
             grid::keep_size(rem);
         }
     };
+    let is_shown = RwSignal::new(false);
     view! {
-        <div class="filters">
+        <div class="filters gallery-filters" class:shown=is_shown>
             <div class="search">
                 <Glyph icon=LuSearch />
                 <input
@@ -58,6 +59,15 @@ pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
                     on:input=handler(search)
                 />
             </div>
+            <button
+                class="button gallery-filters-button"
+                type="button"
+                aria-expanded=text(move || is_shown.get().to_string())
+                on:click=handler(move |_| is_shown.update(|is_shown| *is_shown = !*is_shown))
+            >
+                <Glyph icon=LuSlidersHorizontal />
+                "Filters"
+            </button>
             <div class="gallery-narrowing">
                 <fieldset class="chips">
                     <legend class="visually-hidden">"Kind"</legend>

@@ -14,10 +14,10 @@ use crate::boxed::{handler, memo, text};
 use crate::browser::clock;
 use crate::browser::local;
 use crate::view::parts::list::{Item, list};
-use crate::view::parts::viewport::viewport;
+use crate::view::parts::viewport::{Viewport, viewport};
 
 /// How high the rows may be asked to be, in `rem`.
-pub const SIZES: RangeInclusive<f64> = 6.0..=28.0;
+pub const SIZES: RangeInclusive<f64> = 8.0..=28.0;
 
 /// In `localStorage`: the height that was chosen last, in `rem`.
 const SIZE_KEY: &str = "atelier.gallery.size";
@@ -75,7 +75,9 @@ pub fn Grid(
         let (layout, seen) = (layout.read(), seen.get());
         // Nothing is laid out before the width is known.
         let window = match seen.width > 0.0 {
-            true => layout.stack.window(seen.from, seen.to),
+            true => layout
+                .stack
+                .window(seen.from + trimmed(seen), seen.to - trimmed(seen)),
             false => 0..0,
         };
         let rows =
@@ -138,6 +140,16 @@ pub fn Grid(
             </ul>
         </div>
     }
+}
+
+/// Half a screenful beyond each end is room enough for pictures: there are many elements to one.
+fn trimmed(seen: Viewport) -> f64 {
+    let screen = window()
+        .inner_height()
+        .ok()
+        .and_then(|height| height.as_f64());
+    let beyond = seen.to - seen.from - screen.unwrap_or(0.0);
+    (beyond / 4.0).max(0.0)
 }
 
 /// Of each output a number for its day, and its shape.

@@ -6,7 +6,7 @@ use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use super::shown_output;
+use super::{known, shown_output};
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
@@ -34,7 +34,9 @@ pub fn Comparison() -> impl IntoView {
     let share = RwSignal::new(50.0);
     dialogs::follow(dialog, when(move || names.read().is_some()));
     let close = move || navigation.set_query(COMPARED, None);
+    let known = known(names);
     let outputs = derived(move || {
+        known.track();
         let names = names.get().unwrap_or_default();
         let outputs = names.split(',').take(MOST).filter_map(shown_output);
         outputs.collect::<Vec<ShownOutput>>()
@@ -42,6 +44,9 @@ pub fn Comparison() -> impl IntoView {
     let count = memo(move || names.get().unwrap_or_default().split(',').count().min(MOST));
     let body = dynamic(move || {
         let outputs = outputs.get();
+        if names.read().is_none() || (outputs.len() < 2 && !known.read().is_open) {
+            return ().into_any();
+        }
         if outputs.len() < 2 {
             return view! { <p class="lightbox-unknown">"There is nothing to compare with here."</p> }
                 .into_any();
