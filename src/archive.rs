@@ -4,15 +4,13 @@
 //! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
 //! disk where they are large.
 
-use std::pin::Pin;
-
 use atelier_engine::archive::Archive;
 use atelier_engine::batch::Batch;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
 use crc::{CRC_32_ISO_HDLC, Crc};
-use futures::stream::{self, Stream, StreamExt};
+use futures::stream::{self, LocalBoxStream, StreamExt};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
@@ -171,7 +169,7 @@ fn fetch_all(
     runner: Runner,
     wanted: Vec<Wanted>,
     address: &str,
-) -> Pin<Box<dyn Stream<Item = (Wanted, Result<Blob, String>)> + '_>> {
+) -> LocalBoxStream<'_, (Wanted, Result<Blob, String>)> {
     let fetched = stream::iter(wanted).map(move |wanted| async move {
         let fetched = match fetch(&wanted.url, address).await {
             Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
@@ -179,7 +177,7 @@ fn fetch_all(
         };
         (wanted, fetched)
     });
-    Box::pin(fetched.buffered(CONCURRENCY))
+    fetched.buffered(CONCURRENCY).boxed_local()
 }
 
 async fn fetch(url: &str, address: &str) -> Result<Blob, String> {

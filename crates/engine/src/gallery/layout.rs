@@ -60,30 +60,33 @@ fn justified(
     let width = measure.width.max(1.0);
     let mut from = range.start;
     std::iter::from_fn(move || {
-        let mut ratios = 0.0;
-        for at in from..range.end {
-            ratios += shape(items[at].1);
-            let room = room(width, at + 1 - from, measure.gap);
-            let is_full = ratios * measure.row >= room;
-            if !is_full && at + 1 < range.end {
-                continue;
-            }
-            let height = match is_full {
-                true => room / ratios,
-                false => measure.row,
-            };
-            let row = ItemRow {
-                items: from..at + 1,
-                height,
-                widths: items[from..=at]
-                    .iter()
-                    .map(|(_, ratio)| (shape(*ratio) * height).min(width))
-                    .collect(),
-            };
-            from = at + 1;
-            return Some(row);
+        if from == range.end {
+            return None;
         }
-        None
+        let mut ratios = 0.0;
+        let mut end = from;
+        let (room, is_full) = loop {
+            ratios += shape(items[end].1);
+            end += 1;
+            let room = room(width, end - from, measure.gap);
+            let is_full = ratios * measure.row >= room;
+            if is_full || end == range.end {
+                break (room, is_full);
+            }
+        };
+        let height = match is_full {
+            true => room / ratios,
+            false => measure.row,
+        };
+        let items = &items[from..end];
+        let width = |(_, ratio): &(i64, f64)| (shape(*ratio) * height).min(width);
+        let row = ItemRow {
+            items: from..end,
+            height,
+            widths: items.iter().map(width).collect(),
+        };
+        from = end;
+        Some(row)
     })
 }
 
@@ -141,11 +144,11 @@ fn room(width: f64, items: usize, gap: f64) -> f64 {
 }
 
 fn shape(ratio: f64) -> f64 {
-    if ratio.is_finite() {
-        ratio.max(NARROWEST).min(WIDEST)
-    } else {
-        1.0
+    if !ratio.is_finite() {
+        return 1.0;
     }
+    let ratio = ratio.max(NARROWEST);
+    ratio.min(WIDEST)
 }
 
 #[cfg(test)]
