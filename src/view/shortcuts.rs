@@ -11,7 +11,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
 use super::dialogs;
-use crate::boxed::{handler, when};
+use crate::boxed::{dynamic, handler, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
@@ -131,26 +131,11 @@ pub fn is_open(navigation: Navigation, dialog: &'static str) -> Signal<bool> {
 pub fn Shortcuts() -> impl IntoView {
     let navigation = contexts().navigation;
     let dialog = NodeRef::<Dialog>::new();
-    dialogs::follow(dialog, is_open(navigation, SHORTCUTS));
-    let groups = KEYS.iter().map(|(place, keys)| {
-        let rows = keys.iter().map(|(key, does)| {
-            view! {
-                <div>
-                    <dt>
-                        <kbd>{*key}</kbd>
-                    </dt>
-                    <dd>{*does}</dd>
-                </div>
-            }
-            .into_any()
-        });
-        view! {
-            <section>
-                <h3>{*place}</h3>
-                <dl>{rows.collect_view()}</dl>
-            </section>
-        }
-        .into_any()
+    let is_open = is_open(navigation, SHORTCUTS);
+    dialogs::follow(dialog, is_open);
+    let groups = dynamic(move || match is_open.get() {
+        true => groups(),
+        false => ().into_any(),
     });
     view! {
         <dialog
@@ -171,7 +156,31 @@ pub fn Shortcuts() -> impl IntoView {
                     <Glyph icon=LuX />
                 </button>
             </header>
-            {groups.collect_view()}
+            {groups}
         </dialog>
     }
+}
+
+fn groups() -> AnyView {
+    let groups = KEYS.iter().map(|(place, keys)| {
+        let rows = keys.iter().map(|(key, does)| {
+            view! {
+                <div>
+                    <dt>
+                        <kbd>{*key}</kbd>
+                    </dt>
+                    <dd>{*does}</dd>
+                </div>
+            }
+            .into_any()
+        });
+        view! {
+            <section>
+                <h3>{*place}</h3>
+                <dl>{rows.collect_view()}</dl>
+            </section>
+        }
+        .into_any()
+    });
+    groups.collect_view().into_any()
 }

@@ -98,10 +98,13 @@ impl Studio<'_> {
         Ok(focused.send_keys(keys).await?)
     }
 
+    /// Shows the first output of this name large.
     async fn press_tile(&self, name: &str) -> Result<()> {
         let list = self.browser.find(&by("list", "Outputs")).await?;
-        let tile = by("button", name).within(&list);
-        self.browser.press(&tile).await
+        let tiles = by("button", name).within(&list);
+        let tiles = self.browser.find_all(&tiles).await?;
+        let tile = tiles.first().ok_or("there is no such tile")?;
+        Ok(tile.click().await?)
     }
 }
 
@@ -139,11 +142,7 @@ async fn outputs_are_found_and_looked_at_one_after_the_other() {
         // Large, and on by keys and buttons.
         studio.open("/gallery").await?;
         studio.sees_outputs(8).await?;
-        let list = browser.find(&by("list", "Outputs")).await?;
-        let tiles = browser
-            .find_all(&by("button", "Image: rose harbour 2").within(&list))
-            .await?;
-        tiles[0].click().await?;
+        studio.press_tile("Image: rose harbour 2").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
         studio.is_at("lightbox=made-00002/0").await?;
         browser.see_text("3 of 8", TIMEOUT).await?;
