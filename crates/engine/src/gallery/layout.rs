@@ -157,11 +157,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn items_of(rows: &[Row]) -> Vec<&ItemRow> {
-        let items = |row| match row {
-            &Row::Items(ref items) => Some(items),
+        let items = rows.iter().filter_map(|row| match row {
+            Row::Items(items) => Some(items),
             Row::Day(_) => None,
-        };
-        rows.iter().filter_map(items).collect()
+        });
+        items.collect()
     }
 
     #[test]
