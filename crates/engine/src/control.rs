@@ -153,6 +153,18 @@ pub fn bounds(parameter: &Parameter) -> String {
     }
 }
 
+/// The keys that send a form, as they are called on a platform (`MacIntel`, `Linux x86_64`).
+pub fn send_keys(platform: &str) -> &'static str {
+    let has_command = ["Mac", "iPhone", "iPad"]
+        .iter()
+        .any(|it| platform.starts_with(it));
+    if has_command {
+        "⌘ Enter"
+    } else {
+        "Ctrl Enter"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,7 +20,7 @@ use leptos::prelude::*;
 
 pub use field::Field;
 
-use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
 use crate::view::parts::list::{Item, list};
@@ -165,8 +165,18 @@ pub fn ProblemSummary(
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
+    // A single one stands at its field alone.
+    let is_shown = {
+        let schema = schema.clone();
+        memo(move || match problems.read().as_slice() {
+            [] => false,
+            [only] => schema.parameter(&only.parameter).is_none(),
+            _ => true,
+        })
+    };
     effect(move || {
-        if !problems.read().is_empty()
+        problems.track();
+        if is_shown.get()
             && let Some(element) = element.get()
         {
             let _ = element.focus();
@@ -203,7 +213,7 @@ pub fn ProblemSummary(
             role="alert"
             tabindex="-1"
             node_ref=element
-            hidden=when(move || problems.read().is_empty())
+            hidden=when(move || !is_shown.get())
         >
             <p>
                 <strong>"Not sent yet. "</strong>

@@ -27,6 +27,15 @@ pub enum Loaded {
     },
 }
 
+impl Loaded {
+    /// The seed of the task's own result is not in the form.
+    fn draws_seed(&mut self) {
+        if let Self::Input { said, .. } = self {
+            said.push_str(" The seed is drawn anew.");
+        }
+    }
+}
+
 /// Fills the form from the task, the seed or the output that the address names. Used once: what is typed from
 /// then on is not overwritten by a reload.
 pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
@@ -73,12 +82,15 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         match runner.task(&TaskKey(from)) {
             Some(task) => {
                 let task = task.get_untracked();
-                let rerun = rerun::rerun(task.input.values(), &schema);
+                let rerun = rerun::edit(&task, &schema);
                 let differences = rerun.differences.into_iter();
                 put(
                     rerun.draft,
                     differences.map(|difference| difference.message).collect(),
                 );
+                if rerun.draws_seed {
+                    loaded.update(Loaded::draws_seed);
+                }
             }
             // Storage may not have been read yet; then this runs once more.
             None if !is_open => return,

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use atelier_contract::json::{self, Record};
-use atelier_contract::{Draft, Entry, Input, Problem, Schema};
+use atelier_contract::{Draft, Entry, Problem, Schema};
 use serde_json::Value;
 
 use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
-use crate::{BatchKey, BatchPlace, seed};
+use crate::seed::{self, Seeded};
+use crate::{BatchKey, BatchPlace};
 
 pub use writer::Writer;
 
@@ -321,7 +322,7 @@ impl Table {
         schema: &Schema,
         send_defaults: bool,
         random: &mut dyn FnMut() -> u64,
-    ) -> (Vec<Input>, Option<GridLabels>) {
+    ) -> (Vec<Seeded>, Option<GridLabels>) {
         let mut inputs = Vec::new();
         let mut sent = Vec::new();
         let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
@@ -333,7 +334,10 @@ impl Table {
                         batch: batch.clone(),
                         index: inputs.len(),
                     });
-                    inputs.push(input);
+                    inputs.push(Seeded {
+                        input,
+                        is_chosen: seed::entry(&row.draft, schema).is_some(),
+                    });
                     sent.push(at);
                 }
                 Err(problems) => row.problems = problems,

@@ -55,7 +55,7 @@ fn a_row_is_checked_as_it_changes() {
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
 }
 
-fn send(table: &mut Table, batch: &str) -> (Vec<Input>, Option<GridLabels>) {
+fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {
     table.send_good(&BatchKey(batch.into()), &schema(), false, &mut || u64::MAX)
 }
 
@@ -68,7 +68,10 @@ fn only_good_rows_are_sent_and_all_stay() {
         .unwrap();
     let (inputs, grid) = send(&mut table, "b");
     assert_eq!(
-        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
         ["a", "c"]
     );
     assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
@@ -84,7 +87,10 @@ fn only_good_rows_are_sent_and_all_stay() {
     assert_eq!(table.good(), 2);
     let (inputs, _) = send(&mut table, "changed");
     assert_eq!(
-        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
         ["a", "d"]
     );
     table.send_again(last);
@@ -128,8 +134,12 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
     let mut table = Table::default();
     table.append(vec![prompt("a"), chosen], &schema).unwrap();
     let (inputs, _) = table.send_good(&BatchKey("b".into()), &schema, false, &mut || u64::MAX);
-    let seeds: Vec<&Value> = inputs.iter().map(|input| &input.values()["seed"]).collect();
+    let seeds: Vec<&Value> = inputs
+        .iter()
+        .map(|sent| &sent.input.values()["seed"])
+        .collect();
     assert_eq!(seeds, [&json!(u32::MAX), &json!(7)]);
+    assert!(!inputs[0].is_chosen && inputs[1].is_chosen);
     assert_eq!(
         table.rows()[0].draft.get("seed"),
         None,
