@@ -112,9 +112,19 @@ impl Table {
         drafts.iter().filter(is_new).cloned().collect()
     }
 
-    /// The parameters that have a column.
-    pub fn columns(&self, schema: &Schema) -> Vec<String> {
-        let mut shown = columns(self.rows.iter().map(|row| &row.draft), schema);
+    /// Where the rows stand that are shown: what was sent steps aside, unless a person wants to see it.
+    pub fn shown(&self, with_sent: bool) -> Vec<usize> {
+        let is_shown = |at: &usize| with_sent || self.rows[*at].sent.is_none();
+        (0..self.rows.len()).filter(is_shown).collect()
+    }
+
+    /// The parameters that have a column among the rows that are shown.
+    pub fn columns(&self, schema: &Schema, with_sent: bool) -> Vec<String> {
+        let shown = self
+            .rows
+            .iter()
+            .filter(|row| with_sent || row.sent.is_none());
+        let mut shown = columns(shown.map(|row| &row.draft), schema);
         for name in &self.added {
             if !shown.contains(name) {
                 shown.push(name.clone());
@@ -266,6 +276,15 @@ impl Table {
         if let Some(at) = self.place(id) {
             self.rows[at].sent = None;
             self.grid = None;
+        }
+    }
+
+    /// A person wants all that was sent to be sent once more.
+    pub fn send_all_again(&mut self) {
+        for row in &mut self.rows {
+            if row.sent.take().is_some() {
+                self.grid = None;
+            }
         }
     }
 

@@ -45,14 +45,14 @@ fn a_row_is_checked_as_it_changes() {
     assert_eq!(table.good(), 2);
     table.set(id, "steps", Some(Entry::Text("12".into())), &schema);
     assert_eq!(table.bad().map(|(at, _)| at).collect::<Vec<_>>(), [1]);
-    assert_eq!(table.columns(&schema), ["prompt", "steps"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "steps"]);
     table.drop_column("steps", &schema);
     assert_eq!(
-        (table.good(), table.columns(&schema)),
+        (table.good(), table.columns(&schema, true)),
         (2, vec!["prompt".to_owned()])
     );
     table.add_column("size");
-    assert_eq!(table.columns(&schema), ["prompt", "size"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
 }
 
 fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {
@@ -117,6 +117,26 @@ fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
     table.take_back(items, &schema).unwrap();
     assert_eq!(table.lines("prompt"), ["b", "as it was sent"]);
     assert_eq!(table.good(), 2);
+}
+
+/// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of
+/// what comes.
+#[test]
+fn what_was_sent_steps_aside_and_can_be_sent_again() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut small = prompt("a");
+    small.set("size", Entry::Value(json!("s")));
+    table.append(vec![small, prompt("b")], &schema).unwrap();
+    send(&mut table, "first");
+    table.append(vec![prompt("c")], &schema).unwrap();
+    assert_eq!(table.shown(false), [2]);
+    assert_eq!(table.shown(true), [0, 1, 2]);
+    assert_eq!(table.columns(&schema, false), ["prompt"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    assert_eq!(table.good(), 1);
+    table.send_all_again();
+    assert_eq!((table.good(), table.sent()), (3, 0));
 }
 
 #[test]
