@@ -115,9 +115,16 @@ pub fn changes(before: &Draft, after: &Draft) -> String {
     }
 }
 
-/// The parameters that stand otherwise in one draft than in another, by name.
+/// Whether a person sees the same in both.
+pub fn is_same(before: &Draft, after: &Draft) -> bool {
+    changed(before, after).is_empty()
+}
+
+/// The parameters that stand otherwise in one draft than in another, by name. What was typed and what was
+/// sent of it are the same to a person.
 fn changed(before: &Draft, after: &Draft) -> Vec<String> {
-    let is_other = |name: &&str| before.get(name) != after.get(name);
+    let text = |draft: &Draft, name: &str| draft.get(name).map(Entry::to_text);
+    let is_other = |name: &&str| text(before, name) != text(after, name);
     let mut names: Vec<&str> = after
         .iter()
         .map(|(name, _)| name)
@@ -284,6 +291,12 @@ mod tests {
         let after = draft(json!({"prompt": "dog", "steps": 3, "style": "ink"}));
         assert_eq!(changed(&before, &after), ["prompt", "style", "seed"]);
         assert!(changed(&after, &after).is_empty());
+        // Guards against a form that is said to have changed when it was only sent.
+        let mut typed = Draft::default();
+        typed.set("prompt", Entry::Text("dog".into()));
+        typed.set("steps", Entry::Text("3".into()));
+        typed.set("style", Entry::Text("ink".into()));
+        assert!(is_same(&typed, &after));
     }
 
     proptest! {

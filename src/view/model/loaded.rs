@@ -152,7 +152,8 @@ fn input(
     said: String,
     differences: Vec<String>,
 ) -> AnyView {
-    let back = (before != draft.get_untracked()).then(|| {
+    let is_same = draft.with_untracked(|now| rerun::is_same(&before, now));
+    let back = (!is_same).then(|| {
         let back = move |_| {
             draft.set(before.clone());
             loaded.set(Loaded::Nothing);

@@ -15,7 +15,7 @@ use super::loaded;
 use super::presets;
 use super::recall::recall;
 use super::resting::Resting;
-use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::view::form::{Field, Fields, ProblemSummary, field};
@@ -85,6 +85,18 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             }
         }
     };
+    // What is mended is no longer listed.
+    effect({
+        let schema = schema.clone();
+        move || {
+            if problems.read().is_empty() {
+                return;
+            }
+            if schema.validate(&draft.read(), false).is_ok() {
+                problems.set(Vec::new());
+            }
+        }
+    });
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         problems.set(Vec::new());

@@ -15,7 +15,7 @@ const MARGIN_MS: u32 = 20;
 pub struct Resting {
     presses: StoredValue<Presses>,
     /// What was pressed for, while the same does not count again.
-    pressed: RwSignal<Option<String>>,
+    pressed: RwSignal<Option<Draft>>,
     answer: Answer,
 }
 
@@ -38,7 +38,7 @@ impl Resting {
             .presses
             .try_update_value(|presses| presses.counts(&what, now));
         if counts == Some(true) {
-            self.pressed.set(Some(what.clone()));
+            self.pressed.set(Some(draft.clone()));
             self.after_rest(&what, move || self.pressed.set(None));
             return true;
         }
@@ -65,8 +65,7 @@ impl Resting {
     pub fn is_resting(self, draft: RwSignal<Draft>) -> Memo<bool> {
         memo(move || {
             let pressed = self.pressed.read();
-            let is_same = |what: &String| *what == draft.read().to_value().to_string();
-            pressed.as_ref().is_some_and(is_same)
+            pressed.as_ref().is_some_and(|what| *what == *draft.read())
         })
     }
 }
