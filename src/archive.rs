@@ -10,7 +10,7 @@ use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
 use crc::{CRC_32_ISO_HDLC, Crc};
-use futures::stream::{self, StreamExt};
+use futures::stream::{self, LocalBoxStream, StreamExt};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
@@ -38,6 +38,25 @@ struct Wanted {
     url: String,
     title: String,
     kind: OutputKind,
+}
+
+impl Wanted {
+    fn of(task: &Task, index: usize, position: usize, url: &str) -> Self {
+        Self {
+            copy: task.key.output(position),
+            index,
+            n: position + 1,
+            url: url.to_owned(),
+            title: task.input.title().to_owned(),
+            kind: OutputKind::of(url, &task.model.category),
+        }
+    }
+
+    /// Of its file among those of `items` items.
+    fn name(&self, items: usize, file: &Blob) -> String {
+        let extension = output::extension(&file.type_(), &self.url, self.kind);
+        file_name::in_archive(self.index + 1, items, &self.title, self.n, extension)
+    }
 }
 
 /// How far it has come: outputs done, of how many.
@@ -78,14 +97,7 @@ pub async fn make(
             outputs_of(task)
                 .iter()
                 .enumerate()
-                .map(move |(at, url)| Wanted {
-                    copy: task.key.output(at),
-                    index,
-                    n: at + 1,
-                    url: url.clone(),
-                    title: task.input.title().to_owned(),
-                    kind: OutputKind::of(url, &task.model.category),
-                })
+                .map(move |(at, url)| Wanted::of(task, index, at, url))
         })
         .collect();
     let total = wanted.len();
@@ -94,27 +106,12 @@ pub async fn make(
     }
     on_progress((0, total));
     let mut packed = Packed::default();
-    let mut fetched = stream::iter(wanted)
-        .map(|wanted| async move {
-            let fetched = match fetch(&wanted.url, address).await {
-                Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
-                fetched => fetched,
-            };
-            (wanted, fetched)
-        })
-        .buffered(CONCURRENCY);
+    let mut fetched = fetch_all(runner, wanted, address);
     let (mut done, mut missing) = (0, 0);
     while let Some((wanted, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
-                let extension = output::extension(&blob.type_(), &wanted.url, wanted.kind);
-                let name = file_name::in_archive(
-                    wanted.index + 1,
-                    size,
-                    &wanted.title,
-                    wanted.n,
-                    extension,
-                );
+                let name = wanted.name(size, &blob);
                 packed.add(&name, &blob).await?;
                 ManifestOutput::kept(&wanted.url, name)
             }
@@ -131,6 +128,56 @@ pub async fn make(
     }
     packed.add_text("manifest.json", &manifest.to_json())?;
     Ok((packed.finish()?, missing))
+}
+
+/// Packs outputs, each of a task and by its position from 0, without a manifest. How many are missing
+/// is said beside the archive.
+///
+/// # Errors
+///
+/// A sentence: there is no room, or a file is larger than an archive takes.
+pub async fn pack(
+    runner: Runner,
+    outputs: Vec<(Task, usize)>,
+    address: &str,
+    on_progress: impl Fn(Progress),
+) -> Result<(Blob, usize), String> {
+    let size = outputs.len();
+    let wanted = outputs
+        .iter()
+        .enumerate()
+        .filter_map(|(index, (task, at))| {
+            Some(Wanted::of(task, index, *at, outputs_of(task).get(*at)?))
+        })
+        .collect();
+    let mut packed = Packed::default();
+    let mut fetched = fetch_all(runner, wanted, address);
+    let (mut done, mut missing) = (0, 0);
+    while let Some((wanted, blob)) = fetched.next().await {
+        match blob {
+            Ok(blob) => packed.add(&wanted.name(size, &blob), &blob).await?,
+            Err(_) => missing += 1,
+        }
+        done += 1;
+        on_progress((done, size));
+    }
+    Ok((packed.finish()?, missing))
+}
+
+/// Each with its file, from its address or else from its copy, in their order.
+fn fetch_all(
+    runner: Runner,
+    wanted: Vec<Wanted>,
+    address: &str,
+) -> LocalBoxStream<'_, (Wanted, Result<Blob, String>)> {
+    let fetched = stream::iter(wanted).map(move |wanted| async move {
+        let fetched = match fetch(&wanted.url, address).await {
+            Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
+            fetched => fetched,
+        };
+        (wanted, fetched)
+    });
+    fetched.buffered(CONCURRENCY).boxed_local()
 }
 
 async fn fetch(url: &str, address: &str) -> Result<Blob, String> {

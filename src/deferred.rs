@@ -26,7 +26,7 @@ pub struct Program {
     pub first_picture: fn(Contexts, Model),
     /// A page behind the list of models.
     pub page: fn(Route) -> AnyView,
-    /// What stands above every page while calls or storage are held up.
+    /// What stands above every page while calls or storage are held up, and the dialogs of every page.
     pub status: fn() -> AnyView,
     /// How many tasks are under way, beside the link to them.
     pub task_count: fn() -> AnyView,
@@ -34,17 +34,20 @@ pub struct Program {
 
 impl Program {
     fn new() -> Self {
-        use crate::view::{card_keys, first_picture, model_card, pages, status};
+        use crate::view::{
+            card_keys, dialogs, first_picture, model_card, pages, shortcuts, status,
+        };
         Self {
             begin: |contexts| {
                 contexts.runner.begin();
                 model_order::follow(contexts);
                 card_keys::listen();
+                shortcuts::listen(contexts.navigation);
             },
             card: model_card::card,
             first_picture: first_picture::make,
             page: pages::page,
-            status: status::status,
+            status: || (status::status(), dialogs::dialogs()).into_any(),
             task_count: status::task_count,
         }
     }

@@ -11,6 +11,7 @@ pub mod browser;
 pub mod catalog;
 mod contexts;
 pub mod deferred;
+pub mod gallery;
 pub mod model_order;
 pub mod navigation;
 pub mod notices;

@@ -49,9 +49,19 @@ impl Navigation {
         }
     }
 
-    /// Goes to another page of the app.
+    /// Sets one value of the query as a step in the person's history: Back takes it out again.
+    pub fn push_query(&self, name: &str, value: &str) {
+        let query = route::with_query_value(&self.query.read_untracked(), name, Some(value));
+        if *self.query.read_untracked() != query {
+            location::push(&format!("{}{query}", self.path.read_untracked()));
+            self.query.set(query);
+        }
+    }
+
+    /// Goes to another page of the app, at its top.
     pub fn go(&self, target: &str) {
         location::push(target);
+        location::to_top();
         self.read();
     }
 

@@ -11,6 +11,7 @@ use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, spawn};
+use crate::browser::local::Place;
 use crate::browser::{clock, lifecycle, random};
 use crate::notices::Notices;
 use crate::session::Session;
@@ -32,6 +33,10 @@ mod waits;
 
 use parts::Parts;
 use tab_message::TabMessage;
+
+/// In `localStorage`: when the newest task says that it was created, in ms since 1970. Storage of tasks
+/// may answer late.
+const NEWEST: &str = "atelier.newest";
 
 /// How often a visible follower lets its clock be heard.
 const TICK_MS: u32 = 1_000;
@@ -123,7 +128,12 @@ impl Runner {
 
     /// When a task that is made now says that it was created.
     pub fn created(&self) -> Millis {
-        history::created(clock::now(), self.parts().tasks.newest())
+        let noted = Place::Browser.read(NEWEST);
+        let noted = noted.and_then(|noted| noted.parse().ok());
+        let created = history::created(clock::now(), self.parts().tasks.newest(), noted);
+        // Refused, the tasks that are listed tell it.
+        Place::Browser.write(NEWEST, &created.to_string());
+        created
     }
 
     /// Sends a validated input; the task it becomes.

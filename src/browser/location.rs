@@ -14,6 +14,16 @@ pub fn current() -> (String, String) {
     )
 }
 
+/// The present fragment, with its `#`, or nothing.
+pub fn fragment() -> String {
+    window().location().hash().unwrap_or_default()
+}
+
+/// Calls back when the fragment alone has changed, for as long as the listener is kept.
+pub fn on_fragment(callback: impl Fn() + 'static) -> EventListener {
+    EventListener::new(&window(), "hashchange", move |_| callback())
+}
+
 pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
@@ -32,11 +42,14 @@ pub fn reload() {
     let _ = window().location().reload();
 }
 
-/// Goes to another address of the app, at its top.
+/// Goes to another address of the app; what is in sight stays there.
 pub fn push(path_and_query: &str) {
     if let Ok(history) = window().history() {
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(path_and_query));
     }
+}
+
+pub fn to_top() {
     window().scroll_to_with_x_and_y(0.0, 0.0);
 }
 

@@ -3,9 +3,13 @@
 
 pub mod batch;
 pub mod card_keys;
+pub mod commands;
+pub mod dialogs;
 pub mod first_picture;
 pub mod form;
+pub mod gallery;
 pub mod integrations;
+pub mod lightbox;
 pub mod missing;
 pub mod model;
 pub mod model_card;
@@ -14,6 +18,7 @@ pub mod pages;
 pub mod parts;
 pub mod settings;
 pub mod shell;
+pub mod shortcuts;
 pub mod status;
 pub mod task;
 pub mod tasks;

@@ -2,6 +2,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use super::batch::page::BatchPage;
+use super::gallery::GalleryPage;
 use super::missing::MissingPage;
 use super::model::ModelPage;
 use super::settings::SettingsPage;
@@ -14,6 +15,7 @@ pub fn page(route: Route) -> AnyView {
         Route::Tasks => view! { <TasksPage /> }.into_any(),
         Route::Task(key) => view! { <TaskPage task_key=key /> }.into_any(),
         Route::Batch(key) => view! { <BatchPage batch_key=key /> }.into_any(),
+        Route::Gallery => view! { <GalleryPage /> }.into_any(),
         Route::Settings => view! { <SettingsPage /> }.into_any(),
         Route::Models | Route::Missing => view! { <MissingPage /> }.into_any(),
     }

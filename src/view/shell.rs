@@ -1,5 +1,7 @@
 use crate::contexts::{Contexts, contexts};
-use icondata_lu::{LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX};
+use icondata_lu::{
+    LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX,
+};
 use leptos::prelude::*;
 
 use atelier_engine::route::Route;
@@ -32,6 +34,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         let is_here = move || match navigation.route() {
             Route::Models | Route::Model(_) => href == "/",
             Route::Tasks | Route::Task(_) | Route::Batch(_) => href == "/tasks",
+            Route::Gallery => href == "/gallery",
             Route::Settings => href == "/settings",
             Route::Missing => false,
         };
@@ -62,6 +65,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
             <nav aria-label="Main">
                 {nav_link("/", LuLayoutGrid, "Models", None)}
                 {nav_link("/tasks", LuListChecks, "Tasks", Some(task_count))}
+                {nav_link("/gallery", LuImages, "Gallery", None)}
                 {nav_link("/settings", LuSettings, "Settings", None)}
             </nav>
             <ThemeSwitch />

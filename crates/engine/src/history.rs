@@ -10,10 +10,16 @@ use crate::{
     BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState, control, duration, sort,
 };
 
+/// A newest that is further ahead of the clock is no clock that was set back, but one that was wrong.
+const MAX_AHEAD: Millis = 24 * 60 * 60 * 1_000;
+
 /// When something new says that it was created, in ms since 1970: now, but later than the newest that
-/// is there. Lists show the newest first, and what was just asked for must not stand below what is
-/// older because the clock was set back.
-pub fn created(now: Millis, newest: Option<Millis>) -> Millis {
+/// is listed. Lists show the newest first, and what was just asked for must not stand below what is
+/// older because the clock was set back. `noted` is the newest that was noted outside storage, for a
+/// tab whose storage has not answered yet.
+pub fn created(now: Millis, listed: Option<Millis>, noted: Option<Millis>) -> Millis {
+    let noted = noted.filter(|noted| *noted <= now.saturating_add(MAX_AHEAD));
+    let newest = listed.max(noted);
     newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
 }
 

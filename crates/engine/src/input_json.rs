@@ -6,6 +6,11 @@ use serde_json::{Map, Value};
 /// What was entered, as an indented JSON object in the form's order. A value that can't be sent yet
 /// stands as it was typed; what is not in the schema comes last.
 pub fn write(draft: &Draft, schema: &Schema) -> String {
+    format!("{:#}", Value::Object(values(draft, schema)))
+}
+
+/// The same as values.
+pub fn values(draft: &Draft, schema: &Schema) -> Map<String, Value> {
     let mut input = Map::new();
     for (parameter, required) in schema.parameters() {
         let Some(entry) = draft.get(&parameter.name) else {
@@ -29,7 +34,7 @@ pub fn write(draft: &Draft, schema: &Schema) -> String {
             input.insert(name.to_owned(), value);
         }
     }
-    format!("{:#}", Value::Object(input))
+    input
 }
 
 /// The draft that a text gives; an empty text gives one in which nothing was touched.

@@ -57,6 +57,28 @@ const TYPES: &[(&str, &str, OutputKind)] = &[
 ];
 
 impl OutputKind {
+    pub const ALL: [Self; 4] = [Self::Image, Self::Video, Self::Audio, Self::Other];
+
+    /// A word for addresses and style sheets.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::Audio => "audio",
+            Self::Other => "other",
+        }
+    }
+
+    /// What one of them is called.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Image => "Image",
+            Self::Video => "Video",
+            Self::Audio => "Audio",
+            Self::Other => "Output",
+        }
+    }
+
     /// The kind by `data:` type or by the path's extension; query and fragment do not count.
     /// A URL that tells nothing is what the model's `category` makes.
     pub fn of(url: &str, category: &str) -> Self {

@@ -16,6 +16,8 @@ pub enum Route {
     Task(TaskKey),
     /// `/batches/:key`
     Batch(BatchKey),
+    /// `/gallery`
+    Gallery,
     /// `/settings`
     Settings,
     /// Any other.
@@ -38,6 +40,7 @@ impl Route {
             ["tasks"] => Self::Tasks,
             ["tasks", key] => Self::Task(TaskKey(path::decode(key))),
             ["batches", key] => Self::Batch(BatchKey(path::decode(key))),
+            ["gallery"] => Self::Gallery,
             ["settings"] => Self::Settings,
             _ => Self::Missing,
         }
@@ -50,6 +53,7 @@ impl Route {
             Self::Tasks => "/tasks".into(),
             Self::Task(key) => format!("/tasks/{}", path::segment(&key.0)),
             Self::Batch(key) => format!("/batches/{}", path::segment(&key.0)),
+            Self::Gallery => "/gallery".into(),
             Self::Settings => "/settings".into(),
         }
     }
@@ -95,6 +99,7 @@ mod tests {
             ("/", Route::Models),
             ("/settings/", Route::Settings),
             ("/tasks", Route::Tasks),
+            ("/gallery", Route::Gallery),
             ("/tasks/ab", Route::Task(TaskKey("ab".into()))),
             ("/batches/ab", Route::Batch(BatchKey("ab".into()))),
             ("/batches", Route::Missing),

@@ -17,14 +17,14 @@ const LEAST_BEGUN: usize = 6;
 const TYPO: u32 = 1000;
 
 /// Text made ready for searching.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Searchable {
     /// The folded words, one after the other.
     text: String,
     words: Vec<Word>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Word {
     start: u32,
     len: u16,

@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
+use atelier_engine::rerun::{self, Rerun};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState, output_cache, rerun, seed};
+use atelier_engine::{TaskKey, TaskState, output_cache, recipe, seed};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo};
+use crate::browser::location;
 use crate::contexts::contexts;
 use crate::runner::Runner;
 
@@ -42,6 +44,19 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     let (runner, navigation) = (contexts().runner, contexts().navigation);
     let loaded = RwSignal::new(Loaded::Nothing);
     let put = move |now, differences| put(loaded, draft, now, differences);
+    let take_recipe = {
+        let schema = schema.clone();
+        move || {
+            if let Some(values) = recipe::read(&location::fragment()) {
+                put_rerun(rerun::rerun(&values, &schema), loaded, draft);
+                // Once: what is typed from then on is not overwritten by a reload.
+                let (path, query) = location::current();
+                location::replace(&format!("{path}{query}"));
+            }
+        }
+    };
+    take_recipe();
+    StoredValue::new_local(location::on_fragment(take_recipe));
     let known = memo(move || !runner.keys().is_empty());
     effect(move || {
         // On the way to another model the address is that one's already, and this page still here.
@@ -82,15 +97,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         match runner.task(&TaskKey(from)) {
             Some(task) => {
                 let task = task.get_untracked();
-                let rerun = rerun::edit(&task, &schema);
-                let differences = rerun.differences.into_iter();
-                put(
-                    rerun.draft,
-                    differences.map(|difference| difference.message).collect(),
-                );
-                if rerun.draws_seed {
-                    loaded.update(Loaded::draws_seed);
-                }
+                put_rerun(rerun::edit(&task, &schema), loaded, draft);
             }
             // Storage may not have been read yet; then this runs once more.
             None if !is_open => return,
@@ -99,6 +106,16 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         navigation.set_query("from", None);
     });
     loaded
+}
+
+/// Fills the form from values of another day.
+fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+    let differences = rerun.differences.into_iter();
+    let differences = differences.map(|difference| difference.message);
+    put(loaded, draft, rerun.draft, differences.collect());
+    if rerun.draws_seed {
+        loaded.update(Loaded::draws_seed);
+    }
 }
 
 /// The address of an output, by its name.
@@ -171,7 +188,7 @@ fn input(
             .map(|line| view! { <li>{line}</li> }.into_any())
             .collect_view();
         view! {
-            <p>"The model's input has changed since this task:"</p>
+            <p>"Not taken as it was, since the model's inputs are others now:"</p>
             <ul>{lines}</ul>
         }
         .into_any()

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::seed::{self, Seeded};
-use atelier_engine::{control, obstacle};
+use atelier_engine::{control, input_json, obstacle};
 use icondata_lu::LuSparkles;
 use leptos::html::{Dialog, Form};
 use leptos::prelude::*;
@@ -22,6 +22,7 @@ use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
+use crate::view::task::inputs::copy_link;
 
 /// The form for one generation.
 #[component]
@@ -118,6 +119,11 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             let _ = form.request_submit();
         }
     };
+    let link = {
+        let (schema, model) = (schema.clone(), model.clone());
+        let values = memo(move || input_json::values(&draft.read(), &schema));
+        dynamic(move || copy_link(&model, values.get()).into_any())
+    };
     focus_first(&schema);
     let why = {
         let (schema, model) = (schema.clone(), model.clone());
@@ -149,7 +155,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             on:keydown=handler(keydown)
         >
             <div class="form-scroll">
-            <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)}</div>
+            <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)} {link}</div>
             {loaded::note(loaded, draft)}
             <ProblemSummary schema=schema.clone() problems reveal=move |()| json.is_shown.set(false) />
             {dynamic(move || refused.get().map(Refusal::view).into_any())}

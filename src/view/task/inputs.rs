@@ -1,8 +1,10 @@
+use atelier_contract::ModelId;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, control};
+use atelier_engine::{Task, control, recipe};
 use leptos::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::browser::location;
 use crate::view::parts::copy_button::CopyButton;
 
 /// Everything that was sent, value by value. Folded where there are several tasks.
@@ -28,10 +30,20 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         <details class="inputs" open=is_open>
             <summary>"Inputs"</summary>
             <dl>{rows}</dl>
-            <CopyButton label="Copy as JSON" text=json />
+            <div class="row tight">
+                {copy_link(&task.model, task.input.values().clone())}
+                <CopyButton label="Copy as JSON" text=json />
+            </div>
         </details>
     }
     .into_any()
+}
+
+/// The link that carries them; none where they are too long for one.
+pub fn copy_link(model: &ModelId, values: Map<String, Value>) -> Option<AnyView> {
+    let link = recipe::link(model, &values)?;
+    let text = move || format!("{}{link}", location::origin());
+    Some(view! { <CopyButton label="Copy link" text /> }.into_any())
 }
 
 /// The seed of this very result: it makes the same once more, or something like it.

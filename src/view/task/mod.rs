@@ -1,19 +1,18 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
 mod actions;
-mod again;
-mod favorite;
+pub mod again;
+pub mod favorite;
 mod fresh;
-mod inputs;
-mod large;
+pub mod inputs;
 pub mod output_recovery;
-mod output_view;
+pub mod output_view;
 mod outputs;
 mod over;
 mod state;
 mod thumbnail;
-mod use_in;
-mod vary;
+pub mod use_in;
+pub mod vary;
 mod words;
 
 use crate::contexts::contexts;
@@ -22,7 +21,7 @@ use atelier_engine::{Task, TaskKey, TaskState};
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};
-pub use thumbnail::thumbnail;
+pub use thumbnail::{small_output, thumbnail};
 pub use words::name;
 
 use crate::boxed::{dynamic, memo, text};

@@ -1,13 +1,15 @@
 use std::sync::Arc;
 
 use crate::boxed::{handler, text, when};
+use crate::contexts::contexts;
+use crate::view::lightbox;
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
 use super::again::Again;
 use super::output_view::{OutputView, ShownOutput};
-use super::{large, over};
+use super::over;
 use crate::view::parts::cached_output::address_of_copy;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
@@ -66,12 +68,7 @@ fn Output(
     since: Millis,
 ) -> impl IntoView {
     let kind = OutputKind::of(&url, &task.model.category);
-    let what = match kind {
-        OutputKind::Image => "Image",
-        OutputKind::Video => "Video",
-        OutputKind::Audio => "Audio",
-        OutputKind::Other => "Output",
-    };
+    let what = kind.label();
     let which = if total > 1 {
         format!("{what} {n} of {total}")
     } else {
@@ -91,7 +88,7 @@ fn Output(
         since,
     };
     let copy = shown.copy;
-    let large = (kind == OutputKind::Image).then(|| large::enlarge(&shown, label.clone()));
+    let large = (kind == OutputKind::Image).then(|| enlarge(shown.task.key.output(n - 1)));
     let over = over::over(&shown, (total == 1).then_some(again));
     // Alone it needs no number.
     let caption = move || match (copy.read().is_empty(), total) {
@@ -100,7 +97,7 @@ fn Output(
         (false, _) => format!("{which}. Shown from the copy kept in this browser."),
     };
     view! {
-        <li class="output" data-kind=format!("{kind:?}").to_ascii_lowercase()>
+        <li class="output" data-kind=kind.word()>
             <figure>
                 <div class="picture">
                     <OutputView shown label />
@@ -110,4 +107,19 @@ fn Output(
             </figure>
         </li>
     }
+}
+
+/// Lies over a picture: pressed, it shows that as large as the window is.
+fn enlarge(output: String) -> AnyView {
+    let navigation = contexts().navigation;
+    view! {
+        <button
+            class="enlarge"
+            type="button"
+            aria-label="Show large"
+            title="Show large"
+            on:click=handler(move |_| lightbox::open(navigation, &output))
+        ></button>
+    }
+    .into_any()
 }

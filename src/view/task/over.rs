@@ -46,7 +46,7 @@ pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
         }
         .into_any()
     });
-    let use_in = safe.as_ref().and_then(|_| use_in::use_in(shown));
+    let use_in = safe.as_ref().and_then(|_| use_in::use_in(shown, "Use in…"));
     let save = safe.map(|_| {
         let shown = shown.clone();
         let busy = RwSignal::new(false);

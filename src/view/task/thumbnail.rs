@@ -14,7 +14,6 @@ use crate::view::parts::media::MediaView;
 /// that this browser keeps. The service is not asked for a fresh one: of a list of old tasks it would be
 /// asked much.
 pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
-    let runner = contexts().runner;
     let (key, category) =
         task.with_untracked(|task| (task.key.clone(), task.model.category.clone()));
     let phase = memo({
@@ -29,23 +28,13 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
         }
     });
     let more = move || outputs.read().1.saturating_sub(1);
-    let copy = address_of_copy();
     let output = key.output(0);
     let picture = move || {
         let Some(url) = outputs.read().0.clone() else {
             return mark(phase.get());
         };
         let kind = OutputKind::of(&url, &category);
-        let output = output.clone();
-        let on_gone = move |()| {
-            if copy.read_untracked().is_empty() {
-                output_recovery::show_copy(runner, output.clone(), copy);
-            }
-        };
-        let url = Some(copy.get())
-            .filter(|copy| !copy.is_empty())
-            .unwrap_or(url);
-        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+        small_output(output.clone(), url, kind)
     };
     view! {
         {dynamic(picture)}
@@ -57,6 +46,24 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
         ></span>
     }
     .into_any()
+}
+
+/// One output by its name, small; its copy where the address is dead.
+pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
+    let runner = contexts().runner;
+    let copy = address_of_copy();
+    dynamic(move || {
+        let name = name.clone();
+        let on_gone = move |()| {
+            if copy.read_untracked().is_empty() {
+                output_recovery::show_copy(runner, name.clone(), copy);
+            }
+        };
+        let url = Some(copy.get())
+            .filter(|copy| !copy.is_empty())
+            .unwrap_or_else(|| url.clone());
+        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+    })
 }
 
 /// What stands where a picture would: that it failed, that it is asked about, that it goes on.

@@ -15,13 +15,14 @@ use crate::model_order;
 use crate::view::parts::glyph::Glyph;
 
 /// The button, and the menu of the models that take such an output. They are looked for when it opens.
-pub fn use_in(shown: &ShownOutput) -> Option<AnyView> {
+pub fn use_in(shown: &ShownOutput, label: &'static str) -> Option<AnyView> {
     let kind = shown.kind;
     if kind == OutputKind::Other {
         return None;
     }
     let output = shown.task.key.output(shown.position);
-    let id = format!("use-{output}");
+    // The same output may be shown twice, on the page and large.
+    let id = format!("{label}-{output}").replace(' ', "-");
     let is_open = RwSignal::new(false);
     let toggled = move |event: web_sys::Event| {
         let menu = event_target::<web_sys::Element>(&event);
@@ -33,9 +34,9 @@ pub fn use_in(shown: &ShownOutput) -> Option<AnyView> {
     });
     Some(
         view! {
-            <button class="button" type="button" title="Use in…" popovertarget=id.clone()>
+            <button class="button" type="button" title=label popovertarget=id.clone()>
                 <Glyph icon=LuForward />
-                <span class="word">"Use in…"</span>
+                <span class="word">{label}</span>
             </button>
             <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
                 {places}

@@ -45,6 +45,9 @@ pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
         "/tasks?q=nothing",
         "/tasks/none",
         "/batches/none",
+        "/gallery",
+        "/gallery?open=shortcuts",
+        "/gallery?open=commands",
         "/settings",
         "/nowhere",
         "/models/image/strata",
@@ -54,5 +57,13 @@ pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
         "/models/image/tessera?mode=integrations",
     ];
     pages.extend(always.map(str::to_owned));
+    browser.open(&format!("{address}/gallery")).await?;
+    browser.find(&by("list", "Outputs")).await?;
+    let names =
+        "return [...document.querySelectorAll('[data-output]')].map(tile => tile.dataset.output)";
+    let names = browser.run(names, vec![]).await?;
+    let name = |at: usize| names[at].as_str().unwrap_or_default().to_owned();
+    pages.push(format!("/gallery?lightbox={}", name(0)));
+    pages.push(format!("/gallery?compare={},{}", name(0), name(1)));
     Ok(pages)
 }

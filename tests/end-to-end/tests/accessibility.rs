@@ -196,6 +196,7 @@ async fn nothing_moves_after_the_first_paint() {
             for (path, heading) in [
                 ("/", "Models"),
                 ("/tasks", "Tasks"),
+                ("/gallery", "Gallery"),
                 ("/settings", "Settings"),
             ] {
                 browser

@@ -2,12 +2,16 @@ use super::*;
 
 #[test]
 fn what_is_new_comes_first_whatever_the_clock_says() {
-    assert_eq!(created(70, None), 70);
-    assert_eq!(created(70, Some(40)), 70);
+    assert_eq!(created(70, None, None), 70);
+    assert_eq!(created(70, Some(40), None), 70);
     // Set back, or the same millisecond.
-    assert_eq!(created(70, Some(70)), 71);
-    assert_eq!(created(70, Some(900)), 901);
-    assert_eq!(created(70, Some(u64::MAX)), u64::MAX);
+    assert_eq!(created(70, Some(70), None), 71);
+    assert_eq!(created(70, Some(900), None), 901);
+    assert_eq!(created(70, Some(u64::MAX), None), u64::MAX);
+    // Storage has not answered yet.
+    assert_eq!(created(70, None, Some(900)), 901);
+    assert_eq!(created(70, Some(950), Some(900)), 951);
+    assert_eq!(created(70, None, Some(MAX_AHEAD + 71)), 70);
 }
 use proptest::prelude::*;
 

@@ -1,0 +1,141 @@
+//! Every output in one place: found by text, kind, model and favorites, newest first.
+
+use std::sync::Arc;
+
+use atelier_contract::ModelId;
+
+use crate::output::{self, OutputKind};
+use crate::route::Route;
+use crate::search::{Query, Searchable};
+use crate::{BatchKey, Millis, Task, TaskKey, TaskState, control};
+
+pub mod compare;
+pub mod layout;
+
+/// What the gallery knows of an output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GalleryEntry {
+    pub task: TaskKey,
+    /// From 0.
+    pub position: usize,
+    pub kind: OutputKind,
+    pub model: ModelId,
+    pub batch: Option<BatchKey>,
+    /// When its task was created, in ms since 1970.
+    pub created: Millis,
+    pub is_favorite: bool,
+    /// Width by height, where the inputs say it.
+    pub ratio: Option<f64>,
+    /// That of its task.
+    text: Arc<Searchable>,
+}
+
+impl GalleryEntry {
+    /// The outputs of a task; none before it is completed.
+    pub fn all_of(task: &Task) -> Vec<Self> {
+        let TaskState::Ready { outputs, .. } = &task.state else {
+            return Vec::new();
+        };
+        let values = task.input.values();
+        let text: Vec<String> = values
+            .iter()
+            .map(|(name, value)| format!("{name} {}", control::text(value)))
+            .collect();
+        let model = format!("{} {}", task.model_name, task.model);
+        let fields = [task.input.title(), &model, &text.join(" ")];
+        let text = Arc::new(Searchable::new(fields));
+        let ratio = output::ratio(values, None).and_then(|ratio| ratio_of(&ratio));
+        let entry = |(position, url): (usize, &String)| Self {
+            task: task.key.clone(),
+            position,
+            kind: OutputKind::of(url, &task.model.category),
+            model: task.model.clone(),
+            batch: task.batch.as_ref().map(|place| place.batch.clone()),
+            created: task.created,
+            is_favorite: task.favorites.contains(&position),
+            ratio,
+            text: text.clone(),
+        };
+        outputs.iter().enumerate().map(entry).collect()
+    }
+
+    /// Our own name of the output: see [`TaskKey::output`].
+    pub fn name(&self) -> String {
+        self.task.output(self.position)
+    }
+}
+
+/// `3 / 2` as a number.
+fn ratio_of(text: &str) -> Option<f64> {
+    let (width, height) = text.split_once(" / ")?;
+    let (width, height): (f64, f64) = (width.parse().ok()?, height.parse().ok()?);
+    Some(width / height)
+}
+
+/// Which outputs belong together where a person looks at one of them: arrows lead through these.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Scope {
+    #[default]
+    All,
+    Model(ModelId),
+    Batch(BatchKey),
+    Task(TaskKey),
+}
+
+impl Scope {
+    pub fn of(route: &Route) -> Self {
+        match route {
+            Route::Model(model) => Self::Model(model.clone()),
+            Route::Batch(batch) => Self::Batch(batch.clone()),
+            Route::Task(task) => Self::Task(task.clone()),
+            _ => Self::All,
+        }
+    }
+
+    fn holds(&self, entry: &GalleryEntry) -> bool {
+        match self {
+            Self::All => true,
+            Self::Model(model) => *model == entry.model,
+            Self::Batch(batch) => Some(batch) == entry.batch.as_ref(),
+            Self::Task(task) => *task == entry.task,
+        }
+    }
+}
+
+/// What a person asks for. The default asks for everything.
+#[derive(Debug, Clone, Default)]
+pub struct GalleryFilter {
+    pub scope: Scope,
+    pub query: Query,
+    pub kind: Option<OutputKind>,
+    pub model: Option<ModelId>,
+    pub favorites: bool,
+}
+
+impl GalleryFilter {
+    /// The outputs found: tasks newest first, the outputs of each in their own order.
+    pub fn find<'a>(
+        &self,
+        entries: impl IntoIterator<Item = &'a GalleryEntry>,
+    ) -> impl Iterator<Item = &'a GalleryEntry> {
+        let is_found = |entry: &&GalleryEntry| {
+            self.scope.holds(entry)
+                && self.kind.is_none_or(|kind| kind == entry.kind)
+                && self
+                    .model
+                    .as_ref()
+                    .is_none_or(|model| *model == entry.model)
+                && (!self.favorites || entry.is_favorite)
+                && self.query.score(&entry.text).is_some()
+        };
+        let mut found: Vec<_> = entries.into_iter().filter(is_found).collect();
+        found.sort_by(|a, b| {
+            let newest_first = b.created.cmp(&a.created).then_with(|| b.task.cmp(&a.task));
+            newest_first.then(a.position.cmp(&b.position))
+        });
+        found.into_iter()
+    }
+}
+
+#[cfg(test)]
+mod tests;

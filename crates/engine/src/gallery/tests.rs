@@ -1,0 +1,86 @@
+use super::*;
+use serde_json::json;
+
+/// A completed task with two outputs.
+fn task(key: &str, model: &str, created: Millis, prompt: &str) -> Task {
+    serde_json::from_value(json!({
+        "key": key,
+        "account": {"address": "", "uid": "me"},
+        "model": {"category": "image", "subcategory": model},
+        "model_name": model,
+        "input": {
+            "model": {"category": "image", "subcategory": model},
+            "values": {"prompt": prompt, "aspect_ratio": "16:9", "style": "baroque"}
+        },
+        "created": created,
+        "favorites": [1],
+        "state": TaskState::Ready {
+            id: atelier_contract::TaskId(key.into()),
+            outputs: vec!["https://a.example/1.png".into(), "https://a.example/2.mp4".into()],
+        },
+    }))
+    .unwrap()
+}
+
+fn found(filter: &GalleryFilter, tasks: &[Task]) -> Vec<String> {
+    let entries: Vec<GalleryEntry> = tasks.iter().flat_map(GalleryEntry::all_of).collect();
+    filter.find(&entries).map(GalleryEntry::name).collect()
+}
+
+#[test]
+fn newest_first_and_the_outputs_of_a_task_in_their_order() {
+    let tasks = [
+        task("a", "strata", 10, "a lake"),
+        task("b", "silk", 30, "a red lake"),
+    ];
+    let all = found(&GalleryFilter::default(), &tasks);
+    assert_eq!(all, ["b/0", "b/1", "a/0", "a/1"]);
+    let entries = GalleryEntry::all_of(&tasks[0]);
+    assert_eq!(entries[0].ratio, Some(16.0 / 9.0));
+    assert_eq!(entries[1].kind, OutputKind::Video);
+}
+
+#[test]
+fn each_condition_narrows() {
+    let tasks = [
+        task("a", "strata", 10, "a lake"),
+        task("b", "silk", 30, "a red lake"),
+    ];
+    let filter = |change: &dyn Fn(&mut GalleryFilter)| {
+        let mut filter = GalleryFilter::default();
+        change(&mut filter);
+        found(&filter, &tasks)
+    };
+    assert_eq!(
+        filter(&|f| f.kind = Some(OutputKind::Video)),
+        ["b/1", "a/1"]
+    );
+    assert_eq!(filter(&|f| f.favorites = true), ["b/1", "a/1"]);
+    assert_eq!(filter(&|f| f.query = Query::new("red")), ["b/0", "b/1"]);
+    assert_eq!(
+        filter(&|f| f.query = Query::new("baroque strata")),
+        ["a/0", "a/1"]
+    );
+    let silk = ModelId::new("image", "silk");
+    assert_eq!(filter(&|f| f.model = Some(silk.clone())), ["b/0", "b/1"]);
+    assert_eq!(
+        filter(&|f| f.scope = Scope::Model(silk.clone())),
+        ["b/0", "b/1"]
+    );
+    let a = TaskKey("a".into());
+    assert_eq!(
+        filter(&|f| f.scope = Scope::of(&Route::Task(a.clone()))),
+        ["a/0", "a/1"]
+    );
+    assert_eq!(
+        filter(&|f| f.scope = Scope::Batch(BatchKey("x".into()))),
+        [""; 0]
+    );
+}
+
+#[test]
+fn what_is_not_completed_has_no_outputs() {
+    let mut unfinished = task("a", "strata", 10, "a lake");
+    unfinished.state = TaskState::Queued;
+    assert!(GalleryEntry::all_of(&unfinished).is_empty());
+}

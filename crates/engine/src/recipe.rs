@@ -1,0 +1,87 @@
+//! A link that carries what it takes to make a result again: the model, and its inputs with the seed.
+//! They stand in the fragment, which browsers send to no server. It never holds credentials.
+
+use atelier_contract::{ModelId, json, path};
+use serde_json::{Map, Value};
+
+use crate::route::Route;
+
+/// The longest link, in bytes: some programs that links are sent through cut longer ones off.
+pub const MAX: usize = 16_000;
+
+const NAME: &str = "inputs=";
+
+/// Path and fragment of a link to a model's form with these values in it; none where they are too long.
+pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
+    let values = Value::Object(values.clone()).to_string();
+    let path = Route::Model(model.clone()).path();
+    let link = format!("{path}#{NAME}{}", path::segment(&values));
+    (link.len() <= MAX).then_some(link)
+}
+
+/// The values that a fragment carries, with or without its `#`; none if it is no such fragment.
+pub fn read(fragment: &str) -> Option<Map<String, Value>> {
+    let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+    let values = fragment.strip_prefix(NAME)?;
+    if values.len() > MAX {
+        return None;
+    }
+    match json::read(&path::decode(values))? {
+        Value::Object(values) => Some(values),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_link_is_the_recipe() {
+        let values = object(json!({"prompt": "räd & #1 ½", "seed": u64::MAX, "loop": true}));
+        let link = link(&ModelId::new("image", "strata"), &values).unwrap();
+        assert!(
+            link.starts_with("/models/image/strata#inputs=%7B"),
+            "{link}"
+        );
+        let (_, fragment) = link.split_once('#').unwrap();
+        assert_eq!(read(fragment), Some(values.clone()));
+        assert_eq!(read(&format!("#{fragment}")), Some(values));
+    }
+
+    #[test]
+    fn what_is_none_is_none() {
+        for fragment in [
+            "",
+            "#",
+            "#main",
+            "#inputs=",
+            "#inputs=[1]",
+            "#inputs=%7B",
+            "#other=%7B%7D",
+        ] {
+            assert_eq!(read(fragment), None, "{fragment}");
+        }
+        let long = object(json!({"prompt": "a".repeat(MAX)}));
+        assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
+        assert_eq!(
+            read(&format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX))),
+            None
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_goes_through_a_link(name in ".{1,9}", text in ".*") {
+            let values = object(json!({ name: text }));
+            let link = link(&ModelId::new("image", "a"), &values).unwrap();
+            prop_assert_eq!(read(link.split_once('#').unwrap().1), Some(values));
+        }
+    }
+}

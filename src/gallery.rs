@@ -1,0 +1,63 @@
+//! The outputs of all tasks as a list that follows them.
+
+use std::collections::HashMap;
+
+use atelier_engine::gallery::{GalleryEntry, GalleryFilter};
+use atelier_engine::{Phase, Task, TaskKey};
+use leptos::prelude::*;
+
+use crate::runner::Runner;
+
+/// Of each task what its entries were made of, and they.
+type Known = HashMap<TaskKey, (Phase, Vec<usize>, Vec<GalleryEntry>)>;
+
+/// What was found is made once per change of a task, and read on every key press.
+#[derive(Clone, Copy)]
+pub struct Gallery {
+    runner: Runner,
+    known: StoredValue<Known>,
+}
+
+impl Gallery {
+    pub fn new(runner: Runner) -> Self {
+        Self {
+            runner,
+            known: StoredValue::new(Known::new()),
+        }
+    }
+
+    /// The outputs that a filter finds, in its order; tracked.
+    pub fn find(self, filter: &GalleryFilter) -> Vec<GalleryEntry> {
+        self.runner.track_phases();
+        let keys = self.runner.keys();
+        let mut found = Vec::new();
+        self.known.try_update_value(|known| {
+            let mut before = std::mem::take(known);
+            for key in keys.iter() {
+                let Some(task) = self.runner.task(key) else {
+                    continue;
+                };
+                let entry = task.with_untracked(|task| match before.remove(key) {
+                    Some(entry) if is_as_before(&entry, task) => entry,
+                    _ => (
+                        task.state.phase(),
+                        task.favorites.clone(),
+                        GalleryEntry::all_of(task),
+                    ),
+                });
+                known.insert(key.clone(), entry);
+            }
+            let entries: Vec<&GalleryEntry> =
+                known.values().flat_map(|(.., entries)| entries).collect();
+            found = filter.find(entries.iter().copied()).cloned().collect();
+        });
+        found
+    }
+}
+
+fn is_as_before(
+    (phase, favorites, _): &(Phase, Vec<usize>, Vec<GalleryEntry>),
+    task: &Task,
+) -> bool {
+    *phase == task.state.phase() && *favorites == task.favorites
+}

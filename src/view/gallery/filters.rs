@@ -1,0 +1,177 @@
+use atelier_contract::ModelId;
+use atelier_engine::gallery::{GalleryFilter, Scope};
+use atelier_engine::output::OutputKind;
+use atelier_engine::search::Query;
+use icondata_lu::{LuSearch, LuSlidersHorizontal};
+use leptos::prelude::*;
+
+use super::grid;
+use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::contexts::contexts;
+use crate::navigation::Navigation;
+use crate::view::parts::glyph::Glyph;
+
+const FAVORITES: &str = "favorites";
+
+/// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
+pub fn filter(navigation: Navigation, typed: &str) -> GalleryFilter {
+    let word = navigation.query("kind");
+    let model = navigation.query("model");
+    let model = model.as_deref().and_then(|model| model.split_once('/'));
+    GalleryFilter {
+        scope: Scope::All,
+        query: Query::new(typed),
+        kind: OutputKind::ALL
+            .into_iter()
+            .find(|kind| Some(kind.word()) == word.as_deref()),
+        model: model.map(|(category, subcategory)| ModelId::new(category, subcategory)),
+        favorites: navigation.query(FAVORITES).is_some(),
+    }
+}
+
+/// Text, kind, model, favorites, which live in the URL, and the size of what is shown.
+#[component]
+pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
+    let navigation = contexts().navigation;
+    let search = move |event| {
+        let text = event_target_value(&event);
+        navigation.set_query("q", Some(text.trim()).filter(|text| !text.is_empty()));
+        typed.set(text);
+    };
+    let resize = move |event| {
+        if let Ok(rem) = event_target_value(&event).parse() {
+            size.set(rem);
+            grid::keep_size(rem);
+        }
+    };
+    let is_shown = RwSignal::new(false);
+    view! {
+        <div class="filters gallery-filters" class:shown=is_shown>
+            <div class="search">
+                <Glyph icon=LuSearch />
+                <input
+                    type="search"
+                    aria-label="Search outputs"
+                    placeholder="Search outputs"
+                    autocomplete="off"
+                    spellcheck="false"
+                    prop:value=typed
+                    on:input=handler(search)
+                />
+            </div>
+            <button
+                class="button gallery-filters-button"
+                type="button"
+                aria-expanded=text(move || is_shown.get().to_string())
+                on:click=handler(move |_| is_shown.update(|is_shown| *is_shown = !*is_shown))
+            >
+                <Glyph icon=LuSlidersHorizontal />
+                "Filters"
+            </button>
+            <div class="gallery-narrowing">
+                <fieldset class="chips">
+                    <legend class="visually-hidden">"Kind"</legend>
+                    {kind_chip(navigation, None, "All")}
+                    {OutputKind::ALL
+                        .into_iter()
+                        .map(|kind| {
+                            let label = match kind {
+                                OutputKind::Image => "Images",
+                                OutputKind::Video => "Videos",
+                                OutputKind::Audio => "Audio",
+                                OutputKind::Other => "Other",
+                            };
+                            kind_chip(navigation, Some(kind), label)
+                        })
+                        .collect_view()}
+                </fieldset>
+                <label class="chip">
+                    <input
+                        type="checkbox"
+                        prop:checked=when(move || navigation.query(FAVORITES).is_some())
+                        on:change=handler(move |event| {
+                            let is_wanted = event_target_checked(&event);
+                            navigation.set_query(FAVORITES, is_wanted.then_some("yes"));
+                        })
+                    />
+                    <span>"Favorites"</span>
+                </label>
+                {models(navigation)}
+            </div>
+            <label class="gallery-size">
+                <span>"Size"</span>
+                <input
+                    type="range"
+                    min=grid::SIZES.start().to_string()
+                    max=grid::SIZES.end().to_string()
+                    step="0.5"
+                    prop:value=text(move || size.get().to_string())
+                    on:input=handler(resize)
+                />
+            </label>
+        </div>
+    }
+}
+
+fn kind_chip(navigation: Navigation, kind: Option<OutputKind>, label: &'static str) -> AnyView {
+    let word = kind.map(OutputKind::word);
+    view! {
+        <label class="chip">
+            <input
+                type="radio"
+                name="kind"
+                prop:checked=when(move || navigation.query("kind").as_deref() == word)
+                on:change=handler(move |_| navigation.set_query("kind", word))
+            />
+            <span>{label}</span>
+        </label>
+    }
+    .into_any()
+}
+
+/// The models that have made something.
+fn models(navigation: Navigation) -> AnyView {
+    let runner = contexts().runner;
+    let chosen = memo(move || navigation.query("model").unwrap_or_default());
+    let models = memo(move || {
+        runner.track_phases();
+        runner.with_tasks(|tasks| {
+            let mut models: Vec<(String, String)> = tasks
+                .iter()
+                .map(|task| (task.model_name.clone(), task.model.to_string()))
+                .collect();
+            models.sort();
+            models.dedup_by(|a, b| a.1 == b.1);
+            models
+        })
+    });
+    let options = dynamic(move || {
+        let chosen = chosen.get();
+        let options = models.get().into_iter().map(|(name, model)| {
+            let is_chosen = model == chosen;
+            view! {
+                <option value=model prop:selected=is_chosen>
+                    {name}
+                </option>
+            }
+            .into_any()
+        });
+        options.collect_view().into_any()
+    });
+    let choose = move |event| {
+        let model = event_target_value(&event);
+        navigation.set_query(
+            "model",
+            Some(model.as_str()).filter(|model| !model.is_empty()),
+        );
+    };
+    view! {
+        <select class="filter" aria-label="Model" on:change=handler(choose)>
+            <option value="" prop:selected=when(move || chosen.read().is_empty())>
+                "All models"
+            </option>
+            {options}
+        </select>
+    }
+    .into_any()
+}

@@ -1,0 +1,169 @@
+use std::ops::RangeInclusive;
+
+use atelier_engine::calendar::Day;
+use atelier_engine::gallery::GalleryEntry;
+use atelier_engine::gallery::layout::{self, Measure, Row};
+use atelier_engine::window::Stack;
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::keys;
+use super::selection::Selection;
+use super::tile::{Place, tile};
+use crate::boxed::{handler, memo, text};
+use crate::browser::clock;
+use crate::browser::local;
+use crate::view::parts::list::{Item, list};
+use crate::view::parts::viewport::{Viewport, viewport};
+
+/// How high the rows may be asked to be, in `rem`.
+pub const SIZES: RangeInclusive<f64> = 8.0..=28.0;
+
+/// In `localStorage`: the height that was chosen last, in `rem`.
+const SIZE_KEY: &str = "atelier.gallery.size";
+
+const GAP: f64 = 6.0;
+
+/// A day's heading in `rem`; the stylesheet has the same.
+const HEADING: f64 = 3.25;
+
+pub fn kept_size() -> f64 {
+    let kept = local::Place::Browser.read(SIZE_KEY);
+    let kept = kept.and_then(|text| text.parse().ok());
+    kept.filter(|size| SIZES.contains(size)).unwrap_or(13.0)
+}
+
+pub fn keep_size(rem: f64) {
+    // Refused, it is as large as ever the next time.
+    local::Place::Browser.write(SIZE_KEY, &rem.to_string());
+}
+
+#[derive(Clone, PartialEq)]
+struct Layout {
+    rows: Vec<Row>,
+    stack: Stack,
+}
+
+/// The outputs near the screen, in rows by day; the others are only room.
+#[component]
+pub fn Grid(
+    found: Memo<Vec<GalleryEntry>>,
+    /// The height of a row in `rem`.
+    size: RwSignal<f64>,
+    selection: Selection,
+) -> impl IntoView {
+    let element = NodeRef::<Div>::new();
+    let seen = viewport(element);
+    // Whole pixels: a width that trembles would lay everything out anew.
+    let width = memo(move || seen.read().width.floor());
+    let rem = memo(move || seen.read().rem.max(1.0));
+    let layout = memo(move || {
+        let rem = rem.get();
+        let measure = Measure {
+            width: width.get(),
+            row: size.get() * rem,
+            gap: GAP,
+        };
+        let rows = layout::rows(&days(&found.read()), measure);
+        let stack = Stack::new(rows.iter().map(|row| match row {
+            Row::Day(_) => HEADING * rem,
+            Row::Items(row) => row.height + GAP,
+        }));
+        Layout { rows, stack }
+    });
+    let in_sight = move || {
+        let (layout, seen) = (layout.read(), seen.get());
+        // Nothing is laid out before the width is known.
+        let window = match seen.width > 0.0 {
+            true => layout
+                .stack
+                .window(seen.from + trimmed(seen), seen.to - trimmed(seen)),
+            false => 0..0,
+        };
+        let rows =
+            window.filter_map(|at| Some((layout.rows.get(at)?.clone(), layout.stack.top(at))));
+        rows.collect::<Vec<_>>()
+    };
+    let headings = move || {
+        let today = clock::local(clock::now()).day;
+        let found = found.read();
+        let heading = |(row, top): (Row, f64)| match row {
+            Row::Day(first) => {
+                let day = clock::local(found.get(first)?.created).day.name(today);
+                Some(Item::new(format!("{top} {day}"), move || {
+                    view! { <h2 style:top=format!("{top:.0}px")>{day.clone()}</h2> }.into_any()
+                }))
+            }
+            Row::Items(_) => None,
+        };
+        in_sight().into_iter().filter_map(heading).collect()
+    };
+    let tiles = move || {
+        let found = found.read();
+        let total = found.len();
+        let mut tiles = Vec::new();
+        for (row, top) in in_sight() {
+            let Row::Items(row) = row else { continue };
+            let mut left = 0.0;
+            for (at, width) in row.items.clone().zip(&row.widths) {
+                let Some(entry) = found.get(at).cloned() else {
+                    continue;
+                };
+                let place = Place {
+                    left,
+                    top,
+                    width: *width,
+                    height: row.height,
+                    at,
+                    total,
+                };
+                let key = format!("{} {} {place:?}", entry.name(), entry.is_favorite);
+                tiles.push(Item::new(key, move || tile(&entry, place, selection)));
+                left += width + GAP;
+            }
+        }
+        tiles
+    };
+    view! {
+        <div
+            class="gallery"
+            node_ref=element
+            style:height=text(move || format!("{:.0}px", layout.read().stack.height()))
+            on:keydown=handler(move |event| {
+                let (found, layout) = (found.read_untracked(), layout.read_untracked());
+                keys::press(&event, &found, &layout.rows, selection);
+            })
+        >
+            {list(headings)}
+            <ul role="list" aria-label="Outputs">
+                {list(tiles)}
+            </ul>
+        </div>
+    }
+}
+
+/// Half a screenful beyond each end is room enough for pictures: there are many elements to one.
+fn trimmed(seen: Viewport) -> f64 {
+    let screen = window()
+        .inner_height()
+        .ok()
+        .and_then(|height| height.as_f64());
+    let beyond = seen.to - seen.from - screen.unwrap_or(0.0);
+    (beyond / 4.0).max(0.0)
+}
+
+/// Of each output a number for its day, and its shape.
+fn days(found: &[GalleryEntry]) -> Vec<(i64, f64)> {
+    // Asking for the day of each of thousands would take longer than a frame: neighbors share theirs.
+    let mut day = (0, 0..0);
+    let mut number = 0;
+    let of = |entry: &GalleryEntry| {
+        if !day.1.contains(&entry.created) {
+            let this: Day = clock::local(entry.created).day;
+            day = (number, clock::start_of(this)..clock::start_of(this.next()));
+            number += 1;
+        }
+        (day.0, entry.ratio.unwrap_or(1.0))
+    };
+    found.iter().map(of).collect()
+}

@@ -1,0 +1,52 @@
+//! Keys of the gallery: arrows lead from tile to tile, `x` selects, Escape selects nothing.
+
+use atelier_engine::gallery::GalleryEntry;
+use atelier_engine::gallery::layout::{self, Direction, Row};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, KeyboardEvent};
+
+use super::selection::Selection;
+
+/// A key on the tile that has the focus.
+pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], selection: Selection) {
+    let focused = document().active_element();
+    let name = focused.and_then(|element| element.get_attribute("data-output"));
+    let at = found.iter().position(|entry| Some(entry.name()) == name);
+    let (false, Some(name), Some(at)) = (
+        event.ctrl_key() || event.alt_key() || event.meta_key(),
+        name,
+        at,
+    ) else {
+        return;
+    };
+    let direction = match event.key().as_str() {
+        "ArrowLeft" => Direction::Back,
+        "ArrowRight" => Direction::On,
+        "ArrowUp" => Direction::Up,
+        "ArrowDown" => Direction::Down,
+        "x" => {
+            event.prevent_default();
+            return selection.toggle(&name);
+        }
+        "Escape" => return selection.clear(),
+        _ => return,
+    };
+    event.prevent_default();
+    let Some(goal) = layout::neighbor(rows, at, direction).and_then(|at| found.get(at)) else {
+        return;
+    };
+    let goal = goal.name();
+    if event.shift_key() {
+        selection.extend_to(&goal);
+    }
+    let tile = document().query_selector(&format!("[data-output='{goal}']"));
+    if let Some(tile) = tile
+        .ok()
+        .flatten()
+        .and_then(|tile| tile.dyn_into::<HtmlElement>().ok())
+    {
+        // A tile that is there can take the focus.
+        let _ = tile.focus();
+    }
+}

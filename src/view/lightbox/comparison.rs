@@ -1,0 +1,168 @@
+//! Two to four outputs side by side, or two of them one over the other, and what their inputs have not
+//! in common.
+
+use atelier_engine::gallery::compare::{Difference, differences};
+use icondata_lu::LuX;
+use leptos::html::Dialog;
+use leptos::prelude::*;
+
+use super::{known, shown_output};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::contexts::contexts;
+use crate::navigation::Navigation;
+use crate::view::dialogs;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::segment::segment;
+use crate::view::task::output_view::{OutputView, ShownOutput};
+
+/// In the address: the names of what is compared, with a comma between.
+const COMPARED: &str = "compare";
+
+const MOST: usize = 4;
+
+/// Compares outputs by their names; Back leads out again.
+pub fn open(navigation: Navigation, names: Vec<String>) {
+    navigation.push_query(COMPARED, &names.join(","));
+}
+
+#[component]
+pub fn Comparison() -> impl IntoView {
+    let navigation = contexts().navigation;
+    let dialog = NodeRef::<Dialog>::new();
+    let names = memo(move || navigation.query(COMPARED));
+    let is_slider = RwSignal::new(false);
+    let share = RwSignal::new(50.0);
+    dialogs::follow(dialog, when(move || names.read().is_some()));
+    let close = move || navigation.set_query(COMPARED, None);
+    let known = known(names);
+    let outputs = derived(move || {
+        known.track();
+        let names = names.get().unwrap_or_default();
+        let outputs = names.split(',').take(MOST).filter_map(shown_output);
+        outputs.collect::<Vec<ShownOutput>>()
+    });
+    let count = memo(move || names.get().unwrap_or_default().split(',').count().min(MOST));
+    let body = dynamic(move || {
+        let outputs = outputs.get();
+        if names.read().is_none() || (outputs.len() < 2 && !known.read().is_open) {
+            return ().into_any();
+        }
+        if outputs.len() < 2 {
+            return view! { <p class="lightbox-unknown">"There is nothing to compare with here."</p> }
+                .into_any();
+        }
+        let tasks: Vec<_> = outputs.iter().map(|shown| &*shown.task).collect();
+        let table = table(&differences(&tasks));
+        let pictures = outputs.iter().enumerate().map(|(at, shown)| {
+            let label = format!(
+                "{} of {}: {}",
+                at + 1,
+                outputs.len(),
+                shown.task.input.title()
+            );
+            view! {
+                <li>
+                    <OutputView shown=shown.clone() label />
+                    <span class="compared-number" aria-hidden="true">
+                        {at + 1}
+                    </span>
+                </li>
+            }
+            .into_any()
+        });
+        view! {
+            <ol role="list" class="compared" data-count=outputs.len().to_string()>
+                {pictures.collect_view()}
+            </ol>
+            {table}
+        }
+        .into_any()
+    });
+    let is_over = when(move || is_slider.get() && count.get() == 2);
+    view! {
+        <dialog
+            class="lightbox comparison"
+            node_ref=dialog
+            aria-label="Compare"
+            class:over-each-other=is_over
+            style:--share=text(move || format!("{}%", share.get()))
+            on:close=handler(move |_: web_sys::Event| close())
+        >
+            <header class="lightbox-head">
+                <fieldset class="segments" hidden=when(move || count.get() != 2)>
+                    <legend class="visually-hidden">"How they are compared"</legend>
+                    {segment(
+                        "comparison",
+                        "Side by side",
+                        when(move || !is_slider.get()),
+                        move || is_slider.set(false),
+                    )}
+                    {segment("comparison", "Slider", is_slider.into(), move || is_slider.set(true))}
+                </fieldset>
+                <label class="comparison-slider" hidden=when(move || !is_over.get())>
+                    <span class="visually-hidden">"How much of the first is shown"</span>
+                    <input
+                        type="range"
+                        min="0"
+                        max="100"
+                        prop:value=text(move || share.get().to_string())
+                        on:input=handler(move |event| {
+                            share.set(event_target_value(&event).parse().unwrap_or(50.0));
+                        })
+                    />
+                </label>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close"
+                    title="Close"
+                    autofocus
+                    on:click=handler(move |_| close())
+                >
+                    <Glyph icon=LuX />
+                </button>
+            </header>
+            <div class="comparison-body">{body}</div>
+        </dialog>
+    }
+}
+
+fn table(differences: &[Difference]) -> AnyView {
+    if differences.is_empty() {
+        return view! { <p class="muted">"Their inputs are the same."</p> }.into_any();
+    }
+    let rows = differences.iter().map(|input| {
+        let values = input.values.iter().map(|value| {
+            let value = if value.is_empty() {
+                "–".to_owned()
+            } else {
+                value.clone()
+            };
+            view! { <td dir="auto">{value}</td> }.into_any()
+        });
+        view! {
+            <tr>
+                <th scope="row">{input.name.clone()}</th>
+                {values.collect_view()}
+            </tr>
+        }
+        .into_any()
+    });
+    let columns = differences[0].values.len();
+    let heads = (1..=columns).map(|at| view! { <th scope="col">{at}</th> }.into_any());
+    view! {
+        <div class="differences">
+            <table>
+                <caption>"What differs"</caption>
+                <thead>
+                    <tr>
+                        <td></td>
+                        {heads.collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}

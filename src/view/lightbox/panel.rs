@@ -1,0 +1,129 @@
+use atelier_engine::output::SafeUrl;
+use atelier_engine::route::Route;
+use atelier_engine::{Action, duration};
+use icondata_lu::{LuColumns2, LuDownload, LuExternalLink, LuTrash2};
+use leptos::prelude::*;
+
+use crate::boxed::{dynamic, handler};
+use crate::browser::clock;
+use crate::contexts::contexts;
+use crate::view::parts::copy_button::CopyButton;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
+use crate::view::task::again::Again;
+use crate::view::task::output_view::ShownOutput;
+use crate::view::task::{favorite, inputs, output_recovery, use_in, vary};
+
+/// How the output was made, and what can be done with it.
+pub fn panel(
+    shown: &ShownOutput,
+    compare: impl Fn() + 'static,
+    close: impl Fn() + 'static,
+) -> AnyView {
+    let all = contexts();
+    let task = shown.task.clone();
+    let address = all.session.settings_untracked().address;
+    let safe = SafeUrl::media(&shown.url, address.as_str());
+    let busy = RwSignal::new(false);
+    let save = {
+        let shown = shown.clone();
+        move |_| {
+            busy.set(true);
+            output_recovery::save(all, shown.clone(), busy);
+        }
+    };
+    let open = safe.clone().filter(SafeUrl::is_link).map(|url| {
+        view! {
+            <a class="button quiet" href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
+                <Glyph icon=LuExternalLink />
+                "Open"
+            </a>
+        }
+        .into_any()
+    });
+    let use_in = safe
+        .is_some()
+        .then(|| use_in::use_in(shown, "Use as input"));
+    let save = safe.map(|_| {
+        view! {
+            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
+                <Glyph icon=LuDownload />
+                "Download"
+            </button>
+        }
+        .into_any()
+    });
+    let remove = {
+        let key = task.key.clone();
+        move |_| {
+            close();
+            all.runner.act(&key, Action::Remove);
+        }
+    };
+    let again = Again::of(&task);
+    let held = Held::default();
+    let vary = dynamic(move || {
+        if !again.has_seed() {
+            return ().into_any();
+        }
+        vary::vary(move |count| {
+            if held.counts("Vary") {
+                again.send(count);
+            }
+        })
+    });
+    let title = match task.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let url = shown.url.clone();
+    let path = Route::Model(task.model.clone()).path();
+    view! {
+        <aside class="lightbox-panel" aria-label="About this output">
+            <p class="task-prompt whole" dir="auto">
+                {title}
+            </p>
+            <p class="muted">
+                <a href=path.clone()>{task.model_name.clone()}</a>
+                {format!(" · {}", facts(shown))}
+            </p>
+            <div class="row lightbox-actions">
+                {favorite::output_heart(&task.key, shown.position)} {vary} {save} {use_in}
+                <button class="button" type="button" on:click=handler(move |_| compare())>
+                    <Glyph icon=LuColumns2 />
+                    "Compare"
+                </button>
+                <a class="button" href=format!("{path}?from={}", task.key.0)>
+                    "Edit"
+                </a>
+            </div>
+            {again.answer.view()}
+            {inputs::seed(&task)} {inputs::inputs(&task, true)}
+            <div class="row lightbox-actions">
+                {open} <CopyButton label="Copy URL" text=move || url.clone() />
+                <a class="button quiet" href=Route::Task(task.key.clone()).path()>
+                    "Task"
+                </a>
+                <button class="button quiet" type="button" on:click=handler(remove)>
+                    <Glyph icon=LuTrash2 />
+                    "Remove task"
+                </button>
+            </div>
+        </aside>
+    }
+    .into_any()
+}
+
+/// When it was made, how long that took, and the service's id.
+fn facts(shown: &ShownOutput) -> String {
+    let task = &shown.task;
+    let mut facts = vec![clock::local(task.created).said(clock::local(clock::now()))];
+    if let Some(finished) = task.finished {
+        let begun = task.submitted.unwrap_or(task.created);
+        facts.push(duration::text(finished.saturating_sub(begun)));
+    }
+    if let Some(id) = task.state.id() {
+        facts.push(format!("id {}", id.0));
+    }
+    facts.join(" · ")
+}

@@ -1,0 +1,186 @@
+//! Keys that work on every page, and the list of all keys.
+
+use std::cell::Cell;
+
+use atelier_engine::Millis;
+use gloo_events::{EventListener, EventListenerOptions};
+use icondata_lu::LuX;
+use leptos::html::Dialog;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent};
+
+use super::dialogs;
+use crate::boxed::{dynamic, handler, when};
+use crate::browser::clock;
+use crate::contexts::contexts;
+use crate::navigation::Navigation;
+use crate::view::parts::glyph::Glyph;
+
+/// In the address: which of the dialogs is open.
+pub const OPEN: &str = "open";
+pub const SHORTCUTS: &str = "shortcuts";
+pub const COMMANDS: &str = "commands";
+
+/// The second key of two follows within this time.
+const SECOND_KEY: Millis = 1_500;
+
+/// What each key does, by where it works.
+const KEYS: [(&str, &[(&str, &str)]); 4] = [
+    (
+        "Everywhere",
+        &[
+            ("Ctrl K or ⌘ K", "Commands: go to a model, a task, a page"),
+            ("/", "Search on this page"),
+            ("g m", "Models"),
+            ("g t", "Tasks"),
+            ("g g", "Gallery"),
+            ("g s", "Settings"),
+            ("?", "This list"),
+        ],
+    ),
+    (
+        "A model's form",
+        &[
+            ("Ctrl Enter or ⌘ Enter", "Generate"),
+            ("Alt ↑, Alt ↓", "Earlier prompts"),
+        ],
+    ),
+    (
+        "Gallery",
+        &[
+            ("Arrows", "From one output to the next"),
+            ("x", "Select; with Shift and an arrow, several"),
+            ("Enter", "Show large"),
+        ],
+    ),
+    (
+        "An output shown large",
+        &[("←, →", "Previous, next"), ("Esc", "Close")],
+    ),
+];
+
+/// For as long as the page lives.
+pub fn listen(navigation: Navigation) {
+    let may_prevent = EventListenerOptions::enable_prevent_default();
+    let g_pressed = Cell::new(None::<Millis>);
+    EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
+        let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+            return;
+        };
+        let key = event.key();
+        if event.default_prevented() || event.alt_key() || event.is_composing() {
+            return;
+        }
+        if event.ctrl_key() || event.meta_key() {
+            if key.eq_ignore_ascii_case("k") && !event.shift_key() {
+                event.prevent_default();
+                open(navigation, COMMANDS);
+            }
+            return;
+        }
+        if is_occupied() {
+            return;
+        }
+        let now = clock::now();
+        let follows_g = g_pressed
+            .take()
+            .is_some_and(|then| now.saturating_sub(then) < SECOND_KEY);
+        let page = match (follows_g, key.as_str()) {
+            (true, "m") => "/",
+            (true, "t") => "/tasks",
+            (true, "g") => "/gallery",
+            (true, "s") => "/settings",
+            (false, "g") => return g_pressed.set(Some(now)),
+            (_, "?") => {
+                event.prevent_default();
+                return open(navigation, SHORTCUTS);
+            }
+            _ => return,
+        };
+        event.prevent_default();
+        navigation.go(page);
+    })
+    .forget();
+}
+
+/// The person writes, or has a dialog open: plain keys are not ours.
+fn is_occupied() -> bool {
+    let writes = |element: Element| {
+        element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]")
+            == Ok(true)
+    };
+    let has_dialog = document().query_selector("dialog[open]");
+    document().active_element().is_some_and(writes)
+        || has_dialog.is_ok_and(|dialog| dialog.is_some())
+}
+
+pub fn open(navigation: Navigation, dialog: &str) {
+    navigation.set_query(OPEN, Some(dialog));
+}
+
+pub fn close(navigation: Navigation) {
+    navigation.set_query(OPEN, None);
+}
+
+pub fn is_open(navigation: Navigation, dialog: &'static str) -> Signal<bool> {
+    when(move || navigation.query(OPEN).as_deref() == Some(dialog))
+}
+
+#[component]
+pub fn Shortcuts() -> impl IntoView {
+    let navigation = contexts().navigation;
+    let dialog = NodeRef::<Dialog>::new();
+    let is_open = is_open(navigation, SHORTCUTS);
+    dialogs::follow(dialog, is_open);
+    let groups = dynamic(move || match is_open.get() {
+        true => groups(),
+        false => ().into_any(),
+    });
+    view! {
+        <dialog
+            class="shortcuts"
+            node_ref=dialog
+            aria-label="Keyboard shortcuts"
+            closedby="any"
+            on:close=handler(move |_: web_sys::Event| close(navigation))
+        >
+            <header class="row">
+                <h2>"Keyboard shortcuts"</h2>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close"
+                    on:click=handler(move |_| close(navigation))
+                >
+                    <Glyph icon=LuX />
+                </button>
+            </header>
+            {groups}
+        </dialog>
+    }
+}
+
+fn groups() -> AnyView {
+    let groups = KEYS.iter().map(|(place, keys)| {
+        let rows = keys.iter().map(|(key, does)| {
+            view! {
+                <div>
+                    <dt>
+                        <kbd>{*key}</kbd>
+                    </dt>
+                    <dd>{*does}</dd>
+                </div>
+            }
+            .into_any()
+        });
+        view! {
+            <section>
+                <h3>{*place}</h3>
+                <dl>{rows.collect_view()}</dl>
+            </section>
+        }
+        .into_any()
+    });
+    groups.collect_view().into_any()
+}
