@@ -1,8 +1,9 @@
 //! The batches of this browser: their records, which hold what their tasks do not.
 
-use atelier_contract::{Input, ModelId, json};
+use atelier_contract::{ModelId, json};
 use atelier_engine::batch::Batch;
 use atelier_engine::compose::sweep::GridLabels;
+use atelier_engine::seed::Seeded;
 use atelier_engine::{Action, BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
@@ -148,10 +149,10 @@ impl Batches {
         self,
         key: BatchKey,
         model_name: &str,
-        inputs: Vec<Input>,
+        inputs: Vec<Seeded>,
         grid: Option<GridLabels>,
     ) -> bool {
-        let Some(first) = inputs.first() else {
+        let Some(Seeded { input: first, .. }) = inputs.first() else {
             return false;
         };
         let now = self.0.runner.created();
@@ -172,9 +173,10 @@ impl Batches {
             extra: serde_json::Map::new(),
         };
         let account = self.0.session.account();
-        let task = |(index, input): (usize, Input)| {
+        let task = |(index, Seeded { input, is_chosen }): (usize, Seeded)| {
             let key = TaskKey(random::key());
             let mut task = Task::new(key, account.clone(), model_name.to_owned(), input, now);
+            task.seed_chosen = is_chosen;
             task.batch = Some(BatchPlace {
                 batch: batch.key.clone(),
                 index,

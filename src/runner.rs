@@ -5,6 +5,7 @@
 //! Lives at the app's root, so that no view that goes takes a task with it.
 
 use atelier_contract::Input;
+use atelier_engine::seed::Seeded;
 use atelier_engine::{Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history};
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
@@ -136,14 +137,15 @@ impl Runner {
     }
 
     /// Sends a validated input; the task it becomes.
-    pub fn submit(&self, input: Input, model_name: &str) -> TaskKey {
-        let task = Task::new(
+    pub fn submit(&self, seeded: Seeded, model_name: &str) -> TaskKey {
+        let mut task = Task::new(
             TaskKey(random::key()),
             self.session.account(),
             model_name.to_owned(),
-            input,
+            seeded.input,
             self.created(),
         );
+        task.seed_chosen = seeded.is_chosen;
         let key = task.key.clone();
         self.submit_tasks(vec![task]);
         key
@@ -165,13 +167,19 @@ impl Runner {
         count
     }
 
-    /// Sends inputs, each as a new task; none without credentials.
+    /// Sends inputs whose seeds were drawn, each as a new task; none without credentials.
     pub fn submit_all(&self, inputs: Vec<Input>, model_name: &str) -> Vec<TaskKey> {
         if !self.has_credentials() {
             return Vec::new();
         }
         let inputs = inputs.into_iter();
-        inputs.map(|input| self.submit(input, model_name)).collect()
+        let drawn = |input| Seeded {
+            input,
+            is_chosen: false,
+        };
+        inputs
+            .map(|input| self.submit(drawn(input), model_name))
+            .collect()
     }
 
     /// Says so where there are none.
@@ -199,6 +207,7 @@ impl Runner {
         );
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
+        task.seed_chosen = old.seed_chosen;
         Some(task)
     }
 

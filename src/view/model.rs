@@ -8,6 +8,7 @@ mod mode;
 mod one;
 mod presets;
 mod recall;
+mod resting;
 mod result;
 
 pub use draft::suggest;

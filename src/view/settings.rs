@@ -130,6 +130,9 @@ pub fn SettingsPage() -> impl IntoView {
         <div class="page narrow">
             <h1>"Settings"</h1>
             <form class="panel form" aria-label="Settings" novalidate on:submit=handler(save)>
+                <p class="muted" hidden=when(move || !session.is_guest())>
+                    "No account needed. User ID and Access token may stay empty."
+                </p>
                 <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
                         "Service address"
@@ -197,12 +200,17 @@ pub fn SettingsPage() -> impl IntoView {
                 </div>
                 <Tick id="remember" label="Remember on this device" checked=remember on_change=unsave />
                 <hr />
-                <Tick
-                    id="send-defaults"
-                    label="Always send every setting"
-                    checked=send_defaults
-                    on_change=unsave
-                />
+                <div class="field">
+                    <Tick
+                        id="send-defaults"
+                        label="Always send every setting"
+                        checked=send_defaults
+                        on_change=unsave
+                    />
+                    <p class="hint">
+                        "Otherwise settings that you leave alone are left to the service's defaults."
+                    </p>
+                </div>
                 <div class="tick">
                     <input
                         id="notify"
@@ -214,9 +222,6 @@ pub fn SettingsPage() -> impl IntoView {
                 </div>
                 <hr />
                 <output_cache::OutputCacheSettings keep keep_limit on_change=unsave />
-                <p class="note" hidden=when(move || !session.is_guest())>
-                    "No account needed."
-                </p>
                 <div class="form-foot">
                     <button class="button primary" type="submit">
                         "Save"

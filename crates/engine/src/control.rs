@@ -1,6 +1,6 @@
 //! Which control a parameter is met with, and what one step of a number is.
 
-use atelier_contract::{Kind, Media, Parameter, parse_number};
+use atelier_contract::{Entry, Kind, Media, Parameter, check, parse_number};
 use serde_json::{Number, Value};
 
 use crate::output;
@@ -153,6 +153,29 @@ pub fn bounds(parameter: &Parameter) -> String {
     }
 }
 
+/// Whether what was entered is the parameter's default. It is sent all the same: a service may change its
+/// defaults, and what a person has set stays what it is.
+pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
+    let Some(default) = parameter.default.clone().map(Entry::Value) else {
+        return false;
+    };
+    let value = |entry: &Entry| check(parameter, false, Some(entry)).ok().flatten();
+    let default = value(&default);
+    default.is_some() && value(entry) == default
+}
+
+/// The keys that send a form, as they are called on a platform (`MacIntel`, `Linux x86_64`).
+pub fn send_keys(platform: &str) -> &'static str {
+    let has_command = ["Mac", "iPhone", "iPad"]
+        .iter()
+        .any(|it| platform.starts_with(it));
+    if has_command {
+        "⌘ Enter"
+    } else {
+        "Ctrl Enter"
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +183,21 @@ mod tests {
 
     fn parameter(value: Value) -> Parameter {
         serde_json::from_value(value).unwrap()
+    }
+
+    /// Guards against a value that was put back by hand and counts as changed.
+    #[test]
+    fn a_default_that_was_typed_is_the_default() {
+        let layers = parameter(json!({
+            "name": "layers", "type": "integer", "minimum": 2, "maximum": 12, "default": 6
+        }));
+        let typed = |text: &str| is_default(&layers, &Entry::Text(text.into()));
+        assert!(typed("6") && typed(" 6 ") && is_default(&layers, &Entry::Value(json!(6))));
+        assert!(!typed("7") && !typed("") && !typed("six") && !typed("99"));
+        let free = parameter(json!({"name": "seed", "type": "integer"}));
+        assert!(!is_default(&free, &Entry::Text(String::new())));
+        let null = parameter(json!({"name": "seed", "type": "integer", "default": null}));
+        assert!(!is_default(&null, &Entry::Text("3".into())));
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub mod input_json;
 pub mod lease;
 pub mod manifest;
 pub mod model_order;
+pub mod obstacle;
 pub mod output;
 pub mod output_cache;
 pub mod plural;

@@ -21,6 +21,13 @@ impl Presses {
         self.0.push((what.to_owned(), now));
         true
     }
+
+    /// How long it is until a press for the same counts again.
+    pub fn rest(&self, what: &str, now: Millis) -> Millis {
+        let pressed = self.0.iter().find(|(known, _)| known == what);
+        let ago = pressed.and_then(|(_, at)| now.checked_sub(*at));
+        ago.map_or(0, |ago| SAME_PRESS.saturating_sub(ago))
+    }
 }
 
 #[cfg(test)]
@@ -36,6 +43,22 @@ mod tests {
         // A press that did not count does not put off the next one that does.
         assert!(presses.counts("a", 1_800));
         assert!(!presses.counts("a", 2_599));
+    }
+
+    /// Guards against words that promise what the next press does not do.
+    #[test]
+    fn it_is_known_when_the_same_counts_again() {
+        let mut presses = Presses::default();
+        assert_eq!(presses.rest("a", 1_000), 0);
+        presses.counts("a", 1_000);
+        for ago in [0, 1, 300, 799] {
+            assert_eq!(presses.rest("a", 1_000 + ago), SAME_PRESS - ago);
+        }
+        let again = 1_300 + presses.rest("a", 1_300);
+        assert_eq!(presses.rest("b", 1_300), 0);
+        assert!(presses.counts("a", again));
+        // The clock was set back.
+        assert_eq!(presses.rest("a", 5), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use atelier_contract::{Draft, Entry, Input, Parameter, RESERVED_NAMES, Schema, check};
 use serde_json::{Map, Value};
 
-use crate::seed;
+use crate::{Task, seed};
 
 /// A form filled from an earlier input.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -13,6 +13,9 @@ pub struct Rerun {
     /// What a person must know before sending it; those to repair in the form's order, then what
     /// was left out.
     pub differences: Vec<Difference>,
+    /// The seed was drawn here for that one result, and is not in the form: it would be the same
+    /// composition once more, whatever else is changed.
+    pub draws_seed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +63,22 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
+/// A task's input as it can be typed again, value by value.
+pub fn draft(task: &Task, schema: &Schema) -> Draft {
+    let mut draft = Draft::from_values(task.input.values());
+    if !task.seed_chosen {
+        seed::release(&mut draft, schema);
+    }
+    draft
+}
+
+/// Fills a form with a task's input, to be changed and sent.
+pub fn edit(task: &Task, schema: &Schema) -> Rerun {
+    let mut rerun = rerun(task.input.values(), schema);
+    rerun.draws_seed = !task.seed_chosen && seed::release(&mut rerun.draft, schema);
+    rerun
+}
+
 /// The inputs that run an earlier one again: each has a seed drawn from one of `random`, where the model
 /// has any. What the model no longer takes as it was is for a person to see first.
 pub fn again(
@@ -67,7 +86,9 @@ pub fn again(
     schema: &Schema,
     random: &[u64],
 ) -> Result<Vec<Input>, Vec<Difference>> {
-    let Rerun { draft, differences } = rerun(values, schema);
+    let Rerun {
+        draft, differences, ..
+    } = rerun(values, schema);
     if !differences.is_empty() {
         return Err(differences);
     }
@@ -94,9 +115,16 @@ pub fn changes(before: &Draft, after: &Draft) -> String {
     }
 }
 
-/// The parameters that stand otherwise in one draft than in another, by name.
+/// Whether a person sees the same in both.
+pub fn is_same(before: &Draft, after: &Draft) -> bool {
+    changed(before, after).is_empty()
+}
+
+/// The parameters that stand otherwise in one draft than in another, by name. What was typed and what was
+/// sent of it are the same to a person.
 fn changed(before: &Draft, after: &Draft) -> Vec<String> {
-    let is_other = |name: &&str| before.get(name) != after.get(name);
+    let text = |draft: &Draft, name: &str| draft.get(name).map(Entry::to_text);
+    let is_other = |name: &&str| text(before, name) != text(after, name);
     let mut names: Vec<&str> = after
         .iter()
         .map(|(name, _)| name)
@@ -215,6 +243,35 @@ mod tests {
         );
     }
 
+    /// Guards against an edit that keeps the composition, or makes the same picture, without a word.
+    #[test]
+    fn an_edit_draws_the_seed_anew_unless_a_person_chose_it() {
+        let mut typed = Draft::default();
+        typed.set("prompt", Entry::Text("cat".into()));
+        typed.set("style", Entry::Value(json!("ink")));
+        typed.set("seed", Entry::Value(json!(5)));
+        let input = schema().validate(&typed, false).unwrap();
+        let mut task = Task::new(
+            crate::TaskKey("k".into()),
+            crate::Account::default(),
+            "A".into(),
+            input,
+            0,
+        );
+        let edited = edit(&task, &schema());
+        assert_eq!(edited.draft.get("seed"), None);
+        assert_eq!(
+            edited.draft.get("prompt"),
+            Some(&Entry::Value(json!("cat")))
+        );
+        assert!(edited.draws_seed);
+        assert_eq!(draft(&task, &schema()), edited.draft);
+        task.seed_chosen = true;
+        let edited = edit(&task, &schema());
+        assert_eq!(edited.draft.get("seed"), Some(&Entry::Value(json!(5))));
+        assert!(!edited.draws_seed);
+    }
+
     #[test]
     fn an_input_runs_again_with_other_seeds_or_is_looked_at_first() {
         let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": 5});
@@ -234,6 +291,12 @@ mod tests {
         let after = draft(json!({"prompt": "dog", "steps": 3, "style": "ink"}));
         assert_eq!(changed(&before, &after), ["prompt", "style", "seed"]);
         assert!(changed(&after, &after).is_empty());
+        // Guards against a form that is said to have changed when it was only sent.
+        let mut typed = Draft::default();
+        typed.set("prompt", Entry::Text("dog".into()));
+        typed.set("steps", Entry::Text("3".into()));
+        typed.set("style", Entry::Text("ink".into()));
+        assert!(is_same(&typed, &after));
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Seeds: which parameter is one, and new values for it. A result whose seed is known can be made again,
 //! and results of one seed can be compared.
 
-use atelier_contract::{Draft, Entry, Parameter, Schema};
+use atelier_contract::{Draft, Entry, Input, Parameter, Schema};
 use serde_json::{Number, Value};
 
 /// Where the schema gives no upper bound: services commonly keep seeds in 32 bits, and refuse or
@@ -28,15 +28,40 @@ pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
     (!is_empty).then_some(entry)
 }
 
-/// The draft as it is sent: a seed that was left alone is drawn here, so that it is known. One with a
-/// default stays untouched, as everything that has one.
+/// An input to be sent, and whether its seed is what a person chose.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seeded {
+    pub input: Input,
+    pub is_chosen: bool,
+}
+
+/// The seed that is drawn here where a person leaves it alone. One with a default stays untouched, as
+/// everything that has one.
+fn drawn(schema: &Schema) -> Option<&Parameter> {
+    parameter(schema).filter(|seed| seed.default.as_ref().is_none_or(Value::is_null))
+}
+
+/// The draft as it is sent: a seed that was left alone is drawn here, so that it is known.
 pub fn settled(draft: &Draft, schema: &Schema, random: u64) -> Draft {
-    let is_open = |seed: &&Parameter| seed.default.as_ref().is_none_or(Value::is_null);
-    let open = parameter(schema).filter(is_open);
-    match open.filter(|_| entry(draft, schema).is_none()) {
+    match drawn(schema).filter(|_| entry(draft, schema).is_none()) {
         Some(_) => renewed(draft, schema, random),
         None => draft.clone(),
     }
+}
+
+/// The seed that stands in the draft and keeps it from being drawn, as text.
+pub fn fixed(draft: &Draft, schema: &Schema) -> Option<String> {
+    drawn(schema)?;
+    entry(draft, schema).map(|entry| entry.to_text().trim().to_owned())
+}
+
+/// Lets the seed be drawn again, whatever stands there; whether anything stood there.
+pub fn release(draft: &mut Draft, schema: &Schema) -> bool {
+    let is_fixed = fixed(draft, schema).is_some();
+    if let Some(seed) = drawn(schema).filter(|_| is_fixed) {
+        draft.reset(&seed.name);
+    }
+    is_fixed
 }
 
 /// The draft with another seed, whichever stood there.
@@ -162,6 +187,30 @@ mod tests {
             json!({"name": "seed", "type": "integer", "default": null}),
         );
         assert_ne!(settled(&Draft::default(), &null, 1), Draft::default());
+    }
+
+    #[test]
+    fn a_fixed_seed_is_known_and_let_go() {
+        let open = schema("optional", json!({"name": "seed", "type": "integer"}));
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text("cat".into()));
+        assert_eq!(fixed(&draft, &open), None);
+        assert!(!release(&mut draft, &open));
+        draft.set("seed", Entry::Text(" 18446744073709551615 ".into()));
+        assert_eq!(
+            fixed(&draft, &open).as_deref(),
+            Some("18446744073709551615")
+        );
+        assert!(release(&mut draft, &open));
+        assert_eq!(draft.get("seed"), None);
+        assert!(draft.get("prompt").is_some());
+        // Untouched it would be its default and not drawn.
+        let with_default = json!({"name": "seed", "type": "integer", "default": 0});
+        let with_default = schema("optional", with_default);
+        draft.set("seed", Entry::Value(json!(7)));
+        assert_eq!(fixed(&draft, &with_default), None);
+        assert!(!release(&mut draft, &with_default));
+        assert!(draft.get("seed").is_some());
     }
 
     proptest! {

@@ -113,6 +113,10 @@ pub struct Task {
     /// When a person removed it. It is out of sight at once, and forgotten after [`UNDO`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
+    /// A person chose its seed, which therefore goes where its input goes. One that was drawn here stays
+    /// with this result. Records of earlier versions do not say: theirs count as drawn.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub seed_chosen: bool,
     /// The outputs that a person holds dear, by their positions from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favorites: Vec<usize>,
@@ -152,6 +156,7 @@ impl Task {
             finished: None,
             refreshed: None,
             removed: None,
+            seed_chosen: false,
             favorites: Vec::new(),
             extra: Map::new(),
         }

@@ -64,6 +64,16 @@ impl Vocabulary {
         found
     }
 
+    /// Whether a text that has begun to say something has none of its words. What is still being typed may
+    /// become one, and a very long text is not looked at.
+    pub fn knows_none(&self, text: &str) -> bool {
+        const ENOUGH: usize = 3;
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let begun = words.filter(|word| !word.is_empty()).take(ENOUGH).count();
+        let says_something = begun == ENOUGH || text.trim().chars().count() >= 4 * ENOUGH;
+        says_something && text.len() <= MAX_TEXT && self.find(text).is_empty()
+    }
+
     /// The end of the word that begins at this place, which is the start of a word of the text.
     fn word_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
@@ -171,6 +181,23 @@ mod tests {
         assert_eq!(found("a sky blue rosette"), ["sky blue", "rosette"]);
         assert!(found("primrose, bluebell, tealight").is_empty());
         assert_eq!(found("日本 rose🌹teal"), ["rose", "teal"]);
+    }
+
+    /// Guards against a result of chance that looks like a bad model.
+    #[test]
+    fn a_prompt_without_a_known_word_is_told_from_one_that_is_begun() {
+        let none = |text: &str| vocabulary().knows_none(text);
+        for text in [
+            "بحيرة جبلية عند الفجر",
+            "a quiet night",
+            "山の湖に夜が明けるところです",
+        ] {
+            assert!(none(text), "{text}");
+        }
+        for text in ["", "  ", "a", "a mou", "a quiet rose", "teal"] {
+            assert!(!none(text), "{text}");
+        }
+        assert!(!none(&"word ".repeat(MAX_TEXT)));
     }
 
     /// Guards against a pasted book that stops the page at each key.

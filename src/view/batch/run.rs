@@ -4,7 +4,9 @@ use std::sync::Arc;
 use atelier_contract::Draft;
 use atelier_engine::batch::{Batch, Counts, Items, Part};
 use atelier_engine::route::Route;
-use atelier_engine::{Action, BatchAction, BatchKey, Phase, Task, TaskKey, duration, history};
+use atelier_engine::{
+    Action, BatchAction, BatchKey, Phase, Task, TaskKey, duration, history, rerun,
+};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -260,10 +262,8 @@ fn controls(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSu
                 return;
             };
             let tasks = runner.taken_back(&batch);
-            let item = |task: &Task| {
-                let draft = Draft::from_values(task.input.values());
-                Some((task.batch.clone()?, draft))
-            };
+            let schema = composer.schema();
+            let item = |task: &Task| Some((task.batch.clone()?, rerun::draft(task, &schema)));
             let items: Vec<_> = tasks.iter().filter_map(item).collect();
             if !items.is_empty() && composer.change(|table, schema| table.take_back(items, schema))
             {
@@ -322,16 +322,15 @@ fn controls(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSu
     };
     let used = batch.clone();
     let again = move |_| {
-        let drafts: Vec<Draft> = runner.with_tasks(|tasks| {
-            let items = used.items(tasks.iter().copied());
-            let latest = items.latest().flatten();
-            latest
-                .map(|task| Draft::from_values(task.input.values()))
-                .collect()
-        });
         let Some(composer) = composer else {
             return;
         };
+        let schema = composer.schema();
+        let drafts: Vec<Draft> = runner.with_tasks(|tasks| {
+            let items = used.items(tasks.iter().copied());
+            let latest = items.latest().flatten();
+            latest.map(|task| rerun::draft(task, &schema)).collect()
+        });
         let is_done = composer.change(|table, schema| table.append(drafts, schema));
         let page = Route::Model(used.model.clone());
         if is_done && untrack(|| all.navigation.route()) != page {

@@ -3,10 +3,12 @@ use atelier_engine::BatchKey;
 use atelier_engine::compose::plan::Plan;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
+use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::composer::Composer;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::contexts;
@@ -47,6 +49,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             answer.say(format!("Sent: {}.", sent.user_message()));
             // The newest is shown.
             all.navigation.set_query("batch", None);
+            bring_into_view();
         }
     };
     let ask = {
@@ -68,7 +71,10 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             }
         }
     };
-    let label = text(move || format!("Generate {}", good.get()));
+    let label = text(move || match good.get() {
+        0 => "Generate".to_owned(),
+        n => format!("Generate {n}"),
+    });
     let asked = text(move || {
         format!(
             "Send {}? Each of them may cost money.",
@@ -108,13 +114,34 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                 {label}
             </button>
             <p class="muted" role="status">
-                {text(move || plan().user_message())}
+                {text(move || match (good.get(), composer.table.read().is_empty()) {
+                    (0, true) => "Nothing in the table yet.".to_owned(),
+                    (0, false) => String::new(),
+                    _ => plan().user_message(),
+                })}
+            </p>
+            <p class="muted" hidden=when(move || bad.get() == 0 || good.get() == 0)>
+                {text(move || match bad.get() {
+                    1 => "1 row stays.".to_owned(),
+                    n => format!("{n} rows stay."),
+                })}
             </p>
             {answer.view()}
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
     }
     .into_any()
+}
+
+/// How the batch stands comes into view, once the table has made way.
+fn bring_into_view() {
+    after_frame(|| {
+        if let Ok(Some(run)) = document().query_selector(".batch .run") {
+            let how = ScrollIntoViewOptions::new();
+            how.set_block(ScrollLogicalPosition::Nearest);
+            run.scroll_into_view_with_scroll_into_view_options(&how);
+        }
+    });
 }
 
 /// The rows that will not be sent, and why.

@@ -22,12 +22,17 @@ pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let sent = memo(move || composer.table.read().sent());
-    let columns = memo(move || composer.table.read().columns(&composer.schema()));
+    let with_sent = RwSignal::new(false);
+    let columns = memo(move || {
+        let table = composer.table.read();
+        table.columns(&composer.schema(), with_sent.get())
+    });
+    let shown = memo(move || composer.table.read().shown(with_sent.get()));
     let count = memo(move || composer.table.read().rows().len());
     let window = memo(move || {
         let seen = seen.get();
         let grid = Grid {
-            items: count.get(),
+            items: shown.read().len(),
             columns: 1,
             row_height: ROW_HEIGHT * seen.rem.max(1.0),
         };
@@ -35,16 +40,14 @@ pub fn table_editor(composer: Composer) -> AnyView {
         (window.items, window.top, window.bottom)
     });
     let rows = move || {
-        let (shown, ..) = window.get();
+        let (seen, ..) = window.get();
         let columns = Arc::new(columns.get());
         let table = composer.table.read();
-        let first = shown.start;
-        let shown = table.rows().get(shown).unwrap_or_default();
-        shown
-            .iter()
-            .enumerate()
-            .map(|(at, shown)| {
-                let (id, at) = (shown.id, first + at);
+        let shown = shown.read();
+        let seen = shown.get(seen).unwrap_or_default();
+        seen.iter()
+            .filter_map(|at| Some((*at, table.rows().get(*at)?.id)))
+            .map(|(at, id)| {
                 let columns = columns.clone();
                 let key = format!("{id} {at} {}", columns.join("\n"));
                 Item::new(key, move || row(composer, id, at, &columns))
@@ -59,7 +62,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     };
     view! {
         {keeping(composer)}
-        <div class="sheet" hidden=when(move || count.get() == 0)>
+        <div class="sheet" hidden=when(move || shown.read().is_empty())>
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
                 <table aria-rowcount=text(move || (count.get() + 1).to_string())>
                     <thead>{dynamic(move || head(composer, &columns.read()))}</thead>
@@ -75,6 +78,31 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 </table>
             </div>
         </div>
+        <div class="row sent-rows" hidden=when(move || sent.get() == 0)>
+            <p class="muted">{text(move || format!("{} sent", sent.get()))}</p>
+            <button
+                class="button quiet small"
+                type="button"
+                aria-expanded=text(move || with_sent.get().to_string())
+                on:click=handler(move |_| with_sent.update(|is| *is = !*is))
+            >
+                {text(move || if with_sent.get() { "Hide" } else { "Show" }.to_owned())}
+            </button>
+            <button
+                class="button quiet small"
+                type="button"
+                on:click=handler(move |_| composer.edit(|table| table.send_all_again()))
+            >
+                "Send again"
+            </button>
+            <button
+                class="button quiet small"
+                type="button"
+                on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
+            >
+                {text(move || format!("Take out the {} sent", sent.get()))}
+            </button>
+        </div>
         <div class="row sheet-foot">
             <button class="button quiet" type="button" on:click=handler(add)>
                 <Glyph icon=LuPlus />
@@ -82,14 +110,6 @@ pub fn table_editor(composer: Composer) -> AnyView {
             </button>
             <div class="row" hidden=when(move || count.get() == 0)>
                 {add_column(composer, columns)}
-                <button
-                    class="button quiet"
-                    type="button"
-                    hidden=when(move || sent.get() == 0)
-                    on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
-                >
-                    {text(move || format!("Take out the {} sent", sent.get()))}
-                </button>
                 <ConfirmButton
                     label="Clear the table"
                     question=text(move || match count.get() {

@@ -188,13 +188,18 @@ pub fn FieldFrame(
     };
     let reset = {
         let (state, field) = (field.clone(), field.clone());
-        let is_away = memo(move || state.entry.read().is_some());
+        // Set by hand to what the default is, it is sent as it stands.
+        let is_away = memo(move || {
+            let entry = state.entry.read();
+            let entry = entry.as_ref()?;
+            Some(control::is_default(&state.parameter, entry))
+        });
         let has_default = field.parameter.default.is_some();
         has_default.then(|| {
             dynamic(move || {
                 is_away
                     .get()
-                    .then(|| back_to_default(field.clone()))
+                    .map(|is_same| back_to_default(field.clone(), is_same))
                     .into_any()
             })
         })
@@ -248,7 +253,7 @@ fn explain_button(field: &Field, hint_id: String, is_explained: RwSignal<bool>) 
 }
 
 /// The button that takes back what was entered.
-fn back_to_default(field: Field) -> AnyView {
+fn back_to_default(field: Field, is_same: bool) -> AnyView {
     let label_id = field.label_id();
     let reset = move |_| {
         field.reset();
@@ -260,7 +265,11 @@ fn back_to_default(field: Field) -> AnyView {
             type="button"
             // Without the parameter's name: that names the control alone.
             aria-label="Back to the default"
-            title="Back to the default"
+            title=if is_same {
+                "The default, sent as set by hand. Leave it to the service"
+            } else {
+                "Back to the default"
+            }
             aria-describedby=label_id
             on:click=handler(reset)
         >

@@ -13,14 +13,14 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Parameter, Problem, Schema};
-use atelier_engine::control::Control;
+use atelier_engine::control::{self, Control};
 use atelier_engine::folded;
 use leptos::html::Div;
 use leptos::prelude::*;
 
 pub use field::Field;
 
-use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
 use crate::view::parts::list::{Item, list};
@@ -49,9 +49,7 @@ pub fn Fields(
     let folded = folded::folded(&schema, viewport::is_phone());
     let (more, first): (Vec<usize>, Vec<usize>) = (0..total).partition(|at| folded.contains(at));
     let fold = first.len();
-    let more_names: Vec<String> = (more.iter())
-        .map(|at| parameters[*at].0.name.clone())
-        .collect();
+    let folded_away: Vec<Parameter> = (more.iter()).map(|at| parameters[*at].0.clone()).collect();
     let order = [first, more].concat();
 
     // There are no frames while nobody looks.
@@ -73,7 +71,7 @@ pub fn Fields(
             let (parameter, required) = parameters[*at].clone();
             let field = Field::new(*at, parameter, required, draft, attempted);
             fields.update_value(|fields| fields.push(field.clone()));
-            control(field)
+            control_of(field)
         });
         controls.collect_view().into_any()
     };
@@ -97,11 +95,11 @@ pub fn Fields(
     }
     let changed = text(move || {
         let draft = draft.read();
-        match more_names
-            .iter()
-            .filter(|name| draft.get(name).is_some())
-            .count()
-        {
+        let is_changed = |parameter: &&Parameter| {
+            let entry = draft.get(&parameter.name);
+            entry.is_some_and(|entry| !control::is_default(parameter, entry))
+        };
+        match folded_away.iter().filter(is_changed).count() {
             0 => String::new(),
             n => format!("{n} changed"),
         }
@@ -139,7 +137,7 @@ fn build_more(built: RwSignal<usize>, ends: Arc<[usize]>) {
     });
 }
 
-fn control(field: Field) -> AnyView {
+fn control_of(field: Field) -> AnyView {
     match Control::of(&field.parameter) {
         Control::LongText => view! { <text_field::LongText field /> }.into_any(),
         Control::Text => view! { <text_field::Text field /> }.into_any(),
@@ -165,8 +163,18 @@ pub fn ProblemSummary(
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
+    // A single one stands at its field alone.
+    let is_shown = {
+        let schema = schema.clone();
+        memo(move || match problems.read().as_slice() {
+            [] => false,
+            [only] => schema.parameter(&only.parameter).is_none(),
+            _ => true,
+        })
+    };
     effect(move || {
-        if !problems.read().is_empty()
+        problems.track();
+        if is_shown.get()
             && let Some(element) = element.get()
         {
             let _ = element.focus();
@@ -203,7 +211,7 @@ pub fn ProblemSummary(
             role="alert"
             tabindex="-1"
             node_ref=element
-            hidden=when(move || problems.read().is_empty())
+            hidden=when(move || !is_shown.get())
         >
             <p>
                 <strong>"Not sent yet. "</strong>

@@ -3,7 +3,7 @@ use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::boxed::{dynamic, handler, text};
+use crate::boxed::{dynamic, handler, memo, text};
 
 /// Several lines, growing with what is typed.
 #[component]
@@ -40,6 +40,19 @@ pub fn LongText(field: Field) -> impl IntoView {
             marks.set_scroll_top(element.scroll_top());
         }
     };
+    let left_to_chance = vocabulary.clone().map(|vocabulary| {
+        let text = field.value();
+        let is_unknown = memo(move || vocabulary.knows_none(&text.read()));
+        view! {
+            <p class="hint" role="status">
+                {self::text(move || {
+                    let said = "No word recognized: the result is left to chance.";
+                    if is_unknown.get() { said.to_owned() } else { String::new() }
+                })}
+            </p>
+        }
+        .into_any()
+    });
     let understood = vocabulary.map(|vocabulary| {
         let text = field.value();
         let marked = dynamic(move || marked(&vocabulary, &text.read()));
@@ -76,6 +89,7 @@ pub fn LongText(field: Field) -> impl IntoView {
                     on:blur=handler(move |_| leave.leave())
                 ></textarea>
             </div>
+            {left_to_chance}
             {offered}
         </FieldFrame>
     }

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
+use atelier_engine::rerun::{self, Rerun};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState, output_cache, recipe, rerun, seed};
+use atelier_engine::{TaskKey, TaskState, output_cache, recipe, seed};
 use leptos::prelude::*;
-use serde_json::{Map, Value};
 
 use crate::boxed::{dynamic, effect, handler, memo};
 use crate::browser::location;
@@ -29,6 +29,15 @@ pub enum Loaded {
     },
 }
 
+impl Loaded {
+    /// The seed of the task's own result is not in the form.
+    fn draws_seed(&mut self) {
+        if let Self::Input { said, .. } = self {
+            said.push_str(" The seed is drawn anew.");
+        }
+    }
+}
+
 /// Fills the form from the task, the seed or the output that the address names. Used once: what is typed from
 /// then on is not overwritten by a reload.
 pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
@@ -39,7 +48,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         let schema = schema.clone();
         move || {
             if let Some(values) = recipe::read(&location::fragment()) {
-                put_values(&schema, &values, loaded, draft);
+                put_rerun(rerun::rerun(&values, &schema), loaded, draft);
                 // Once: what is typed from then on is not overwritten by a reload.
                 let (path, query) = location::current();
                 location::replace(&format!("{path}{query}"));
@@ -88,7 +97,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         match runner.task(&TaskKey(from)) {
             Some(task) => {
                 let task = task.get_untracked();
-                put_values(&schema, task.input.values(), loaded, draft);
+                put_rerun(rerun::edit(&task, &schema), loaded, draft);
             }
             // Storage may not have been read yet; then this runs once more.
             None if !is_open => return,
@@ -100,16 +109,13 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
 }
 
 /// Fills the form from values of another day.
-fn put_values(
-    schema: &Schema,
-    values: &Map<String, Value>,
-    loaded: RwSignal<Loaded>,
-    draft: RwSignal<Draft>,
-) {
-    let rerun = rerun::rerun(values, schema);
+fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
     let differences = rerun.differences.into_iter();
     let differences = differences.map(|difference| difference.message);
     put(loaded, draft, rerun.draft, differences.collect());
+    if rerun.draws_seed {
+        loaded.update(Loaded::draws_seed);
+    }
 }
 
 /// The address of an output, by its name.
@@ -163,7 +169,8 @@ fn input(
     said: String,
     differences: Vec<String>,
 ) -> AnyView {
-    let back = (before != draft.get_untracked()).then(|| {
+    let is_same = draft.with_untracked(|now| rerun::is_same(&before, now));
+    let back = (!is_same).then(|| {
         let back = move |_| {
             draft.set(before.clone());
             loaded.set(Loaded::Nothing);

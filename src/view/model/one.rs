@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
-use atelier_engine::press::Presses;
-use atelier_engine::{input_json, seed};
+use atelier_engine::seed::{self, Seeded};
+use atelier_engine::{control, input_json, obstacle};
 use icondata_lu::LuSparkles;
 use leptos::html::{Dialog, Form};
 use leptos::prelude::*;
@@ -14,8 +14,9 @@ use super::input_json::InputJson;
 use super::loaded;
 use super::presets;
 use super::recall::recall;
-use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::browser::{clock, random};
+use super::resting::Resting;
+use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
+use crate::browser::random;
 use crate::catalog::Load;
 use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
@@ -38,7 +39,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let presets_dialog = NodeRef::<Dialog>::new();
 
     let form = NodeRef::<Form>::new();
-    let presses = StoredValue::new(Presses::default());
+    let resting = Resting::new(answer);
     let submit = {
         let (schema, model) = (schema.clone(), model.clone());
         move |event: leptos::ev::SubmitEvent| {
@@ -55,7 +56,13 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             // A seed that is left alone is drawn here, so that it is known afterwards.
             let settled = seed::settled(&typed, &schema, random::bits());
             match schema.validate(&settled, send_defaults) {
-                Err(found) => problems.set(found),
+                Err(found) => {
+                    if let Some(id) = only_field(&found, &schema) {
+                        json.is_shown.set(false);
+                        request_animation_frame(move || field::focus(&id));
+                    }
+                    problems.set(found);
+                }
                 Ok(_) if untrack(|| session.credentials()).is_none() => {
                     problems.set(Vec::new());
                     // A service that takes guests says so beside its list of models.
@@ -65,24 +72,32 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 Ok(input) => {
                     problems.set(Vec::new());
                     attempted.set(false);
-                    // Not the input: its seed may be another one each time.
-                    let what = typed.to_value().to_string();
-                    let counts =
-                        presses.try_update_value(|presses| presses.counts(&what, clock::now()));
-                    if counts != Some(true) {
-                        answer.say("Sent. Press again for another one.".into());
+                    if !resting.counts(&typed) {
                         return;
                     }
                     let name = untrack(|| catalog.model(&model)).map_or_else(
                         || model.subcategory.clone(),
                         |model| model.display_name().to_owned(),
                     );
-                    runner.submit(input, &name);
+                    let is_chosen = seed::entry(&typed, &schema).is_some();
+                    runner.submit(Seeded { input, is_chosen }, &name);
                     bring_into_view();
                 }
             }
         }
     };
+    // What is mended is no longer listed.
+    effect({
+        let schema = schema.clone();
+        move || {
+            if problems.read().is_empty() {
+                return;
+            }
+            if schema.validate(&draft.read(), false).is_ok() {
+                problems.set(Vec::new());
+            }
+        }
+    });
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         problems.set(Vec::new());
@@ -114,9 +129,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         let (schema, model) = (schema.clone(), model.clone());
         let active = memo(move || runner.active_of(&model));
         text(move || match schema.validate(&draft.read(), false) {
-            Err(problems) => problems
-                .first()
-                .map_or_else(String::new, |problem| problem.message.clone()),
+            // From the press on it stands at the field.
+            Err(_) if attempted.get() => String::new(),
+            Err(problems) => obstacle::said(&problems, &draft.read(), &schema),
             Ok(_) => match active.get() {
                 0 => String::new(),
                 1 => "1 on its way".into(),
@@ -124,6 +139,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             },
         })
     };
+    let rests = resting.is_resting(draft);
+    let rests = derived(move || rests.get().then_some("true"));
+    let fixed_seed = fixed_seed(schema.clone(), draft);
     let dialog = presets::dialog(presets_dialog, &model, draft, move |preset| {
         loaded::put(loaded, draft, preset, Vec::new());
     });
@@ -147,10 +165,18 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             </div>
             </div>
             <div class="form-foot">
-                <button class="button primary" type="submit">
+                <button
+                    class="button primary"
+                    type="submit"
+                    aria-disabled=rests
+                    aria-keyshortcuts="Control+Enter Meta+Enter"
+                >
                     <Glyph icon=LuSparkles />
                     "Generate"
                 </button>
+                <kbd class="keys" aria-hidden="true">
+                    {control::send_keys(&platform())}
+                </kbd>
                 <button
                     class="button quiet"
                     type="button"
@@ -161,10 +187,61 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 </button>
                 <p class="muted why">{why}</p>
                 {answer.view()}
+                {fixed_seed}
             </div>
         </form>
         {dialog}
     }
+}
+
+/// The control of the only problem, if there is just one and it has a control: the words stand there.
+fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
+    let [
+        Problem {
+            parameter: name, ..
+        },
+    ] = problems
+    else {
+        return None;
+    };
+    let at = schema.parameters().position(|(it, _)| it.name == *name)?;
+    Some(Field::id_of(at))
+}
+
+/// That each result would have the same seed, and the way back to another one each time.
+fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
+    let fixed = {
+        let schema = schema.clone();
+        memo(move || seed::fixed(&draft.read(), &schema))
+    };
+    let release = move |_| {
+        draft.update(|draft| {
+            seed::release(draft, &schema);
+        });
+    };
+    view! {
+        <p class="fixed-seed" hidden=when(move || fixed.read().is_none())>
+            <span role="status">
+                {text(move || match &*fixed.read() {
+                    Some(seed) => format!("Seed {seed} fixed"),
+                    None => String::new(),
+                })}
+            </span>
+            <button
+                class="button quiet small"
+                type="button"
+                title="Another seed for each result"
+                on:click=handler(release)
+            >
+                "Draw it anew"
+            </button>
+        </p>
+    }
+    .into_any()
+}
+
+fn platform() -> String {
+    window().navigator().platform().unwrap_or_default()
 }
 
 /// Why nothing was sent, though the form itself could be.

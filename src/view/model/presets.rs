@@ -116,7 +116,7 @@ pub fn dialog(
                 </button>
             </div>
             <p class="muted" hidden=when(move || !kept.presets.read().is_empty())>
-                "What stands in the form, kept under a name."
+                "Save what is in the form under a name, to use it again."
             </p>
             <ul class="preset-list" aria-label="Kept presets" hidden=is_empty>
                 {rows}
@@ -168,7 +168,7 @@ fn row(kept: KeptPresets, name: String, put: impl Fn(Draft) + Send + Sync + 'sta
     };
     view! {
         <li class="row">
-            <button class="button quiet" type="button" on:click=handler(use_it)>
+            <button class="button" type="button" on:click=handler(use_it)>
                 {name}
             </button>
             <button class="reset" type="button" aria-label=label title="Remove" on:click=handler(remove)>

@@ -65,8 +65,17 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
         navigation.set_query("q", Some(text.trim()).filter(|text| !text.is_empty()));
         typed.set(text);
     };
+    // On a phone what is needed less is folded away.
+    let is_open = RwSignal::new(false);
+    let set = move || {
+        let names = ["model", "from", "to"];
+        names
+            .iter()
+            .filter(|name| navigation.query(name).is_some())
+            .count()
+    };
     view! {
-        <div class="filters">
+        <div class="filters task-filters">
             <div class="search">
                 <Glyph icon=LuSearch />
                 <input
@@ -79,6 +88,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
                     on:input=handler(search)
                 />
             </div>
+            <div class="task-chips">
             <fieldset class="chips">
                 <legend class="visually-hidden">"State"</legend>
                 {state_chip(navigation, found, None)}
@@ -97,7 +107,20 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
                 />
                 <span>"Favorites"</span>
             </label>
-            <div class="row">
+            </div>
+            <button
+                class="button quiet small more-filters"
+                type="button"
+                aria-expanded=text(move || is_open.get().to_string())
+                aria-controls="more-filters"
+                on:click=handler(move |_| is_open.update(|is| *is = !*is))
+            >
+                {text(move || match set() {
+                    0 => "Filters".to_owned(),
+                    n => format!("Filters, {n} set"),
+                })}
+            </button>
+            <div class="row" id="more-filters">
                 <ModelChoice found />
                 {date(navigation, "from", "From")}
                 {date(navigation, "to", "To")}
@@ -142,7 +165,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
 
 #[component]
 fn ModelChoice(found: Memo<Found>) -> impl IntoView {
-    let navigation = contexts().navigation;
+    let (navigation, catalog) = (contexts().navigation, contexts().catalog);
     let chosen = memo(move || navigation.query("model").unwrap_or_default());
     let options = dynamic(move || {
         let chosen = chosen.get();
@@ -159,7 +182,9 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
             .into_iter()
             .map(|model| {
                 let is_chosen = model == chosen;
-                let label = model.clone();
+                // As the rows call it.
+                let known = model_of(&model).and_then(|id| catalog.model(&id));
+                let label = known.map_or_else(|| model.clone(), |it| it.display_name().to_owned());
                 view! {
                     <option value=model prop:selected=is_chosen>
                         {label}

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use crate::contexts::contexts;
 use atelier_engine::history::{self, HistoryEntry};
 use atelier_engine::plural::counted;
-use atelier_engine::{Action, TaskKey};
+use atelier_engine::{Action, Task, TaskKey};
 use icondata_lu::LuListChecks;
 use leptos::prelude::*;
 
@@ -12,7 +12,6 @@ use super::rows::Rows;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
-use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
 
 /// `/tasks`: everything submitted, newest first.
@@ -43,12 +42,13 @@ pub fn TasksPage() -> impl IntoView {
         let found = found.read();
         records.with_value(|records| history::rows(records, &found.positions))
     });
-    // Of what is shown: what a filter hides is left alone.
+    // Of what is shown: what a filter hides is left alone, and so is what is dear.
     let finished = memo(move || {
         runner.track_phases();
         let is_finished = |key: &TaskKey| {
             let task = runner.task(key);
-            task.is_some_and(|task| task.with_untracked(|task| task.state.is_terminal()))
+            let is_spent = |task: &Task| task.state.is_terminal() && task.favorites.is_empty();
+            task.is_some_and(|task| task.with_untracked(is_spent))
         };
         let keys = keys.read();
         keys.iter()
@@ -56,16 +56,13 @@ pub fn TasksPage() -> impl IntoView {
             .cloned()
             .collect::<Vec<TaskKey>>()
     });
-    let question = text(move || {
+    let what = text(move || {
         let all = keys.read().len() == runner.keys().len();
         let which = if all { "" } else { " shown here" };
-        let tasks = match finished.read().len() {
-            1 => format!("the 1 finished task{which}"),
-            n => format!("the {n} finished tasks{which}"),
-        };
-        format!("Remove {tasks}? The outputs stay at the service for as long as it keeps them.")
+        let count = counted(finished.read().len(), "finished task");
+        format!("Removes {count}{which}. Favorites stay.")
     });
-    let clear = move |()| runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    let clear = move |_| runner.act_on_all(&finished.get_untracked(), Action::Remove);
     view! {
         <div class="page">
             <div class="page-head">
@@ -74,14 +71,15 @@ pub fn TasksPage() -> impl IntoView {
                     <p class="muted" role="status">
                         {text(move || counted(keys.read().len(), "task"))}
                     </p>
-                    <div hidden=when(move || finished.read().is_empty())>
-                        <ConfirmButton
-                            label="Clear finished"
-                            question
-                            confirm="Remove them"
-                            on_confirm=clear
-                        />
-                    </div>
+                    <button
+                        class="button quiet"
+                        type="button"
+                        title=what
+                        hidden=when(move || finished.read().is_empty())
+                        on:click=handler(clear)
+                    >
+                        "Clear finished"
+                    </button>
                 </div>
             </div>
             <Filters typed found />

@@ -170,6 +170,12 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
 }
 
 impl Imported {
+    /// How many rows can't be sent as they are.
+    pub fn bad(&self, schema: &Schema) -> usize {
+        let is_bad = |row: &&Draft| schema.validate(row, false).is_err();
+        self.rows.iter().filter(is_bad).count()
+    }
+
     fn new(format: Format) -> Self {
         Self {
             format,

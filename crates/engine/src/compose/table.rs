@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use atelier_contract::json::{self, Record};
-use atelier_contract::{Draft, Entry, Input, Problem, Schema};
+use atelier_contract::{Draft, Entry, Problem, Schema};
 use serde_json::Value;
 
 use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
-use crate::{BatchKey, BatchPlace, seed};
+use crate::seed::{self, Seeded};
+use crate::{BatchKey, BatchPlace};
 
 pub use writer::Writer;
 
@@ -111,9 +112,19 @@ impl Table {
         drafts.iter().filter(is_new).cloned().collect()
     }
 
-    /// The parameters that have a column.
-    pub fn columns(&self, schema: &Schema) -> Vec<String> {
-        let mut shown = columns(self.rows.iter().map(|row| &row.draft), schema);
+    /// Where the rows stand that are shown: what was sent steps aside, unless a person wants to see it.
+    pub fn shown(&self, with_sent: bool) -> Vec<usize> {
+        let is_shown = |at: &usize| with_sent || self.rows[*at].sent.is_none();
+        (0..self.rows.len()).filter(is_shown).collect()
+    }
+
+    /// The parameters that have a column among the rows that are shown.
+    pub fn columns(&self, schema: &Schema, with_sent: bool) -> Vec<String> {
+        let shown = self
+            .rows
+            .iter()
+            .filter(|row| with_sent || row.sent.is_none());
+        let mut shown = columns(shown.map(|row| &row.draft), schema);
         for name in &self.added {
             if !shown.contains(name) {
                 shown.push(name.clone());
@@ -268,6 +279,15 @@ impl Table {
         }
     }
 
+    /// A person wants all that was sent to be sent once more.
+    pub fn send_all_again(&mut self) {
+        for row in &mut self.rows {
+            if row.sent.take().is_some() {
+                self.grid = None;
+            }
+        }
+    }
+
     /// Takes out what was sent.
     pub fn clear_sent(&mut self) {
         self.rows.retain(|row| row.sent.is_none());
@@ -321,7 +341,7 @@ impl Table {
         schema: &Schema,
         send_defaults: bool,
         random: &mut dyn FnMut() -> u64,
-    ) -> (Vec<Input>, Option<GridLabels>) {
+    ) -> (Vec<Seeded>, Option<GridLabels>) {
         let mut inputs = Vec::new();
         let mut sent = Vec::new();
         let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
@@ -333,7 +353,10 @@ impl Table {
                         batch: batch.clone(),
                         index: inputs.len(),
                     });
-                    inputs.push(input);
+                    inputs.push(Seeded {
+                        input,
+                        is_chosen: seed::entry(&row.draft, schema).is_some(),
+                    });
                     sent.push(at);
                 }
                 Err(problems) => row.problems = problems,

@@ -1,3 +1,4 @@
+use atelier_contract::Schema;
 use atelier_engine::compose::import::{self, Format, Imported};
 use atelier_engine::manifest::Manifest;
 use icondata_lu::LuFileUp;
@@ -118,7 +119,7 @@ pub fn import(composer: Composer) -> AnyView {
             <p class="problem" role="alert">
                 {text(move || trouble.get().unwrap_or_default())}
             </p>
-            <div role="status">{dynamic(move || read.get().map(report).into_any())}</div>
+            <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema())).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>
                 <button class="button" type="button" on:click=handler(move |_| add(false))>
                     {text(move || format!("Add {}", items(rows())))}
@@ -146,7 +147,7 @@ pub fn import(composer: Composer) -> AnyView {
 }
 
 /// What was read, and what was wrong with it, row by row.
-fn report(read: Result<Imported, String>) -> AnyView {
+fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
     let imported = match read {
         Err(sentence) => return view! { <p class="problem">{sentence}</p> }.into_any(),
         Ok(imported) => imported,
@@ -165,6 +166,11 @@ fn report(read: Result<Imported, String>) -> AnyView {
         }
         .into_any()
     });
+    let bad = match imported.bad(schema) {
+        0 => String::new(),
+        1 => " 1 of them needs a look first.".to_owned(),
+        n => format!(" {n} of them need a look first."),
+    };
     let count = imported.notes.len();
     let notes = imported
         .notes
@@ -176,7 +182,7 @@ fn report(read: Result<Imported, String>) -> AnyView {
         .then(|| view! { <li>{format!("and {} more.", count - MAX_NOTES)}</li> }.into_any());
     view! {
         <div class="report">
-            <p>{format!("{kind}: {} can be added.", items(imported.rows.len()))}</p>
+            <p>{format!("{kind}: {} can be added.", items(imported.rows.len()))} {bad}</p>
             {unknown}
             <ul>{notes} {more}</ul>
         </div>

@@ -31,9 +31,13 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
             })
         })
         .await?;
+        // What is fixed is said, and let go at a press.
         browser
-            .press(&by("button", "Put back what stood here"))
+            .see_text(&format!("Seed {seed} fixed"), TIMEOUT)
             .await?;
+        browser.press(&by("button", "Draw it anew")).await?;
+        let left = browser.find(&field).await?.prop("value").await?;
+        assert_eq!(left.as_deref(), Some(""));
 
         browser.press(&by("button", "Run again")).await?;
         studio.sees_sent(2).await?;
@@ -108,7 +112,6 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
             .await?;
         browser.see_text("1 task", TIMEOUT).await?;
         browser.press(&by("button", "Clear finished")).await?;
-        browser.press(&by("button", "Remove them")).await?;
         until("nothing left of it", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {
                 0 => Seen::Yes(()),

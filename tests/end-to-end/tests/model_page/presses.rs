@@ -43,9 +43,20 @@ async fn a_double_click_is_one_task_and_is_told_so() {
         studio
             .hand("type('once'); await pause(50); await twice('Generate', 120);")
             .await?;
+        // Guards against words that promise what the next press does not do.
+        let state = "
+            const button = [...document.querySelectorAll('form button')]
+                .find(each => each.innerText.trim() === 'Generate');
+            const said = [...document.querySelectorAll('form [role=status]')]
+                .map(each => each.innerText.trim()).find(text => text.startsWith('Sent.'));
+            return [button.getAttribute('aria-disabled'), said ?? null]";
+        let at_once = browser.run(state, vec![]).await?;
         let said = browser
             .see_text("Sent. Press again for another one.", CONCURRENCY)
             .await;
+        assert_eq!(at_once, serde_json::json!(["true", "Sent."]));
+        let then = browser.run(state, vec![]).await?;
+        assert_eq!(then[0], serde_json::Value::Null);
         studio.sees_sent(1).await?;
         assert_eq!(studio.stored_tasks().await?, 1);
         said?;
@@ -164,7 +175,7 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
         let said = browser.see_text("Sent again: 2 items.", CONCURRENCY).await;
         studio.sees_sent(4).await?;
         // Nothing was put into the table by the second press.
-        browser.find(&by("button", "Generate 0")).await?;
+        browser.find(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
         assert_eq!(studio.sent(), [prompts, prompts].concat());
         said

@@ -45,17 +45,17 @@ fn a_row_is_checked_as_it_changes() {
     assert_eq!(table.good(), 2);
     table.set(id, "steps", Some(Entry::Text("12".into())), &schema);
     assert_eq!(table.bad().map(|(at, _)| at).collect::<Vec<_>>(), [1]);
-    assert_eq!(table.columns(&schema), ["prompt", "steps"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "steps"]);
     table.drop_column("steps", &schema);
     assert_eq!(
-        (table.good(), table.columns(&schema)),
+        (table.good(), table.columns(&schema, true)),
         (2, vec!["prompt".to_owned()])
     );
     table.add_column("size");
-    assert_eq!(table.columns(&schema), ["prompt", "size"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
 }
 
-fn send(table: &mut Table, batch: &str) -> (Vec<Input>, Option<GridLabels>) {
+fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {
     table.send_good(&BatchKey(batch.into()), &schema(), false, &mut || u64::MAX)
 }
 
@@ -68,7 +68,10 @@ fn only_good_rows_are_sent_and_all_stay() {
         .unwrap();
     let (inputs, grid) = send(&mut table, "b");
     assert_eq!(
-        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
         ["a", "c"]
     );
     assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
@@ -84,7 +87,10 @@ fn only_good_rows_are_sent_and_all_stay() {
     assert_eq!(table.good(), 2);
     let (inputs, _) = send(&mut table, "changed");
     assert_eq!(
-        inputs.iter().map(Input::title).collect::<Vec<_>>(),
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
         ["a", "d"]
     );
     table.send_again(last);
@@ -113,6 +119,26 @@ fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
     assert_eq!(table.good(), 2);
 }
 
+/// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of
+/// what comes.
+#[test]
+fn what_was_sent_steps_aside_and_can_be_sent_again() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut small = prompt("a");
+    small.set("size", Entry::Value(json!("s")));
+    table.append(vec![small, prompt("b")], &schema).unwrap();
+    send(&mut table, "first");
+    table.append(vec![prompt("c")], &schema).unwrap();
+    assert_eq!(table.shown(false), [2]);
+    assert_eq!(table.shown(true), [0, 1, 2]);
+    assert_eq!(table.columns(&schema, false), ["prompt"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    assert_eq!(table.good(), 1);
+    table.send_all_again();
+    assert_eq!((table.good(), table.sent()), (3, 0));
+}
+
 #[test]
 fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
     let schema: Schema = serde_json::from_value(json!({
@@ -128,8 +154,12 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
     let mut table = Table::default();
     table.append(vec![prompt("a"), chosen], &schema).unwrap();
     let (inputs, _) = table.send_good(&BatchKey("b".into()), &schema, false, &mut || u64::MAX);
-    let seeds: Vec<&Value> = inputs.iter().map(|input| &input.values()["seed"]).collect();
+    let seeds: Vec<&Value> = inputs
+        .iter()
+        .map(|sent| &sent.input.values()["seed"])
+        .collect();
     assert_eq!(seeds, [&json!(u32::MAX), &json!(7)]);
+    assert!(!inputs[0].is_chosen && inputs[1].is_chosen);
     assert_eq!(
         table.rows()[0].draft.get("seed"),
         None,

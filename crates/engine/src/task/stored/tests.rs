@@ -169,7 +169,7 @@ fn tasks() -> impl Strategy<Value = Task> {
     let time = || prop::option::of(any::<u64>());
     let facts = (
         [".*", ".*", ".*", ".*"],
-        (any::<u64>(), any::<[bool; 3]>()),
+        (any::<u64>(), any::<[bool; 4]>()),
         [time(), time(), time(), time()],
         [prop::option::of(".*"), prop::option::of(".*")],
         prop::option::of((".*", any::<u32>())),
@@ -190,7 +190,12 @@ fn tasks() -> impl Strategy<Value = Task> {
         );
         task.state = state;
         task.poll_error = trouble.map(|(since, error)| PollError { since, error });
-        [task.watching, task.paused, task.taken_back] = switches;
+        [
+            task.watching,
+            task.paused,
+            task.taken_back,
+            task.seed_chosen,
+        ] = switches;
         task.not_before = not_before;
         task.retry_of = retry_of.map(TaskKey);
         task.batch = batch.map(|(batch, index)| BatchPlace {

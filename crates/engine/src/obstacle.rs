@@ -1,0 +1,68 @@
+//! The one thing that keeps a form from being sent, said quietly beside the button before anybody has
+//! pressed it. What is wrong with a value in detail stands at its field.
+
+use atelier_contract::{Draft, Entry, Problem, Schema};
+use serde_json::Value;
+
+/// Of the first problem; nothing where there is none.
+pub fn said(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
+    let Some(Problem {
+        parameter: name, ..
+    }) = problems.first()
+    else {
+        return String::new();
+    };
+    let is_required = schema.parameter(name).is_some_and(|(_, required)| required);
+    if is_required && draft.get(name).is_none_or(is_blank) {
+        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) {
+            "An"
+        } else {
+            "A"
+        };
+        return format!("{article} {name} is needed.");
+    }
+    format!("{name} needs a look.")
+}
+
+fn is_blank(entry: &Entry) -> bool {
+    match entry {
+        Entry::Text(text) | Entry::Value(Value::String(text)) => text.trim().is_empty(),
+        Entry::Value(value) => value.is_null(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_missing_is_asked_for_and_what_is_wrong_is_named() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [
+                    {"name": "prompt", "type": "string"},
+                    {"name": "image_url", "type": "string"}
+                ],
+                "optional": [{"name": "layers", "type": "integer", "maximum": 12}]
+            }
+        }))
+        .unwrap();
+        let mut draft = Draft::default();
+        let said = |draft: &Draft| {
+            let problems = schema.validate(draft, false).err().unwrap_or_default();
+            super::said(&problems, draft, &schema)
+        };
+        assert_eq!(said(&draft), "A prompt is needed.");
+        draft.set("prompt", Entry::Text("  ".into()));
+        assert_eq!(said(&draft), "A prompt is needed.");
+        draft.set("prompt", Entry::Text("cat".into()));
+        assert_eq!(said(&draft), "An image_url is needed.");
+        draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
+        draft.set("layers", Entry::Text("99".into()));
+        assert_eq!(said(&draft), "layers needs a look.");
+        draft.set("layers", Entry::Text("9".into()));
+        assert_eq!(said(&draft), "");
+    }
+}

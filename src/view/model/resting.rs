@@ -1,0 +1,71 @@
+use atelier_contract::Draft;
+use atelier_engine::press::Presses;
+use leptos::prelude::*;
+
+use crate::boxed::{after, memo};
+use crate::browser::clock;
+use crate::view::parts::answer::Answer;
+
+/// Timers may come a little early.
+const MARGIN_MS: u32 = 20;
+
+/// Generate rests for a moment after each press, so that a double click is one task; and says so for as
+/// long as it does.
+#[derive(Clone, Copy)]
+pub struct Resting {
+    presses: StoredValue<Presses>,
+    /// What was pressed for, while the same does not count again.
+    pressed: RwSignal<Option<Draft>>,
+    answer: Answer,
+}
+
+impl Resting {
+    pub fn new(answer: Answer) -> Self {
+        Self {
+            presses: StoredValue::new(Presses::default()),
+            pressed: RwSignal::new(None),
+            answer,
+        }
+    }
+
+    /// Whether a press with this in the form counts. One that does not is answered by what is true: it
+    /// was sent, and in a moment the same can be sent once more.
+    pub fn counts(self, draft: &Draft) -> bool {
+        // Not the input: its seed may be another one each time.
+        let what = draft.to_value().to_string();
+        let now = clock::now();
+        let counts = self
+            .presses
+            .try_update_value(|presses| presses.counts(&what, now));
+        if counts == Some(true) {
+            self.pressed.set(Some(draft.clone()));
+            self.after_rest(&what, move || self.pressed.set(None));
+            return true;
+        }
+        self.answer.say("Sent.".into());
+        self.after_rest(&what, move || {
+            self.answer.say("Sent. Press again for another one.".into());
+        });
+        false
+    }
+
+    fn after_rest(self, what: &str, act: impl FnOnce() + 'static) {
+        let rest = self
+            .presses
+            .with_value(|presses| presses.rest(what, clock::now()));
+        let end = after(rest as u32 + MARGIN_MS, move || {
+            if !self.pressed.is_disposed() {
+                act();
+            }
+        });
+        end.forget();
+    }
+
+    /// Whether a press would not count now: something else in the form can be sent at once.
+    pub fn is_resting(self, draft: RwSignal<Draft>) -> Memo<bool> {
+        memo(move || {
+            let pressed = self.pressed.read();
+            pressed.as_ref().is_some_and(|what| *what == *draft.read())
+        })
+    }
+}
