@@ -18,7 +18,7 @@ import { nameByContent } from "./names.mjs";
 import { withShortNames } from "./short_names.mjs";
 
 // What styles only the deferred part of the program.
-const DEFERRED_STYLES = /^(model|task|tasks|gallery|batch|integrations)-/;
+const DEFERRED_STYLES = /^(model|task|tasks|gallery|dialogs|batch|integrations)-/;
 
 // What a wasm imports that is to be split and is not yet.
 const PLACEHOLDER = "__wasm_split_placeholder__";

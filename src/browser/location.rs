@@ -49,6 +49,14 @@ pub fn push(path_and_query: &str) {
     }
 }
 
+/// As the browser's own Back; what follows it hears of it a moment later.
+pub fn back() {
+    if let Ok(history) = window().history() {
+        // Refused only where the page is going away already.
+        let _ = history.back();
+    }
+}
+
 pub fn to_top() {
     window().scroll_to_with_x_and_y(0.0, 0.0);
 }

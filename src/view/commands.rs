@@ -108,7 +108,7 @@ pub fn Commands() -> impl IntoView {
     });
     let at = RwSignal::new(0);
     let close = move || {
-        shortcuts::close(navigation);
+        shortcuts::close(navigation, COMMANDS);
         typed.set(String::new());
         at.set(0);
     };
@@ -120,6 +120,9 @@ pub fn Commands() -> impl IntoView {
         }
     };
     let press = move |event: KeyboardEvent| {
+        if event.is_composing() {
+            return;
+        }
         let count = found.read_untracked().len();
         match event.key().as_str() {
             "ArrowDown" if count > 0 => at.update(|at| *at = (*at + 1) % count),

@@ -1,4 +1,4 @@
-//! What may lie over any page. What is open stands in the address, so that Back closes it.
+//! What may lie over any page. What is open stands in the address.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;

@@ -10,12 +10,12 @@ use atelier_engine::plural::counted;
 use icondata_lu::LuImages;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::gallery::Gallery;
 use crate::view::parts::glyph::Glyph;
 
-pub use filters::filter;
+pub use filters::Narrowing;
 
 use filters::Filters;
 use grid::Grid;
@@ -26,7 +26,15 @@ pub fn GalleryPage() -> impl IntoView {
     let all = contexts();
     let typed = RwSignal::new(untrack(|| all.navigation.query("q")).unwrap_or_default());
     let gallery = Gallery::new(all.runner);
-    let found = memo(move || gallery.find(&filter(all.navigation, &typed.read())));
+    let narrowing = memo(move || Narrowing::of(all.navigation));
+    // Back, or a link to here, may have changed it.
+    effect(move || {
+        let text = narrowing.read().text.clone();
+        if text != typed.read_untracked().trim() {
+            typed.set(text);
+        }
+    });
+    let found = memo(move || gallery.find(&narrowing.read().filter(&typed.read())));
     let size = RwSignal::new(grid::kept_size());
     let selection = Selection::new(found);
     let is_empty = when(move || found.read().is_empty());
@@ -44,7 +52,7 @@ pub fn GalleryPage() -> impl IntoView {
             <div class="empty framed" hidden=when(move || !is_empty.get())>
                 <Glyph icon=LuImages />
                 {dynamic(move || {
-                    let is_new = gallery.find(&Default::default()).is_empty();
+                    let is_new = is_empty.get() && gallery.find(&Default::default()).is_empty();
                     if is_new {
                         view! {
                             <p>"Nothing made yet. Whatever you make appears here."</p>

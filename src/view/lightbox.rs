@@ -6,18 +6,21 @@ mod stage;
 
 use std::sync::Arc;
 
-use atelier_engine::gallery::{GalleryEntry, Scope};
+use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState};
-use icondata_lu::{LuChevronLeft, LuChevronRight, LuX};
+use atelier_engine::{TaskState, output_cache};
+use gloo_events::{EventListener, EventListenerOptions};
+use icondata_lu::{LuChevronLeft, LuChevronRight, LuScan, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 
 use super::dialogs;
-use super::gallery::filter;
+use super::gallery::Narrowing;
+use super::shell::NoticeList;
 use super::task::output_view::ShownOutput;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
 use crate::gallery::Gallery;
@@ -40,28 +43,41 @@ pub fn Lightbox() -> impl IntoView {
     let navigation = all.navigation;
     let dialog = NodeRef::<Dialog>::new();
     let shown = memo(move || navigation.query(SHOWN));
+    let is_open = when(move || shown.read().is_some());
     let gallery = Gallery::new(all.runner);
+    let narrowing = memo(move || Narrowing::of(navigation));
     let sequence = memo(move || {
-        if shown.read().is_none() {
+        if !is_open.get() {
             return Vec::new();
         }
         let route = navigation.route();
+        let narrowing = narrowing.read();
         let mut filter = match route {
-            Route::Gallery => filter(navigation, &navigation.query("q").unwrap_or_default()),
-            _ => Default::default(),
+            Route::Gallery => narrowing.filter(&narrowing.text),
+            _ => GalleryFilter::default(),
         };
         filter.scope = Scope::of(&route);
         gallery.find(&filter)
     });
+    // What no longer belongs to the others, such as a favorite that is none any more, keeps the place
+    // that it had among them: arrows lead on from there.
+    let last = StoredValue::new(0);
     let at = memo(move || {
         let shown = shown.read();
+        let (task, position) = output_cache::place(shown.as_deref()?)?;
         let sequence = sequence.read();
-        sequence
+        let at = sequence
             .iter()
-            .position(|entry| Some(entry.name()) == *shown)
+            .position(|entry| entry.position == position && entry.task == task)?;
+        last.set_value(at);
+        Some(at)
     });
     let neighbor = move |step: isize| {
-        let at = at.get()?.checked_add_signed(step)?;
+        let at = match at.get() {
+            Some(at) => at.checked_add_signed(step)?,
+            None if step > 0 => last.get_value(),
+            None => last.get_value().checked_sub(1)?,
+        };
         sequence.read().get(at).map(GalleryEntry::name)
     };
     let go = move |step: isize| {
@@ -69,13 +85,25 @@ pub fn Lightbox() -> impl IntoView {
             navigation.set_query(SHOWN, Some(&name));
         }
     };
-    dialogs::follow(dialog, when(move || shown.read().is_some()));
-    let close = move || navigation.set_query(SHOWN, None);
-    let press = move |event: KeyboardEvent| {
+    dialogs::follow(dialog, is_open);
+    let close = move || navigation.pop_query(SHOWN);
+    let is_actual = RwSignal::new(false);
+    effect(move || {
+        shown.track();
+        is_actual.set(false);
+    });
+    // On the document: the focus falls out of the dialog where what had it is gone.
+    let may_prevent = EventListenerOptions::enable_prevent_default();
+    let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
+        let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+            return;
+        };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
+        let is_covered = untrack(|| shown.get().is_none() || comparison::is_open(navigation));
+        let focused = document().active_element();
         let is_players =
-            event_target::<web_sys::Element>(&event).matches("audio, video, input, select");
-        if has_modifier || is_players == Ok(true) {
+            focused.is_some_and(|at| at.matches("audio, video, input, select") == Ok(true));
+        if has_modifier || is_covered || is_players {
             return;
         }
         match event.key().as_str() {
@@ -84,7 +112,8 @@ pub fn Lightbox() -> impl IntoView {
             _ => return,
         }
         event.prevent_default();
-    };
+    });
+    StoredValue::new_local(keys);
     let place = text(move || match at.get() {
         Some(at) => format!("{} of {}", at + 1, sequence.read().len()),
         None => String::new(),
@@ -96,7 +125,7 @@ pub fn Lightbox() -> impl IntoView {
                 type="button"
                 aria-label=label
                 title=label
-                disabled=when(move || neighbor(step).is_none())
+                aria-disabled=text(move || neighbor(step).is_none().to_string())
                 on:click=handler(move |_| go(step))
             >
                 <Glyph icon />
@@ -107,7 +136,9 @@ pub fn Lightbox() -> impl IntoView {
     let compare = move || {
         let this = shown.get_untracked();
         let other = untrack(|| neighbor(1).or_else(|| neighbor(-1)));
-        comparison::open(navigation, this.into_iter().chain(other).collect());
+        if let (Some(this), Some(other)) = (this, other) {
+            comparison::open(navigation, vec![this, other]);
+        }
     };
     let known = known(shown);
     let output = dynamic(move || {
@@ -118,7 +149,7 @@ pub fn Lightbox() -> impl IntoView {
         match shown_output(&name) {
             Some(shown) => {
                 let panel = panel::panel(&shown, compare, close);
-                view! { {stage::stage(&shown, go)} {panel} }.into_any()
+                view! { {stage::stage(&shown, is_actual, go)} {panel} }.into_any()
             }
             // Storage may not have been read yet; then this runs once more.
             None if !known.read().is_open => ().into_any(),
@@ -136,12 +167,21 @@ pub fn Lightbox() -> impl IntoView {
             node_ref=dialog
             aria-label="Output"
             on:close=handler(move |_: web_sys::Event| close())
-            on:keydown=handler(press)
         >
             <header class="lightbox-head">
                 <p class="muted" role="status">
                     {place}
                 </p>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Actual size"
+                    title="Actual size"
+                    aria-pressed=text(move || is_actual.get().to_string())
+                    on:click=handler(move |_| is_actual.update(|is_actual| *is_actual = !*is_actual))
+                >
+                    <Glyph icon=LuScan />
+                </button>
                 {step_button("Previous", LuChevronLeft, -1)}
                 {step_button("Next", LuChevronRight, 1)}
                 <button
@@ -156,6 +196,11 @@ pub fn Lightbox() -> impl IntoView {
                 </button>
             </header>
             <div class="lightbox-body">{output}</div>
+            // Those of the page lie behind.
+            {dynamic(move || match is_open.get() {
+                true => view! { <NoticeList /> }.into_any(),
+                false => ().into_any(),
+            })}
         </dialog>
     }
 }
@@ -176,27 +221,35 @@ fn known(names: Memo<Option<String>>) -> Memo<Known> {
         let names = names.get().unwrap_or_default();
         let keys = runner.keys();
         let is_there = |name: &str| {
-            let (key, _) = name.rsplit_once('/').unwrap_or_default();
-            keys.iter().any(|known| known.0 == key)
+            let place = output_cache::place(name);
+            place.is_some_and(|(key, _)| keys.contains(&key))
         };
         Known {
             is_open: runner.is_open(),
-            tasks: names.split(',').map(is_there).collect(),
+            tasks: names
+                .split(',')
+                .take(comparison::MOST)
+                .map(is_there)
+                .collect(),
         }
     })
 }
 
 /// An output by its name; none that this browser does not know.
 fn shown_output(name: &str) -> Option<ShownOutput> {
-    let (key, position) = name.rsplit_once('/')?;
-    let position: usize = position.parse().ok()?;
-    let task = contexts().runner.task(&TaskKey(key.to_owned()))?;
+    let (key, position) = output_cache::place(name)?;
+    let task = contexts().runner.task(&key)?;
     // A new address of the same output is shown anew, other changes are not.
     let url = memo({
         let task = task.clone();
-        move || match &task.read().state {
-            TaskState::Ready { outputs, .. } => outputs.get(position).cloned(),
-            _ => None,
+        move || {
+            let task = task.read();
+            match &task.state {
+                TaskState::Ready { outputs, .. } if task.removed.is_none() => {
+                    outputs.get(position).cloned()
+                }
+                _ => None,
+            }
         }
     });
     let url = url.get()?;

@@ -145,8 +145,9 @@ fn ThemeSwitch() -> impl IntoView {
     }
 }
 
+/// What was said, for a moment or until it is dismissed.
 #[component]
-fn NoticeList() -> impl IntoView {
+pub fn NoticeList() -> impl IntoView {
     let notices = contexts().notices;
     view! {
         <div class="notices" role="log" aria-label="Notices">

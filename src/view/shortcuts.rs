@@ -18,7 +18,7 @@ use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
 
 /// In the address: which of the dialogs is open.
-pub const OPEN: &str = "open";
+const OPEN: &str = "open";
 pub const SHORTCUTS: &str = "shortcuts";
 pub const COMMANDS: &str = "commands";
 
@@ -51,6 +51,7 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
         &[
             ("Arrows", "From one output to the next"),
             ("x", "Select; with Shift and an arrow, several"),
+            ("Esc", "Select none"),
             ("Enter", "Show large"),
         ],
     ),
@@ -119,8 +120,11 @@ pub fn open(navigation: Navigation, dialog: &str) {
     navigation.set_query(OPEN, Some(dialog));
 }
 
-pub fn close(navigation: Navigation) {
-    navigation.set_query(OPEN, None);
+/// Closes this dialog, if it has not given way to another one.
+pub fn close(navigation: Navigation, dialog: &str) {
+    if untrack(|| navigation.query(OPEN)).as_deref() == Some(dialog) {
+        navigation.set_query(OPEN, None);
+    }
 }
 
 pub fn is_open(navigation: Navigation, dialog: &'static str) -> Signal<bool> {
@@ -143,7 +147,7 @@ pub fn Shortcuts() -> impl IntoView {
             node_ref=dialog
             aria-label="Keyboard shortcuts"
             closedby="any"
-            on:close=handler(move |_: web_sys::Event| close(navigation))
+            on:close=handler(move |_: web_sys::Event| close(navigation, SHORTCUTS))
         >
             <header class="row">
                 <h2>"Keyboard shortcuts"</h2>
@@ -151,7 +155,7 @@ pub fn Shortcuts() -> impl IntoView {
                     class="icon-button"
                     type="button"
                     aria-label="Close"
-                    on:click=handler(move |_| close(navigation))
+                    on:click=handler(move |_| close(navigation, SHORTCUTS))
                 >
                     <Glyph icon=LuX />
                 </button>

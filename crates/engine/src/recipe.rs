@@ -13,22 +13,37 @@ const NAME: &str = "inputs=";
 
 /// Path and fragment of a link to a model's form with these values in it; none where they are too long.
 pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
+    // What is far too long is not written out first.
+    let texts = values.values().filter_map(Value::as_str);
+    if texts.map(str::len).sum::<usize>() > MAX {
+        return None;
+    }
     let values = Value::Object(values.clone()).to_string();
     let path = Route::Model(model.clone()).path();
     let link = format!("{path}#{NAME}{}", path::segment(&values));
     (link.len() <= MAX).then_some(link)
 }
 
+/// The link was cut off or changed on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Damaged;
+
 /// The values that a fragment carries, with or without its `#`; none if it is no such fragment.
-pub fn read(fragment: &str) -> Option<Map<String, Value>> {
+///
+/// # Errors
+///
+/// It is one, but what it carries can't be read or is longer than [`MAX`].
+pub fn read(fragment: &str) -> Result<Option<Map<String, Value>>, Damaged> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
-    let values = fragment.strip_prefix(NAME)?;
+    let Some(values) = fragment.strip_prefix(NAME) else {
+        return Ok(None);
+    };
     if values.len() > MAX {
-        return None;
+        return Err(Damaged);
     }
-    match json::read(&path::decode(values))? {
-        Value::Object(values) => Some(values),
-        _ => None,
+    match json::read(&path::decode(values)) {
+        Some(Value::Object(values)) => Ok(Some(values)),
+        _ => Err(Damaged),
     }
 }
 
@@ -51,29 +66,22 @@ mod tests {
             "{link}"
         );
         let (_, fragment) = link.split_once('#').unwrap();
-        assert_eq!(read(fragment), Some(values.clone()));
-        assert_eq!(read(&format!("#{fragment}")), Some(values));
+        assert_eq!(read(fragment), Ok(Some(values.clone())));
+        assert_eq!(read(&format!("#{fragment}")), Ok(Some(values)));
     }
 
     #[test]
-    fn what_is_none_is_none() {
-        for fragment in [
-            "",
-            "#",
-            "#main",
-            "#inputs=",
-            "#inputs=[1]",
-            "#inputs=%7B",
-            "#other=%7B%7D",
-        ] {
-            assert_eq!(read(fragment), None, "{fragment}");
+    fn what_is_none_and_what_is_damaged() {
+        for fragment in ["", "#", "#main", "#other=%7B%7D"] {
+            assert_eq!(read(fragment), Ok(None), "{fragment}");
+        }
+        for fragment in ["#inputs=", "#inputs=[1]", "#inputs=%7B", "#inputs=%7B%22a"] {
+            assert_eq!(read(fragment), Err(Damaged), "{fragment}");
         }
         let long = object(json!({"prompt": "a".repeat(MAX)}));
         assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
-        assert_eq!(
-            read(&format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX))),
-            None
-        );
+        let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
+        assert_eq!(read(&long), Err(Damaged));
     }
 
     proptest! {
@@ -81,7 +89,7 @@ mod tests {
         fn any_text_goes_through_a_link(name in ".{1,9}", text in ".*") {
             let values = object(json!({ name: text }));
             let link = link(&ModelId::new("image", "a"), &values).unwrap();
-            prop_assert_eq!(read(link.split_once('#').unwrap().1), Some(values));
+            prop_assert_eq!(read(link.split_once('#').unwrap().1), Ok(Some(values)));
         }
     }
 }

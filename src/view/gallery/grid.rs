@@ -98,17 +98,16 @@ pub fn Grid(
         };
         in_sight().into_iter().filter_map(heading).collect()
     };
-    let tiles = move || {
+    // A tile is told apart by its output alone: whatever else comes, goes or moves, its picture and the
+    // focus stay.
+    let placed = memo(move || {
         let found = found.read();
         let total = found.len();
-        let mut tiles = Vec::new();
+        let mut placed = Vec::new();
         for (row, top) in in_sight() {
             let Row::Items(row) = row else { continue };
             let mut left = 0.0;
             for (at, width) in row.items.clone().zip(&row.widths) {
-                let Some(entry) = found.get(at).cloned() else {
-                    continue;
-                };
                 let place = Place {
                     left,
                     top,
@@ -117,12 +116,27 @@ pub fn Grid(
                     at,
                     total,
                 };
-                let key = format!("{} {} {place:?}", entry.name(), entry.is_favorite);
-                tiles.push(Item::new(key, move || tile(&entry, place, selection)));
                 left += width + GAP;
+                placed.extend(found.get(at).map(|entry| (entry.clone(), place)));
             }
         }
-        tiles
+        placed
+    });
+    let tiles = move || {
+        let item = |(entry, _): &(GalleryEntry, Place)| {
+            let entry = entry.clone();
+            let name = entry.name();
+            let place = memo({
+                let name = name.clone();
+                move || {
+                    let placed = placed.read();
+                    let own = placed.iter().find(|(entry, _)| entry.name() == name);
+                    own.map(|(_, place)| *place).unwrap_or_default()
+                }
+            });
+            Item::new(name, move || tile(&entry, place, selection))
+        };
+        placed.read().iter().map(item).collect()
     };
     view! {
         <div

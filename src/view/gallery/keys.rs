@@ -11,7 +11,9 @@ use super::selection::Selection;
 /// A key on the tile that has the focus.
 pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], selection: Selection) {
     let focused = document().active_element();
-    let name = focused.and_then(|element| element.get_attribute("data-output"));
+    let tile = focused.and_then(|element| element.closest(".tile").ok().flatten());
+    let open = tile.and_then(|tile| tile.query_selector("[data-output]").ok().flatten());
+    let name = open.and_then(|open| open.get_attribute("data-output"));
     let at = found.iter().position(|entry| Some(entry.name()) == name);
     let (false, Some(name), Some(at)) = (
         event.ctrl_key() || event.alt_key() || event.meta_key(),
@@ -25,7 +27,7 @@ pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], select
         "ArrowRight" => Direction::On,
         "ArrowUp" => Direction::Up,
         "ArrowDown" => Direction::Down,
-        "x" => {
+        "x" | "X" => {
             event.prevent_default();
             return selection.toggle(&name);
         }
@@ -38,9 +40,10 @@ pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], select
     };
     let goal = goal.name();
     if event.shift_key() {
-        selection.extend_to(&goal);
+        selection.extend(&name, &goal);
     }
-    let tile = document().query_selector(&format!("[data-output='{goal}']"));
+    let quoted = goal.replace('\\', "\\\\").replace('"', "\\\"");
+    let tile = document().query_selector(&format!("[data-output=\"{quoted}\"]"));
     if let Some(tile) = tile
         .ok()
         .flatten()

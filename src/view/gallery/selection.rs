@@ -47,18 +47,20 @@ impl Selection {
 
     /// All from what was chosen last to this one.
     pub fn extend_to(self, name: &str) {
+        self.extend(name, name);
+    }
+
+    /// All from what was chosen last, or else from this one, to another one.
+    pub fn extend(self, from: &str, to: &str) {
         let found = self.found.read_untracked();
         let at = |name: &str| found.iter().position(|entry| entry.name() == name);
-        let anchor = self.anchor.get_value();
-        let from = anchor.as_deref().and_then(at);
-        let Some(to) = at(name) else {
+        let anchor = self.anchor.get_value().unwrap_or_else(|| from.to_owned());
+        let Some(to) = at(to) else {
             return;
         };
-        let from = from.unwrap_or(to);
+        let from = at(&anchor).unwrap_or(to);
         let range = from.min(to)..=from.max(to);
-        if self.anchor.with_value(Option::is_none) {
-            self.anchor.set_value(Some(name.to_owned()));
-        }
+        self.anchor.set_value(Some(anchor));
         self.chosen
             .update(|chosen| chosen.extend(found[range].iter().map(GalleryEntry::name)));
     }
@@ -87,11 +89,10 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
     let entries = memo(move || selection.entries());
     let progress = RwSignal::new(None::<archive::Progress>);
     let count = move || entries.read().len();
+    let are_favorites = move || entries.read().iter().all(|entry| entry.is_favorite);
     let favor = move |_| {
-        let entries = entries.get_untracked();
-        // Pressed again, none is a favorite any more.
-        let is_favorite = !entries.iter().all(|entry| entry.is_favorite);
-        for entry in entries {
+        let is_favorite = !untrack(are_favorites);
+        for entry in entries.get_untracked() {
             all.runner.set_favorite(&entry.name(), is_favorite);
         }
     };
@@ -127,7 +128,10 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             </p>
             <button class="button" type="button" on:click=handler(favor)>
                 <Glyph icon=LuHeart />
-                "Favorite"
+                {text(move || match are_favorites() {
+                    true => "Not favorite".to_owned(),
+                    false => "Favorite".to_owned(),
+                })}
             </button>
             <button
                 class="button"

@@ -2,16 +2,17 @@ use atelier_engine::TaskState;
 use atelier_engine::gallery::GalleryEntry;
 use icondata_lu::LuHeart;
 use leptos::prelude::*;
+use web_sys::HtmlInputElement;
 
 use super::selection::Selection;
-use crate::boxed::{handler, when};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::small_output;
 
 /// Where a tile lies, in px, and which of how many it is, from 0.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Place {
     pub left: f64,
     pub top: f64,
@@ -22,32 +23,35 @@ pub struct Place {
 }
 
 /// One output: pressed it is shown large. As few elements as can be, since there are many.
-pub fn tile(entry: &GalleryEntry, place: Place, selection: Selection) -> AnyView {
+pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> AnyView {
     let all = contexts();
     let Some(task) = all.runner.task(&entry.task) else {
         return ().into_any();
     };
-    let Some((url, label)) = task.with_untracked(|task| {
-        let TaskState::Ready { outputs, .. } = &task.state else {
-            return None;
-        };
-        let url = outputs.get(entry.position)?.clone();
-        let title = match task.input.title() {
-            "" => &task.model_name,
-            title => title,
-        };
-        Some((url, format!("{}: {title}", entry.kind.label())))
-    }) else {
-        return ().into_any();
-    };
+    let (position, kind) = (entry.position, entry.kind);
+    let title = task.with_untracked(|task| match task.input.title() {
+        "" => task.model_name.clone(),
+        title => title.to_owned(),
+    });
+    let label = format!("{}: {title}", kind.label());
+    // The service may have given a fresh address.
+    let url = memo({
+        let task = task.clone();
+        move || match &task.read().state {
+            TaskState::Ready { outputs, .. } => outputs.get(position).cloned(),
+            _ => None,
+        }
+    });
+    let is_favorite = memo(move || task.read().favorites.contains(&position));
     let name = entry.name();
-    let favorite = entry.is_favorite.then(|| {
-        view! {
+    let favorite = dynamic(move || match is_favorite.get() {
+        true => view! {
             <span class="tile-favorite">
                 <Glyph icon=LuHeart />
             </span>
         }
-        .into_any()
+        .into_any(),
+        false => ().into_any(),
     });
     let open = {
         let name = name.clone();
@@ -66,22 +70,32 @@ pub fn tile(entry: &GalleryEntry, place: Place, selection: Selection) -> AnyView
         move |event: web_sys::MouseEvent| {
             if event.shift_key() {
                 selection.extend_to(&name);
+                // The browser has turned the mark over.
+                event_target::<HtmlInputElement>(&event)
+                    .set_checked(untrack(|| selection.holds(&name)));
             } else {
                 selection.toggle(&name);
             }
         }
     };
-    let picture = small_output(name.clone(), url, entry.kind);
+    let picture = {
+        let name = name.clone();
+        dynamic(move || match url.get() {
+            Some(url) => small_output(name.clone(), url, kind),
+            None => ().into_any(),
+        })
+    };
+    let px = move |of: fn(Place) -> f64| text(move || format!("{:.1}px", of(place.get())));
     view! {
         <li
             class="tile"
-            data-kind=entry.kind.word()
-            style:left=format!("{:.1}px", place.left)
-            style:top=format!("{:.1}px", place.top)
-            style:width=format!("{:.1}px", place.width)
-            style:height=format!("{:.1}px", place.height)
-            aria-posinset=(place.at + 1).to_string()
-            aria-setsize=place.total.to_string()
+            data-kind=kind.word()
+            style:left=px(|place| place.left)
+            style:top=px(|place| place.top)
+            style:width=px(|place| place.width)
+            style:height=px(|place| place.height)
+            aria-posinset=text(move || (place.get().at + 1).to_string())
+            aria-setsize=text(move || place.get().total.to_string())
         >
             <button
                 type="button"

@@ -18,11 +18,17 @@ use crate::view::task::output_view::{OutputView, ShownOutput};
 /// In the address: the names of what is compared, with a comma between.
 const COMPARED: &str = "compare";
 
-const MOST: usize = 4;
+/// So many are compared.
+pub const MOST: usize = 4;
 
 /// Compares outputs by their names; Back leads out again.
 pub fn open(navigation: Navigation, names: Vec<String>) {
     navigation.push_query(COMPARED, &names.join(","));
+}
+
+/// Tracked.
+pub fn is_open(navigation: Navigation) -> bool {
+    navigation.query(COMPARED).is_some()
 }
 
 #[component]
@@ -33,7 +39,7 @@ pub fn Comparison() -> impl IntoView {
     let is_slider = RwSignal::new(false);
     let share = RwSignal::new(50.0);
     dialogs::follow(dialog, when(move || names.read().is_some()));
-    let close = move || navigation.set_query(COMPARED, None);
+    let close = move || navigation.pop_query(COMPARED);
     let known = known(names);
     let outputs = derived(move || {
         known.track();
@@ -41,7 +47,7 @@ pub fn Comparison() -> impl IntoView {
         let outputs = names.split(',').take(MOST).filter_map(shown_output);
         outputs.collect::<Vec<ShownOutput>>()
     });
-    let count = memo(move || names.get().unwrap_or_default().split(',').count().min(MOST));
+    let count = memo(move || outputs.read().len());
     let body = dynamic(move || {
         let outputs = outputs.get();
         if names.read().is_none() || (outputs.len() < 2 && !known.read().is_open) {
@@ -71,7 +77,7 @@ pub fn Comparison() -> impl IntoView {
             .into_any()
         });
         view! {
-            <ol role="list" class="compared" data-count=outputs.len().to_string()>
+            <ol role="list" class="compared">
                 {pictures.collect_view()}
             </ol>
             {table}

@@ -1,5 +1,5 @@
 use atelier_engine::output::SafeUrl;
-use atelier_engine::route::Route;
+use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::{Action, duration};
 use icondata_lu::{LuColumns2, LuDownload, LuExternalLink, LuTrash2};
 use leptos::prelude::*;
@@ -93,7 +93,7 @@ pub fn panel(
                     <Glyph icon=LuColumns2 />
                     "Compare"
                 </button>
-                <a class="button" href=format!("{path}?from={}", task.key.0)>
+                <a class="button" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
                     "Edit"
                 </a>
             </div>

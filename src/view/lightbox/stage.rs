@@ -2,16 +2,19 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
-use crate::boxed::handler;
+use crate::boxed::{derived, handler};
 use crate::view::task::output_view::{OutputView, ShownOutput};
 
 /// A finger that moves this far sideways, in px, turns the page.
 const SWIPE: i32 = 60;
 
 /// The output itself. A picture is pressed to see it pixel by pixel, and then moved about.
-pub fn stage(shown: &ShownOutput, go: impl Fn(isize) + 'static) -> AnyView {
+pub fn stage(
+    shown: &ShownOutput,
+    is_actual: RwSignal<bool>,
+    go: impl Fn(isize) + 'static,
+) -> AnyView {
     let stage = NodeRef::<Div>::new();
-    let is_actual = RwSignal::new(false);
     let began = StoredValue::new((0, 0));
     let has_moved = StoredValue::new(false);
     let down = move |event: PointerEvent| {
@@ -40,7 +43,10 @@ pub fn stage(shown: &ShownOutput, go: impl Fn(isize) + 'static) -> AnyView {
     let up = move |event: PointerEvent| {
         let (x, y) = began.get_value();
         let (across, down) = (event.client_x() - x, (event.client_y() - y).abs());
-        if event.pointer_type() == "touch"
+        // A finger on a player means the player.
+        let is_picture = event_target::<web_sys::Element>(&event).matches("img") == Ok(true);
+        if is_picture
+            && event.pointer_type() == "touch"
             && !is_actual.get_untracked()
             && across.abs() > SWIPE
             && down < SWIPE
@@ -66,6 +72,9 @@ pub fn stage(shown: &ShownOutput, go: impl Fn(isize) + 'static) -> AnyView {
             on:pointermove=handler(moved)
             on:pointerup=handler(up)
             on:click=handler(press)
+            // The picture is moved about, not dragged away.
+            on:dragstart=handler(|event: web_sys::DragEvent| event.prevent_default())
+            tabindex=derived(move || is_actual.get().then_some("0"))
         >
             <OutputView shown=shown.clone() label />
         </div>

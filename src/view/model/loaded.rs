@@ -19,6 +19,8 @@ pub enum Loaded {
     Nothing,
     /// The task is not in this browser.
     Missing,
+    /// The link's inputs can't be read.
+    Damaged,
     Input {
         /// What stood in the form before.
         before: Draft,
@@ -47,12 +49,14 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
     let take_recipe = {
         let schema = schema.clone();
         move || {
-            if let Some(values) = recipe::read(&location::fragment()) {
-                put_rerun(rerun::rerun(&values, &schema), loaded, draft);
-                // Once: what is typed from then on is not overwritten by a reload.
-                let (path, query) = location::current();
-                location::replace(&format!("{path}{query}"));
+            match recipe::read(&location::fragment()) {
+                Ok(None) => return,
+                Ok(Some(values)) => put_rerun(rerun::rerun(&values, &schema), loaded, draft),
+                Err(recipe::Damaged) => loaded.set(Loaded::Damaged),
             }
+            // Once: what is typed from then on is not overwritten by a reload.
+            let (path, query) = location::current();
+            location::replace(&format!("{path}{query}"));
         }
     };
     take_recipe();
@@ -142,8 +146,13 @@ pub fn put(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, now: Draft, differe
 
 /// What was loaded, above the form.
 pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
-    let said = move || match loaded.get() {
+    let said = move || {
+        match loaded.get() {
         Loaded::Nothing => ().into_any(),
+        Loaded::Damaged => view! {
+            <p>"This link is cut off or damaged: nothing was taken from it. The form is as you left it."</p>
+        }
+        .into_any(),
         Loaded::Missing => view! {
             <p>"That task is not in this browser any more. The form is as you left it."</p>
         }
@@ -153,6 +162,7 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
             said,
             differences,
         } => input(loaded, draft, before, said, differences),
+    }
     };
     view! {
         <div class="note loaded-note" role="status">

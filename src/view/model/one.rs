@@ -121,8 +121,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     };
     let link = {
         let (schema, model) = (schema.clone(), model.clone());
-        let values = memo(move || input_json::values(&draft.read(), &schema));
-        dynamic(move || copy_link(&model, values.get()).into_any())
+        copy_link(model, move || {
+            input_json::values(&draft.read_untracked(), &schema)
+        })
     };
     focus_first(&schema);
     let why = {

@@ -9,15 +9,17 @@ use crate::browser::clipboard;
 
 /// Copies a text and says so.
 #[component]
-pub fn CopyButton(
+pub fn CopyButton<T: Into<Option<String>> + 'static>(
     #[prop(into)] label: Signal<String>,
-    /// Made at the click, so that a long text is not kept.
-    text: impl Fn() -> String + 'static,
+    /// Made at the click, so that a long text is not kept. Where there is none, it has said why.
+    text: impl Fn() -> T + 'static,
 ) -> impl IntoView {
     let notices = contexts().notices;
     let copied = RwSignal::new(false);
     let copy = move |_| {
-        let text = text();
+        let Some(text) = text().into() else {
+            return;
+        };
         spawn(async move {
             if clipboard::copy(&text).await {
                 copied.try_set(true);

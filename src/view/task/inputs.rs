@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::browser::location;
+use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 
 /// Everything that was sent, value by value. Folded where there are several tasks.
@@ -25,13 +26,15 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         })
         .collect_view();
     let all = task.input.values().clone();
+    let linked = all.clone();
+    let link = copy_link(task.model.clone(), move || linked.clone());
     let json = move || format!("{:#}", Value::Object(all.clone()));
     view! {
         <details class="inputs" open=is_open>
             <summary>"Inputs"</summary>
             <dl>{rows}</dl>
             <div class="row tight">
-                {copy_link(&task.model, task.input.values().clone())}
+                {link}
                 <CopyButton label="Copy as JSON" text=json />
             </div>
         </details>
@@ -39,11 +42,17 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
     .into_any()
 }
 
-/// The link that carries them; none where they are too long for one.
-pub fn copy_link(model: &ModelId, values: Map<String, Value>) -> Option<AnyView> {
-    let link = recipe::link(model, &values)?;
-    let text = move || format!("{}{link}", location::origin());
-    Some(view! { <CopyButton label="Copy link" text /> }.into_any())
+/// Copies the link that carries inputs. They may hold addresses that open something by themselves.
+pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'static) -> AnyView {
+    let notices = contexts().notices;
+    let text = move || {
+        let link = recipe::link(&model, &values());
+        if link.is_none() {
+            notices.problem("Not copied: these inputs are too long for a link. Copy them as JSON.");
+        }
+        link.map(|link| format!("{}{link}", location::origin()))
+    };
+    view! { <CopyButton label="Copy link" text /> }.into_any()
 }
 
 /// The seed of this very result: it makes the same once more, or something like it.

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use super::filters::{Filters, filter};
 use super::rows::Rows;
 use crate::batches::Batches;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
 
@@ -21,6 +21,14 @@ pub fn TasksPage() -> impl IntoView {
     Batches::new(contexts()).follow();
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
+    // Back, or a link to here, may have changed it.
+    let text = memo(move || navigation.query("q").unwrap_or_default());
+    effect(move || {
+        let text = text.get();
+        if text != typed.read_untracked().trim() {
+            typed.set(text);
+        }
+    });
     let records = StoredValue::new(Vec::<HistoryEntry>::new());
     let found = memo(move || {
         let filter = filter(navigation, &typed.read());

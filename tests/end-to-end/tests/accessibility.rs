@@ -237,11 +237,12 @@ const WIDE: &str = "
 
 /// What a finger can hardly press: of each control the stretch around its middle that leads to it, where that
 /// is under 44 px. A link within a sentence is as high as its line, the cells of a table are as dense as a
-/// table, and a picture is large enough.
+/// table, and a picture is large enough. Behind a dialog nothing is pressed.
 const SMALL: &str = "
     const shown = (it) => it.checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const found = [];
-    for (const it of document.querySelectorAll('button, a[href], select, textarea, input, summary')) {
+    const front = document.querySelector('dialog:modal') ?? document;
+    for (const it of front.querySelectorAll('button, a[href], select, textarea, input, summary')) {
         const isInText = getComputedStyle(it).display === 'inline' && !it.classList.contains('cover');
         if (!shown(it) || it.disabled || it.closest('[inert], .sheet') || isInText) continue;
         const target = it.matches('[type=radio], [type=checkbox], [type=file]') && it.labels[0] || it;
