@@ -22,9 +22,9 @@ pub fn TasksPage() -> impl IntoView {
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
     // Back, or a link to here, may have changed it.
-    let text = memo(move || navigation.query("q").unwrap_or_default());
+    let asked = memo(move || navigation.query("q").unwrap_or_default());
     effect(move || {
-        let text = text.get();
+        let text = asked.get();
         if text != typed.read_untracked().trim() {
             typed.set(text);
         }
