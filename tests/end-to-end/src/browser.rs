@@ -4,8 +4,9 @@ use crate::driver::Driver;
 use crate::engine::{Capability, Engine};
 use crate::wait::{Seen, until};
 use crate::{Result, chromium, firefox, webkit};
+use fantoccini::key::Key;
 use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
-use fantoccini::{Client, ClientBuilder};
+use fantoccini::{Client, ClientBuilder, Locator};
 use hyper::Method;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -24,14 +25,19 @@ pub struct Browser {
 
 impl Browser {
     pub async fn start() -> Result<Self> {
-        Self::in_profile(tempfile::tempdir()?).await
+        Self::in_profile(tempfile::tempdir()?, None).await
     }
 
-    async fn in_profile(profile: TempDir) -> Result<Self> {
+    /// Starts one whose clock shows the time of this zone.
+    pub async fn start_in_zone(zone: &str) -> Result<Self> {
+        Self::in_profile(tempfile::tempdir()?, Some(zone)).await
+    }
+
+    async fn in_profile(profile: TempDir, zone: Option<&str>) -> Result<Self> {
         let engine = Engine::of_this_run()?;
         let downloads = tempfile::tempdir()?;
         let folders = (profile.path(), downloads.path());
-        let (program, capabilities) = match engine {
+        let (mut program, capabilities) = match engine {
             Engine::Chromium => (chromium::driver(), chromium::capabilities(folders.0)),
             Engine::Firefox => (
                 firefox::driver(),
@@ -42,6 +48,9 @@ impl Browser {
                 webkit::capabilities(),
             ),
         };
+        if let Some(zone) = zone {
+            program.command.env("TZ", zone);
+        }
         let mut driver = Driver::start(program)?;
         let Value::Object(capabilities) = capabilities else {
             unreachable!("they are written as objects");
@@ -84,7 +93,7 @@ impl Browser {
         } = self;
         drop(client);
         drop(driver);
-        Self::in_profile(profile).await
+        Self::in_profile(profile, None).await
     }
 
     pub async fn open(&self, address: &str) -> Result<()> {
@@ -130,12 +139,30 @@ impl Browser {
         }
     }
 
-    /// Clears the databases of an origin, open or not, as a person does in the browser's settings.
+    /// Clears the databases of an origin, open or not, and nothing else that it stores.
     pub async fn clear_databases(&self, origin: &str) -> Result<()> {
-        self.needs(Capability::ClearedStorage)?;
+        self.needs(Capability::ClearedDatabases)?;
         match self.engine {
             Engine::Firefox => firefox::clear_databases(self, origin).await,
             _ => chromium::clear_databases(self, origin).await,
+        }
+    }
+
+    /// Clears all that an origin has stored, as a person does in the browser's settings.
+    pub async fn clear_site(&self, origin: &str) -> Result<()> {
+        self.needs(Capability::ClearedSite)?;
+        match self.engine {
+            Engine::Firefox => firefox::clear_site(self, origin).await,
+            _ => chromium::clear_site(self, origin).await,
+        }
+    }
+
+    /// Forgets the files that it has kept of any page.
+    pub async fn clear_cache(&self) -> Result<()> {
+        self.needs(Capability::ClearedCache)?;
+        match self.engine {
+            Engine::Firefox => firefox::clear_cache(self).await,
+            _ => chromium::clear_cache(self).await,
         }
     }
 
@@ -197,6 +224,25 @@ impl Browser {
         let script = "document.execCommand('insertText', false, arguments[0])";
         self.run(script, vec![json!(text)]).await?;
         Ok(())
+    }
+
+    /// The text in the clipboard, as a person gets it: by the keys, into a field of the page.
+    pub async fn clipboard(&self) -> Result<String> {
+        let field = "
+            const field = document.createElement('textarea');
+            field.id = 'test-clipboard';
+            document.body.append(field);
+            field.focus()";
+        self.run(field, vec![]).await?;
+        let field = self.client.find(Locator::Id("test-clipboard")).await?;
+        let paste = format!("{}v{}", char::from(Key::Control), char::from(Key::Null));
+        field.send_keys(&paste).await?;
+        let text = "
+            const field = document.getElementById('test-clipboard');
+            field.remove();
+            return field.value";
+        let text = self.run(text, vec![]).await?;
+        Ok(text.as_str().unwrap_or_default().to_owned())
     }
 
     pub fn downloads(&self) -> &Path {

@@ -82,9 +82,24 @@ pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> 
 }
 
 pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<()> {
-    let params = json!({ "origin": origin, "storageTypes": "indexeddb" });
+    clear(browser, origin, "indexeddb").await
+}
+
+pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
+    clear(browser, origin, "all").await
+}
+
+async fn clear(browser: &Browser, origin: &str, what: &str) -> Result<()> {
+    let params = json!({ "origin": origin, "storageTypes": what });
     browser
         .devtools("Storage.clearDataForOrigin", params)
+        .await?;
+    Ok(())
+}
+
+pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
+    browser
+        .devtools("Network.clearBrowserCache", json!({}))
         .await?;
     Ok(())
 }

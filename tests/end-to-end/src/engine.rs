@@ -21,8 +21,18 @@ pub enum Capability {
     Offline,
     /// Running a script in a tab before those of each of its pages.
     FirstScript,
-    /// Clearing a site's storage while its pages are open, as a person does in the browser's settings.
-    ClearedStorage,
+    /// Clearing all that a site stores while its pages are open, as a person does in the browser's settings.
+    ClearedSite,
+    /// Clearing its databases alone.
+    ClearedDatabases,
+    /// Forgetting the files that the browser has kept.
+    ClearedCache,
+    /// Choosing how much a site may store.
+    Quota,
+    /// A finger instead of a pointer.
+    Touch,
+    /// Reading from a page what has moved in it since it began.
+    LayoutShifts,
     /// Light or dark, whatever the system prefers.
     Scheme,
     /// A second start with the same profile.
@@ -43,21 +53,34 @@ impl Engine {
     /// Why it can't, if it can't.
     fn lacks(self, capability: Capability) -> Option<&'static str> {
         use Capability::{
-            ClearedStorage, Console, DevTools, FirstScript, Offline, Profile, Scheme,
+            ClearedCache, ClearedDatabases, ClearedSite, Console, DevTools, FirstScript,
+            LayoutShifts, Offline, Profile, Quota, Scheme, Touch,
         };
         match (self, capability) {
             (Self::Chromium, _) => None,
             (_, DevTools) => Some("the test speaks Chromium's own protocol"),
             (
                 Self::Firefox,
-                Console | Offline | FirstScript | ClearedStorage | Scheme | Profile,
+                Console | Offline | FirstScript | ClearedSite | ClearedDatabases | ClearedCache
+                | Touch | Scheme | Profile,
             ) => None,
+            (_, Quota) => Some("its driver can't choose how much may be stored"),
+            (_, LayoutShifts) => Some("it does not tell what has moved"),
             (Self::WebKit, Console) => Some("its driver does not give out the page's console"),
             (Self::WebKit, Offline) => Some("its driver can't take the network away"),
             (Self::WebKit, FirstScript) => {
                 Some("its driver runs no script before the page's own, but the fault proxy does")
             }
-            (Self::WebKit, ClearedStorage) => Some("its driver can't clear storage that is in use"),
+            (Self::WebKit, ClearedSite) => {
+                Some("its driver can't clear what a site stores, but the fault proxy can")
+            }
+            (Self::WebKit, ClearedDatabases) => {
+                Some("it clears all that a site stores, not the databases alone")
+            }
+            (Self::WebKit, ClearedCache) => {
+                Some("its driver can't clear its cache, but the fault proxy can")
+            }
+            (Self::WebKit, Touch) => Some("its driver can't make a finger of the pointer"),
             (Self::WebKit, Scheme) => Some("its driver can't choose light or dark"),
             (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),
         }

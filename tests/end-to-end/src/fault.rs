@@ -14,6 +14,7 @@
 //! The rule that was added first and fits is used, once per call. Faults and their fields are those
 //! of [`Fault`], in small letters with `_`.
 
+mod clear;
 mod command;
 mod first;
 mod proxy;

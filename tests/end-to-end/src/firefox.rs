@@ -92,6 +92,25 @@ pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<(
     Ok(())
 }
 
+pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
+    let script = "
+        const principal =
+            Services.scriptSecurityManager.createContentPrincipalFromOrigin(arguments[0]);
+        const all = Ci.nsIClearDataService.CLEAR_COOKIES_AND_SITE_DATA;
+        return new Promise(done =>
+            Services.clearData.deleteDataFromPrincipal(principal, true, all, done))";
+    privileged(browser, script, vec![json!(origin)]).await?;
+    Ok(())
+}
+
+pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
+    let script = "
+        const all = Ci.nsIClearDataService.CLEAR_ALL_CACHES;
+        return new Promise(done => Services.clearData.deleteData(all, done))";
+    privileged(browser, script, vec![]).await?;
+    Ok(())
+}
+
 /// What the browser itself wrote about pages: errors that nobody caught, what a policy refused.
 pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     let script = "

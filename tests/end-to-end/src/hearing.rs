@@ -4,7 +4,7 @@
 
 use crate::Result;
 use crate::browser::Browser;
-use serde_json::json;
+use crate::fault::FaultProxy;
 
 /// The header that names a call.
 pub const MARK: &str = "x-test-call";
@@ -15,8 +15,8 @@ pub const HEARD: &str = "x-test-heard";
 /// How long a page may take from an answer's first bytes to knowing what it says.
 const WITHIN_MS: u32 = 300;
 
-/// Makes the pages that the present tab loads from now on say what they have heard.
-pub async fn listen(browser: &Browser) -> Result<()> {
+/// Makes the pages that the present tab loads from now on, through this proxy, say what they have heard.
+pub async fn listen(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
     let script = "
         (() => {
             const page = Math.random().toString(36).slice(2);
@@ -42,9 +42,5 @@ pub async fn listen(browser: &Browser) -> Result<()> {
         .replace("MARK", MARK)
         .replace("HEARD", HEARD)
         .replace("WITHIN", &WITHIN_MS.to_string());
-    let params = json!({ "source": script });
-    browser
-        .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-        .await?;
-    Ok(())
+    proxy.before_each_page(browser, &script).await
 }

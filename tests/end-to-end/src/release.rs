@@ -78,7 +78,7 @@ impl Release {
 
     /// The path of the one file that begins and ends like this, as a page asks for it.
     pub fn path(&self, start: &str, end: &str) -> Result<String> {
-        Ok(format!("/{}", one(&self.folder, start, end)?))
+        Ok(format!("/{}", site::one(&self.folder, start, end)?))
     }
 }
 
@@ -101,7 +101,7 @@ fn unfinished() -> Result<PathBuf> {
 
 /// Changes a style sheet, and its name as trunk would, which takes it from the content.
 fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
-    let name = one(folder, &format!("{stem}-"), ".css")?;
+    let name = site::one(folder, &format!("{stem}-"), ".css")?;
     let text = std::fs::read_to_string(folder.join(&name))?;
     if !text.contains(from) {
         return Err(format!("{name} has no {from}").into());
@@ -118,7 +118,7 @@ fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
     for part in ["_bg.wasm", "_deferred.wasm"] {
-        let wasm = folder.join(one(folder, "", part)?);
+        let wasm = folder.join(site::one(folder, "", part)?);
         let status = Command::new(&tool)
             .args(FEATURES.map(|feature| format!("--enable-{feature}")))
             .args([option, "-o"])
@@ -130,21 +130,6 @@ async fn optimise(folder: &Path, option: &str) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The one file in the folder that begins and ends like this.
-fn one(folder: &Path, start: &str, end: &str) -> Result<String> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.starts_with(start) && name.ends_with(end) {
-            found.push(name);
-        }
-    }
-    match found.pop() {
-        Some(name) if found.is_empty() => Ok(name),
-        last => Err(format!("{start}…{end} is {found:?}, {last:?}").into()),
-    }
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -18,3 +18,23 @@ pub fn folder() -> Result<PathBuf> {
         Err(format!("no page in {}: run `./dev build`", folder.display()).into())
     }
 }
+
+/// The path of the one file of the page that begins and ends like this, as a page asks for it.
+pub fn file(start: &str, end: &str) -> Result<String> {
+    Ok(format!("/{}", one(&folder()?, start, end)?))
+}
+
+/// The one file in the folder that begins and ends like this.
+pub(crate) fn one(folder: &Path, start: &str, end: &str) -> Result<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        if name.starts_with(start) && name.ends_with(end) {
+            found.push(name);
+        }
+    }
+    match found.pop() {
+        Some(name) if found.is_empty() => Ok(name),
+        last => Err(format!("{start}…{end} is {found:?}, {last:?}").into()),
+    }
+}

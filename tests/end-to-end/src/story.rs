@@ -8,7 +8,24 @@ use std::io::Write;
 /// Starts a browser, runs the steps in it, and ends it. On failure the picture of the page and its
 /// console are kept and the test panics. A test that the engine can't be put through is left out.
 pub async fn drive(name: &str, steps: impl AsyncFnOnce(&Browser) -> Result<()>) {
-    let browser = match Browser::start().await {
+    drive_in(Browser::start().await, name, steps).await;
+}
+
+/// The same in a browser whose clock shows the time of this zone.
+pub async fn drive_in_zone(
+    zone: &str,
+    name: &str,
+    steps: impl AsyncFnOnce(&Browser) -> Result<()>,
+) {
+    drive_in(Browser::start_in_zone(zone).await, name, steps).await;
+}
+
+async fn drive_in(
+    browser: Result<Browser>,
+    name: &str,
+    steps: impl AsyncFnOnce(&Browser) -> Result<()>,
+) {
+    let browser = match browser {
         Ok(browser) => browser,
         Err(error) => panic!("{name}: no browser: {error}"),
     };

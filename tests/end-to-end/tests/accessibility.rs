@@ -1,6 +1,7 @@
 //! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
 
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::look::SCHEMES;
 use atelier_end_to_end::service::Service;
@@ -190,6 +191,7 @@ const WATCH: &str = "
 async fn nothing_moves_after_the_first_paint() {
     drive("nothing_moves_after_the_first_paint", async |browser| {
         let service = Service::with_site(&[]).await?;
+        browser.needs(Capability::LayoutShifts)?;
         browser.before_each_page(WATCH).await?;
         for (width, height) in [(1280, 900), (375, 740)] {
             browser.set_size(width, height).await?;

@@ -5,7 +5,6 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::{Result, http};
-use serde_json::json;
 use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -18,10 +17,6 @@ async fn the_form_as_it_stands_runs_as_code() {
         let service = Service::with_site(&["--speed", "0"]).await?;
         // Page and service have one address, which the code must name; the proxy notes what it is sent.
         let faults = FaultProxy::start(&service.address()).await?;
-        let permissions = json!({"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]});
-        browser
-            .devtools("Browser.grantPermissions", permissions)
-            .await?;
         browser
             .open(&format!("{}/models/image/tessera", faults.address()))
             .await?;
@@ -46,8 +41,7 @@ async fn the_form_as_it_stands_runs_as_code() {
                 .press(&by("button", &format!("Copy as {language}")))
                 .await?;
             browser.find(&by("button", "Copied")).await?;
-            let program = browser.run("return navigator.clipboard.readText()", vec![]);
-            let program = program.await?.as_str().unwrap_or_default().to_owned();
+            let program = browser.clipboard().await?;
             let printed = run(command, &program).await?;
 
             let sent = faults.calls_to("/v2/generate");

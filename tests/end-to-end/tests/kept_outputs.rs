@@ -8,7 +8,6 @@ use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
-use serde_json::json;
 use std::time::Duration;
 
 /// Enough for a generation, on a busy machine.
@@ -69,10 +68,7 @@ impl Studio<'_> {
             retry_after: None,
         };
         self.proxy.add(Rule::every("/outputs/*", gone));
-        self.browser
-            .devtools("Network.clearBrowserCache", json!({}))
-            .await?;
-        Ok(())
+        self.proxy.clear_cache(self.browser).await
     }
 
     /// To the task's page, by the list, without loading anything afresh.

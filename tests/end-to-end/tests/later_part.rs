@@ -3,20 +3,21 @@
 
 use std::time::Duration;
 
-use atelier_end_to_end::Result;
-use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use serde_json::json;
+use atelier_end_to_end::{Result, site};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-async fn block(browser: &Browser, files: &[&str]) -> Result<()> {
-    browser.devtools("Network.enable", json!({})).await?;
-    let urls = json!({ "urls": files });
-    browser.devtools("Network.setBlockedURLs", urls).await?;
-    Ok(())
+/// The service, and in front of it a proxy at which the file of the deferred part can't be had.
+async fn without_it() -> Result<(Service, FaultProxy, String)> {
+    let service = Service::with_site(&[]).await?;
+    let proxy = FaultProxy::start(&service.address()).await?;
+    let file = site::file("atelier-", "_deferred.wasm")?;
+    proxy.take_down(&file);
+    Ok((service, proxy, file))
 }
 
 /// Guards against a list of models that needs something of the deferred part, against a page that
@@ -24,9 +25,8 @@ async fn block(browser: &Browser, files: &[&str]) -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_of_models_works_without_it() {
     drive("the_list_of_models_works_without_it", async |browser| {
-        let service = Service::with_site(&[]).await?;
-        block(browser, &["*_deferred.wasm"]).await?;
-        browser.open(&service.address()).await?;
+        let (_service, proxy, file) = without_it().await?;
+        browser.open(&proxy.address()).await?;
         browser.find(&starting("link", "Strata")).await?;
         browser
             .fill(&by("searchbox", "Search models"), "silk")
@@ -40,7 +40,7 @@ async fn the_list_of_models_works_without_it() {
 
         let missing = "tasks are not followed in this tab";
         browser.see_text(missing, TIMEOUT).await?;
-        block(browser, &[]).await?;
+        proxy.bring_up(&file);
         browser.press(&by("button", "Try again")).await?;
         browser.find_gone(&by("button", "Try again")).await?;
         browser.press(&starting("link", "Tasks")).await?;
@@ -55,15 +55,14 @@ async fn the_list_of_models_works_without_it() {
 async fn a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
     let name = "a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can";
     drive(name, async |browser| {
-        let service = Service::with_site(&[]).await?;
-        block(browser, &["*_deferred.wasm"]).await?;
-        browser.open(&service.address()).await?;
+        let (_service, proxy, file) = without_it().await?;
+        browser.open(&proxy.address()).await?;
         browser.press(&starting("link", "Strata")).await?;
         browser.find(&any("alert")).await?;
         browser
             .see_text("This page could not be opened.", TIMEOUT)
             .await?;
-        block(browser, &[]).await?;
+        proxy.bring_up(&file);
         browser.press(&by("button", "Try again")).await?;
         browser.find(&by("heading", "Strata")).await?;
         browser.find(&by("button", "Generate")).await?;

@@ -9,7 +9,7 @@ use atelier_end_to_end::release::{Change, Release, has_lasting_name};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -220,9 +220,7 @@ async fn a_returning_visitor_gets_the_new_release_whole() {
             see_all_of(browser, &host, release, colours).await?;
         }
         host.deploy(recoloured)?;
-        browser
-            .devtools("Network.clearBrowserCache", json!({}))
-            .await?;
+        host.proxy.clear_cache(browser).await?;
         see_all_of(browser, &host, recoloured, RECOLOURED).await?;
         assert!(host.missed().is_empty(), "{:?}", host.missed());
         let kept = recoloured.path("atelier-", ".js")?;
@@ -331,19 +329,20 @@ fn not_found() -> Fault {
 
 /// A prompt is typed, then the list of models is opened in a tab that can't have its deferred part
 /// yet, and a new release takes the old one's place.
-async fn open_before_a_deployment(browser: &Browser, host: &Host, next: &Release) -> Result<()> {
+async fn open_before_a_deployment(
+    browser: &Browser,
+    host: &Host,
+    [old, next]: [&Release; 2],
+) -> Result<()> {
+    let deferred = &old.path("atelier-", "_deferred.wasm")?;
     browser.open(&host.address(MODEL)).await?;
     let prompt = starting("textbox", "prompt");
     browser.fill(&prompt, PROMPT).await?;
-    browser.devtools("Network.enable", json!({})).await?;
-    let deferred = json!({ "urls": ["*_deferred.wasm"] });
-    browser.devtools("Network.setBlockedURLs", deferred).await?;
+    host.proxy.take_down(deferred);
     browser.open(&host.address("/")).await?;
     browser.find(&starting("link", "Tessera")).await?;
     host.deploy(next)?;
-    browser
-        .devtools("Network.setBlockedURLs", json!({ "urls": [] }))
-        .await?;
+    host.proxy.bring_up(deferred);
     Ok(())
 }
 
@@ -378,7 +377,7 @@ async fn an_open_page_goes_on_in_the_new_release() {
             let host = Host::with(first).await?;
             host.proxy.add(Rule::next(1, &path, Fault::Unkept));
             host.proxy.add(Rule::every(&path, fault));
-            open_before_a_deployment(browser, &host, next).await?;
+            open_before_a_deployment(browser, &host, [first, next]).await?;
             browser.press(&starting("link", "Tessera")).await?;
             browser
                 .see_text("There is a newer Atelier.", TIMEOUT)
@@ -401,7 +400,7 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
         let host = Host::with(first).await?;
         let wasm = first.path("atelier-", "_deferred.wasm")?;
         host.proxy.add(Rule::next(1, &wasm, Fault::Unkept));
-        open_before_a_deployment(browser, &host, rebuilt).await?;
+        open_before_a_deployment(browser, &host, [first, rebuilt]).await?;
 
         browser.set_offline(true).await?;
         browser.press(&starting("link", "Tessera")).await?;

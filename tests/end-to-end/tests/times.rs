@@ -4,7 +4,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
-use atelier_end_to_end::story::drive;
+use atelier_end_to_end::story::drive_in_zone;
 use serde_json::json;
 use std::time::Duration;
 
@@ -42,11 +42,7 @@ async fn seed(browser: &Browser, tasks: &[(&str, &str)]) -> Result<()> {
 /// off, whatever the season in which they were looked at.
 #[tokio::test(flavor = "multi_thread")]
 async fn summer_and_winter_are_each_shown_by_their_own_clock() {
-    drive("summer_and_winter", async |browser| {
-        let zone = json!({ "timezoneId": "Europe/Berlin" });
-        browser
-            .devtools("Emulation.setTimezoneOverride", zone)
-            .await?;
+    drive_in_zone("Europe/Berlin", "summer_and_winter", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser

@@ -3,7 +3,7 @@
 use super::proxy::Shared;
 use super::reply::{self, Reply};
 use super::rule::Rule;
-use super::{first, record};
+use super::{clear, first, record};
 use hyper::Method;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ pub(super) fn obey(shared: &Shared, method: &Method, path: &str, body: &Bytes) -
             reply::json(200, &json!({ "success": true }))
         }
         ("GET", "/__counts") => reply::json(200, &record::to_json(&shared.calls())),
+        ("GET", clear::CACHE) => reply::clearing("\"cache\""),
+        ("GET", clear::STORAGE) => reply::clearing("\"storage\""),
         ("GET", first::PATH) => first::scripts(shared),
         ("DELETE", "/__counts") => {
             shared.calls().clear();

@@ -1,5 +1,6 @@
 //! Scripts that run in a tab before those of each of its pages, for an engine whose driver can't do
-//! that: the proxy writes them into the page. Which tab they are for, the tab itself remembers.
+//! that: the proxy writes them into the page. Which tab they are for, the tab itself remembers, in its
+//! name: the numbers of its scripts, with a space behind each. What a site stores may be cleared.
 
 use super::FaultProxy;
 use super::proxy::Shared;
@@ -13,9 +14,6 @@ use serde_json::json;
 use std::fmt::Write;
 
 pub(super) const PATH: &str = "/__first.js";
-
-/// In the tab's `sessionStorage`: the numbers of its scripts, with a space behind each.
-const KEY: &str = "__first";
 
 impl FaultProxy {
     /// Runs a script in the present tab before those of every page that it opens here from now on.
@@ -34,19 +32,15 @@ impl FaultProxy {
                 .open(&format!("{}/__counts", self.address()))
                 .await?;
         }
-        let remember = "
-            const [key, number] = arguments;
-            sessionStorage.setItem(key, (sessionStorage.getItem(key) ?? '') + number + ' ')";
-        browser
-            .run(remember, vec![json!(KEY), json!(number.to_string())])
-            .await?;
+        let remember = "window.name += `${arguments[0]} `";
+        browser.run(remember, vec![json!(number)]).await?;
         Ok(())
     }
 }
 
 /// All scripts, each of which runs only in its own tab.
 pub(super) fn scripts(shared: &Shared) -> Reply {
-    let mut all = format!("const mine = (sessionStorage.getItem('{KEY}') ?? '').split(' ');\n");
+    let mut all = String::from("const mine = window.name.split(' ');\n");
     for (number, script) in shared.first_scripts().iter().enumerate() {
         let _ = writeln!(all, "if (mine.includes('{number}')) {{ {script} }}");
     }

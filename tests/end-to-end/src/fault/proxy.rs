@@ -84,6 +84,18 @@ impl FaultProxy {
         self.shared.clear(Rule::hides);
     }
 
+    /// Has every connection for this path closed, whatever else it was to meet, until it is brought up.
+    pub fn take_down(&self, path: &str) {
+        self.shared
+            .rules()
+            .insert(0, Rule::every(path, Fault::Down));
+    }
+
+    pub fn bring_up(&self, path: &str) {
+        let down = Rule::every(path, Fault::Down);
+        self.shared.rules().retain(|rule| *rule != down);
+    }
+
     /// From now on the service does not say that it honours idempotency keys, as most don't.
     pub fn hide_keys(&self) {
         let field = "idempotency_key".to_owned();

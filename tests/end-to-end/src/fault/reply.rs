@@ -18,6 +18,14 @@ pub(super) fn script(text: String) -> Reply {
     unkept(with(200, "text/javascript", text))
 }
 
+/// Has the browser clear this of the origin that it comes from.
+pub(super) fn clearing(what: &'static str) -> Reply {
+    let mut reply = unkept(json(200, &json!({ "success": true })));
+    let what = HeaderValue::from_static(what);
+    reply.headers_mut().insert("clear-site-data", what);
+    reply
+}
+
 pub(super) fn page() -> Reply {
     with(
         200,

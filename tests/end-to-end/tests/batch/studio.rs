@@ -105,7 +105,7 @@ impl<'a> Studio<'a> {
     async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let service = Service::with_site(service).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        hearing::listen(browser).await?;
+        hearing::listen(browser, &proxy).await?;
         if !has_keys {
             proxy.hide_keys();
         }
@@ -170,7 +170,7 @@ impl<'a> Studio<'a> {
     pub async fn open_tab(&self) -> Result<WindowHandle> {
         let address = self.address(&format!("{MODEL}?mode=batch"));
         let tab = self.browser.open_tab("about:blank").await?;
-        hearing::listen(self.browser).await?;
+        hearing::listen(self.browser, &self.proxy).await?;
         self.browser.open(&address).await?;
         self.make_room().await?;
         self.is_open().await?;

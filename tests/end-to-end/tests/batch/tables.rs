@@ -2,6 +2,7 @@
 
 use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -327,6 +328,7 @@ async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
     let name = "a_full_storage_is_said_so";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        browser.needs(Capability::Quota)?;
         let quota = |size: Value| {
             let mut params = json!({ "origin": studio.proxy.address() });
             if !size.is_null() {
@@ -450,10 +452,7 @@ async fn rows_that_are_cleared_from_storage_are_written_again() {
         let rows = numbered("cleared", 300);
         paste(studio, &rows).await?;
         is_stored(studio, 300).await?;
-        let params = json!({ "origin": studio.proxy.address(), "storageTypes": "indexeddb" });
-        browser
-            .devtools("Storage.clearDataForOrigin", params)
-            .await?;
+        browser.clear_databases(&studio.proxy.address()).await?;
         // Looked at before it is there again, the database would be made by who looks.
         let script = "
             return indexedDB.databases()

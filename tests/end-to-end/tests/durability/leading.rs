@@ -166,10 +166,7 @@ async fn one_tab_leads_after_the_sites_data_was_cleared() {
         let follower = studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
         studio.form().await?;
-        let everything = json!({ "origin": studio.proxy.address(), "storageTypes": "all" });
-        browser
-            .devtools("Storage.clearDataForOrigin", everything)
-            .await?;
+        studio.proxy.clear_site(browser).await?;
         studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
         studio.form().await?;

@@ -1,6 +1,7 @@
 //! The service says when to come back.
 
 use crate::studio::{Studio, TIMEOUT, play};
+use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
@@ -114,11 +115,7 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
                 if (window.isTold) this.transaction.abort();
                 return request;
             };";
-        let params = serde_json::json!({ "source": script });
-        studio
-            .browser
-            .devtools("Page.addScriptToEvaluateOnNewDocument", params)
-            .await?;
+        run_first(studio, script).await?;
         let form = studio.open_model().await?;
         let refusal = refusal(429, RetryAfter::Seconds(20));
         studio.generate(&form, "left at once").await?;

@@ -7,13 +7,11 @@ use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
-use serde_json::json;
 
 const NOT_KEPT: &str = "Tasks are not being kept";
 
@@ -194,7 +192,6 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
     let name = "what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        browser.needs(Capability::DevTools)?;
         run_first(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
@@ -206,8 +203,7 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
 
         browser.switch_to(&leader).await?;
         browser.run("window.broken = true", vec![]).await?;
-        let all = json!({ "origin": studio.proxy.address(), "storageTypes": "all" });
-        browser.devtools("Storage.clearDataForOrigin", all).await?;
+        studio.proxy.clear_site(browser).await?;
         browser.see_text(NOT_KEPT, TIMEOUT).await?;
         let newcomer = studio.open_model_tab().await?;
         browser.switch_to(&leader).await?;

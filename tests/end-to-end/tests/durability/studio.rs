@@ -70,7 +70,7 @@ impl<'a> Studio<'a> {
     async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
         let service = Service::with_site(service).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        hearing::listen(browser).await?;
+        hearing::listen(browser, &proxy).await?;
         if !has_keys {
             proxy.hide_keys();
         }
@@ -145,7 +145,7 @@ impl<'a> Studio<'a> {
     /// Opens a further tab.
     pub async fn open_tab(&self, path: &str) -> Result<fantoccini::wd::WindowHandle> {
         let tab = self.browser.open_tab("about:blank").await?;
-        hearing::listen(self.browser).await?;
+        hearing::listen(self.browser, &self.proxy).await?;
         self.browser.open(&self.address(path)).await?;
         Ok(tab)
     }
