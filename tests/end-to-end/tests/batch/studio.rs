@@ -358,7 +358,13 @@ impl<'a> Studio<'a> {
     /// The prompts in the table that are yet to be sent, row by row. Only the rows near the screen
     /// exist, so all of it is scrolled by.
     pub async fn rows(&self) -> Result<Vec<String>> {
-        let table = self.browser.find(&by("region", "Items")).await?;
+        let table = by("region", "Items");
+        // What was sent is folded away, and the table with it where there is nothing else.
+        let folded = self.browser.find_all(&by("button", "Show")).await?;
+        if !folded.is_empty() && self.browser.find_all(&table).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let table = self.browser.find(&table).await?;
         let script = "
             const [table] = arguments;
             return (async () => {
