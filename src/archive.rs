@@ -4,28 +4,19 @@
 //! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
 //! disk where they are large.
 
-use atelier_engine::archive::Archive;
 use atelier_engine::batch::Batch;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::{Task, TaskState, file_name};
-use crc::{CRC_32_ISO_HDLC, Crc};
 use futures::stream::{self, LocalBoxStream, StreamExt};
-use js_sys::{Array, Uint8Array};
-use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, BlobPropertyBag};
+use web_sys::Blob;
 
+use crate::browser::archive::ArchiveWriter;
 use crate::browser::http;
 use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
 const CONCURRENCY: usize = 4;
-
-/// What an archive says of each file, so that it can be told whether it is whole.
-static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
-
-/// Bytes that are summed and copied in one go: some milliseconds.
-const PIECE: f64 = 1_000_000.0;
 
 /// An output on its way into the archive.
 struct Wanted {
@@ -105,7 +96,7 @@ pub async fn make(
         item.outputs.clear();
     }
     on_progress((0, total));
-    let mut packed = Packed::default();
+    let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
     let (mut done, mut missing) = (0, 0);
     while let Some((wanted, blob)) = fetched.next().await {
@@ -150,7 +141,7 @@ pub async fn pack(
             Some(Wanted::of(task, index, *at, outputs_of(task).get(*at)?))
         })
         .collect();
-    let mut packed = Packed::default();
+    let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
     let (mut done, mut missing) = (0, 0);
     while let Some((wanted, blob)) = fetched.next().await {
@@ -194,64 +185,4 @@ fn outputs_of(task: &Task) -> &[String] {
         TaskState::Ready { outputs, .. } => outputs,
         _ => &[],
     }
-}
-
-/// An archive in the browser's hands: blobs, one after the other.
-#[derive(Default)]
-struct Packed {
-    archive: Archive,
-    parts: Array,
-}
-
-impl Packed {
-    async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
-        let size = blob.size();
-        let mut sum = CRC_32.digest();
-        let mut from = 0.0;
-        while from < size {
-            let to = if from + PIECE < size {
-                from + PIECE
-            } else {
-                size
-            };
-            let piece = blob
-                .slice_with_f64_and_f64(from, to)
-                .map_err(|_| unreadable(name))?;
-            // Awaited piece by piece: the page answers in between.
-            let bytes = JsFuture::from(piece.array_buffer())
-                .await
-                .map_err(|_| unreadable(name))?;
-            sum.update(&Uint8Array::new(&bytes).to_vec());
-            from = to;
-        }
-        let header = self.archive.add(name, size as u64, sum.finalize())?;
-        self.push(&header);
-        self.parts.push(blob);
-        Ok(())
-    }
-
-    fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
-        let sum = CRC_32.checksum(text.as_bytes());
-        let header = self.archive.add(name, text.len() as u64, sum)?;
-        self.push(&header);
-        self.push(text.as_bytes());
-        Ok(())
-    }
-
-    fn push(&self, bytes: &[u8]) {
-        self.parts.push(&Uint8Array::from(bytes));
-    }
-
-    fn finish(mut self) -> Result<Blob, String> {
-        let end = std::mem::take(&mut self.archive).finish();
-        self.push(&end);
-        let options = BlobPropertyBag::new();
-        options.set_type("application/zip");
-        Blob::new_with_blob_sequence_and_options(&self.parts, &options)
-            .map_err(|_| "The browser has no room for the archive.".to_owned())
-    }
-}
-
-fn unreadable(name: &str) -> String {
-    format!("{name} could not be read.")
 }

@@ -217,6 +217,13 @@ impl Batches {
         runner.act_on_all(&keys, Action::Remove);
     }
 
+    /// Keeps a batch of another browser's history, unless it is known.
+    pub fn take_in(self, batch: Batch) {
+        if self.find_untracked(&batch.key).is_none() {
+            self.keep(batch);
+        }
+    }
+
     /// Writes a record, and tells the other tabs.
     fn keep(self, batch: Batch) {
         let text = batch.to_value().to_string();

@@ -12,6 +12,7 @@ pub mod catalog;
 mod contexts;
 pub mod deferred;
 pub mod gallery;
+pub mod history_file;
 pub mod model_order;
 pub mod navigation;
 pub mod notices;

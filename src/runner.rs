@@ -222,6 +222,16 @@ impl Runner {
         }
     }
 
+    /// Knows and keeps tasks of another browser's history; none of them is sent.
+    pub fn take_in(&self, tasks: Vec<Task>) {
+        let Parts { driver, tabs, .. } = self.parts();
+        let told = (!tabs.leads()).then(|| TabMessage::TakenIn(tasks.clone()));
+        driver.change(|engine| engine.take_in(tasks, clock::now()));
+        if let Some(told) = told {
+            tabs.tell(&told);
+        }
+    }
+
     /// Does what a person asked for; a follower lets the leader do it.
     pub fn act(&self, key: &TaskKey, action: Action) {
         self.act_on_all(std::slice::from_ref(key), action);

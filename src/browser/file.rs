@@ -11,6 +11,11 @@ pub async fn text(file: &Blob) -> Result<String, String> {
     if file.size() > MAX_BYTES {
         return Err("The file is larger than 32 MB.".into());
     }
+    all_text(file).await
+}
+
+/// The same, however large it is.
+pub async fn all_text(file: &Blob) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await.ok();
     text.and_then(|text| text.as_string())
         .ok_or_else(|| "The file could not be read.".into())

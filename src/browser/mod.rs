@@ -1,5 +1,6 @@
 //! Effects, one file each: what the browser does for us. No decisions here.
 
+pub mod archive;
 pub mod clipboard;
 pub mod clock;
 pub mod download;

@@ -36,6 +36,10 @@ impl Parts {
                     }
                 });
             }
+            TabMessage::TakenIn(tasks) if leads => {
+                self.driver
+                    .change(|engine| engine.take_in(tasks, clock::now()));
+            }
             TabMessage::Removed(key) if !leads => {
                 self.tasks.hide(&key);
                 self.driver

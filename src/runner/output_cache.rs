@@ -227,6 +227,15 @@ impl OutputCache {
         Ok(texts.iter().filter_map(|text| read(text)).collect())
     }
 
+    /// Keeps a copy that another browser has made.
+    pub async fn take_in(self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
+        let storage = self.records.storage().ok_or(StorageError::Closed)?;
+        let file = (Store::Outputs, copy.key.clone(), blob.into());
+        storage.change(&[], &[file, facts(&copy)]).await?;
+        self.tell_changed();
+        Ok(())
+    }
+
     /// All copies go but those of favorites.
     pub async fn delete_all(self) {
         let Ok(copies) = self.all().await else {

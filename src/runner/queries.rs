@@ -184,6 +184,15 @@ impl Runner {
         self.parts().cache.all().await
     }
 
+    /// Keeps a copy that came with another browser's history.
+    ///
+    /// # Errors
+    ///
+    /// Storage refuses it.
+    pub async fn take_in_copy(&self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
+        self.parts().cache.take_in(copy, blob).await
+    }
+
     /// Follows copies that come or go.
     pub fn track_copies(&self) {
         self.parts().cache.track();

@@ -17,6 +17,8 @@ pub enum TabMessage {
     /// Tasks that a follower has written to storage, for the leader to send. Told together, so that
     /// they leave together.
     Submitted(Vec<Task>),
+    /// Tasks of another browser's history, which a follower has written to storage. Not to be sent.
+    TakenIn(Vec<Task>),
     /// Something a person did in a follower.
     Act(TaskKey, Action),
     /// The same for a whole batch.
@@ -70,6 +72,7 @@ impl TabMessage {
                 Self::Submitted(json::list(value, Task::from_value)?)
             }
             "Submitted" => Self::Submitted(vec![Task::from_value(value)?]),
+            "TakenIn" => Self::TakenIn(json::list(value, Task::from_value)?),
             "Act" => {
                 let [key, action] = json::list(value, json::text)?.try_into().ok()?;
                 Self::Act(TaskKey(key), Action::from_word(&action)?)
@@ -109,6 +112,10 @@ impl TabMessage {
                     ("Submitted", Value::Array(tasks))
                 }
             },
+            Self::TakenIn(tasks) => {
+                let tasks = tasks.iter().map(Task::to_value).collect();
+                ("TakenIn", Value::Array(tasks))
+            }
             Self::Act(key, action) => {
                 let act = vec![key.0.as_str().into(), action.word().into()];
                 ("Act", Value::Array(act))

@@ -1,3 +1,4 @@
+mod history;
 mod output_cache;
 
 use crate::contexts::contexts;
@@ -237,6 +238,7 @@ pub fn SettingsPage() -> impl IntoView {
                     {dynamic(move || test.get().map(Test::into_view).into_any())}
                 </div>
             </form>
+            <history::HistoryFile />
         </div>
     }
 }

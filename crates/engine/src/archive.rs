@@ -4,9 +4,15 @@
 //! Sizes and sums stand before each file, which the crates that write archives as a stream put
 //! behind it: every program can read this. See APPNOTE.TXT 4.3.
 
+pub mod directory;
+
 /// Of the format: what it has no field for needs an extension that many programs do not know.
 const MAX_FILES: usize = 65_535;
 const MAX_BYTES: u64 = 0xffff_ffff;
+
+/// What a file begins with, and the end.
+const HEADER: u32 = 0x0403_4b50;
+const END: u32 = 0x0605_4b50;
 
 /// Names are UTF-8.
 const FLAGS: u16 = 1 << 11;
@@ -28,7 +34,7 @@ impl Archive {
     pub fn add(&mut self, name: &str, size: u64, sum: u32) -> Result<Vec<u8>, String> {
         let start = self.length;
         let mut header = Vec::new();
-        put(&mut header, &[0x0403_4b50], &[]);
+        put(&mut header, &[HEADER], &[]);
         let fields = fields(name, size, sum);
         header.extend_from_slice(&fields);
         header.extend_from_slice(name.as_bytes());
@@ -52,7 +58,7 @@ impl Archive {
         let files = self.files as u16;
         let mut end = self.directory;
         let size = end.len() as u32;
-        put(&mut end, &[0x0605_4b50], &[0, 0, files, files]);
+        put(&mut end, &[END], &[0, 0, files, files]);
         put(&mut end, &[size, self.length as u32], &[0]);
         end
     }
@@ -88,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::{Cursor, Read};
 
-    fn archive_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
+    pub(super) fn archive_of(files: &[(String, Vec<u8>)]) -> Vec<u8> {
         let mut archive = Archive::default();
         let mut bytes = Vec::new();
         for (name, content) in files {

@@ -36,6 +36,11 @@ impl Day {
         (is_sane && Self::of_number(day.number()) == day).then_some(day)
     }
 
+    /// As [`Day::read`] reads it; for file names.
+    pub fn iso(self) -> String {
+        format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+
     /// The day after.
     pub fn next(self) -> Self {
         Self::of_number(self.number() + 1)

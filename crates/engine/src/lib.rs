@@ -35,6 +35,7 @@ pub mod gallery;
 pub mod grouped_grid;
 pub mod highlight;
 pub mod history;
+pub mod history_file;
 pub mod input_json;
 pub mod lease;
 pub mod manifest;

@@ -83,10 +83,20 @@ impl OutputKind {
     /// A URL that tells nothing is what the model's `category` makes.
     pub fn of(url: &str, category: &str) -> Self {
         let kind = match data_type(url) {
-            Some(mime) => Some(kind_of_mime(&mime)),
+            Some(mime) => Some(Self::of_mime(&mime)),
             None => by_extension(url).map(|(_, _, kind)| *kind),
         };
         kind.unwrap_or_else(|| Self::of_category(category))
+    }
+
+    /// The kind that a MIME type names.
+    pub fn of_mime(mime: &str) -> Self {
+        match mime.split('/').next() {
+            Some("image") => Self::Image,
+            Some("video") => Self::Video,
+            Some("audio") => Self::Audio,
+            _ => Self::Other,
+        }
     }
 
     /// What models of a category make: `text-to-video` video, `image-generation` images. The last
@@ -129,15 +139,6 @@ pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
             OutputKind::Audio => "wav",
             OutputKind::Other => "bin",
         })
-}
-
-fn kind_of_mime(mime: &str) -> OutputKind {
-    match mime.split('/').next() {
-        Some("image") => OutputKind::Image,
-        Some("video") => OutputKind::Video,
-        Some("audio") => OutputKind::Audio,
-        _ => OutputKind::Other,
-    }
 }
 
 /// `Image/PNG; charset=x` is `image/png`.

@@ -76,6 +76,20 @@ pub fn make_room(copies: &[CachedOutput], incoming: u64, limit: u64) -> Option<V
     Some(going)
 }
 
+/// What a person has chosen of [`LIMITS`]; the middle where nothing was.
+pub fn chosen(limit: u64) -> u64 {
+    if LIMITS.contains(&limit) {
+        limit
+    } else {
+        LIMITS[1]
+    }
+}
+
+/// How many more bytes fit beside these copies.
+pub fn room(copies: &[CachedOutput], limit: u64) -> u64 {
+    limit.saturating_sub(total(copies))
+}
+
 /// The copies that may have to make way, and whose bytes count: all but the favorites.
 pub fn without(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
     copies.retain(|copy| !favorites.contains(&copy.key));

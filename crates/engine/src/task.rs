@@ -171,6 +171,13 @@ impl Task {
         }
     }
 
+    /// It goes on at a service, and nobody knows as whom to ask: it came with the history of another
+    /// browser.
+    pub fn is_orphan(&self) -> bool {
+        let goes_on = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
+        goes_on && self.account.uid.is_empty()
+    }
+
     /// Its state for people, see [`TaskState::label`].
     pub fn label(&self) -> &str {
         if self.taken_back {

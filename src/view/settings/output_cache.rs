@@ -34,9 +34,7 @@ pub fn OutputCacheSettings(
             storage::ask_to_persist();
         }
     };
-    if !LIMITS.contains(&keep_limit.get_untracked()) {
-        keep_limit.set(LIMITS[1]);
-    }
+    keep_limit.update(|limit| *limit = output_cache::chosen(*limit));
     let limits = LIMITS.map(|limit| {
         view! {
             <option value=limit.to_string() selected=keep_limit.get_untracked() == limit>

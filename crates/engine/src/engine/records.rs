@@ -213,6 +213,28 @@ impl Engine {
         }
     }
 
+    /// Tasks from another browser's history. None of them is sent; what this one knows stays as it is, but
+    /// that a task can now be followed which could not when it came.
+    pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
+        self.advance(now);
+        for task in tasks {
+            let key = task.key.clone();
+            if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
+                continue;
+            }
+            match self.tasks.get_mut(&key) {
+                None => self.insert(task, false),
+                Some(known) if known.task.is_orphan() && !task.account.uid.is_empty() => {
+                    known.task.account = task.account;
+                    known.task.watching = task.watching;
+                }
+                Some(_) => continue,
+            }
+            self.save(&key);
+            self.resume(&key, now);
+        }
+    }
+
     pub(super) fn remove(&mut self, key: &TaskKey) {
         self.drop_remote(key);
         self.pending.push(Pending::Delete(key.clone()));

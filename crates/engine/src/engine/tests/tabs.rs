@@ -198,3 +198,35 @@ fn only_a_person_sends_an_unconfirmed_again() {
         .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
     assert_eq!(hand.calls().len(), 1);
 }
+
+#[test]
+fn what_comes_with_a_history_is_followed_and_never_sent() {
+    let mut hand = Hand::new();
+    let mut stranger = running_as("c");
+    stranger.account.uid.clear();
+    let unsent = [
+        with(TaskState::Queued),
+        Task {
+            key: TaskKey("d".into()),
+            ..with(TaskState::Submitting)
+        },
+    ];
+    let arrivals = [vec![running_as("b"), stranger.clone()], unsent.to_vec()].concat();
+    hand.engine.take_in(arrivals.clone(), hand.now);
+    let calls = hand.calls();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].tasks, [TaskKey("b".into())]);
+    assert_eq!(hand.engine.tasks().count(), 2);
+    // Once more, now that it is known as whom to ask.
+    hand.saved.clear();
+    let known = Task {
+        account: account(),
+        ..stranger
+    };
+    hand.engine
+        .take_in([arrivals, vec![known]].concat(), hand.now);
+    hand.calls();
+    let saved: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
+    assert_eq!(saved, ["c"], "what is known stays as it is");
+    assert_eq!(hand.engine.tasks().count(), 2);
+}

@@ -1,0 +1,306 @@
+//! The history of a browser as one file, to be kept or to go on with in another browser: every task
+//! with its input, state, favorites and lineage, the batches, and what is known of kept outputs. The
+//! file is an archive; this is its manifest.
+//!
+//! No credentials are in it, the User ID neither: only a sum of that, by which it can be told whether
+//! a task is the person's own. Nothing that is taken in is ever sent.
+
+use std::collections::HashSet;
+
+use atelier_contract::{ApiError, json};
+use crc::{CRC_32_ISO_HDLC, Crc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::batch::Batch;
+use crate::output::{self, OutputKind, SafeUrl};
+use crate::output_cache::{self, CachedOutput};
+use crate::plural::counted;
+use crate::{Account, Millis, Phase, Task, TaskState};
+
+/// The manifest's name in the archive.
+pub const MANIFEST: &str = "history.json";
+
+/// Of the manifest. A reader takes every version up to its own.
+const VERSION: u64 = 1;
+
+/// Where a manifest says its version: nothing else has this.
+const MARK: &str = "atelier_history";
+
+/// The services and people of tasks, as a file names them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FiledAccount {
+    /// The whole address: the one who reads it may be at another.
+    address: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user: Option<u32>,
+}
+
+/// A kept output: what is known of it, and its file in the archive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FiledOutput {
+    /// Its name, see [`crate::TaskKey::output`].
+    pub output: String,
+    pub file: String,
+    pub url: String,
+    /// Its MIME type.
+    #[serde(default)]
+    pub mime: String,
+    pub kept: Millis,
+    pub shown: Millis,
+}
+
+impl FiledOutput {
+    /// The file of a copy: `number` counts from 1.
+    pub fn of(copy: &CachedOutput, number: usize, mime: &str) -> Self {
+        let extension = output::extension(mime, &copy.url, OutputKind::Other);
+        Self {
+            output: copy.key.clone(),
+            file: format!("outputs/{number:05}.{extension}"),
+            url: copy.url.clone(),
+            mime: mime.to_owned(),
+            kept: copy.kept,
+            shown: copy.shown,
+        }
+    }
+}
+
+/// Where the page and its service are, and who asks.
+#[derive(Debug, Clone, Copy)]
+pub struct Here<'a> {
+    pub account: &'a Account,
+    /// The page's own origin, which an empty address means.
+    pub origin: &'a str,
+    pub now: Millis,
+}
+
+impl Here<'_> {
+    fn whole(&self, address: &str) -> String {
+        let address = match address.trim() {
+            "" => self.origin,
+            address => address,
+        };
+        address.trim_end_matches('/').to_owned()
+    }
+}
+
+/// The manifest of what a browser has.
+pub fn write(
+    tasks: &[&Task],
+    batches: &[Batch],
+    outputs: &[FiledOutput],
+    here: Here<'_>,
+) -> String {
+    // What was taken back stands in its table, and is no task any more.
+    let tasks = tasks
+        .iter()
+        .filter(|task| task.removed.is_none() && !task.taken_back);
+    let tasks: Vec<Value> = tasks.map(|task| filed(task, here)).collect();
+    let batches: Vec<Value> = batches.iter().map(Batch::to_value).collect();
+    let mut manifest = json::Record::new();
+    manifest.put(MARK, VERSION.into());
+    manifest.put("exported", here.now.into());
+    manifest.put("tasks", tasks.into());
+    manifest.put("batches", batches.into());
+    manifest.put("outputs", json::encode(&outputs));
+    manifest.into_value().to_string()
+}
+
+fn filed(task: &Task, here: Here<'_>) -> Value {
+    let address = here.whole(&task.account.address);
+    let mut task = task.clone();
+    if let TaskState::Ready { outputs, .. } = &mut task.state {
+        // From the root: of this service, which the reader's may not be.
+        for url in outputs {
+            if let Some(whole) = SafeUrl::link(url, &address) {
+                *url = whole.to_string();
+            }
+        }
+    }
+    let account = FiledAccount {
+        address,
+        user: user(&task.account.uid),
+    };
+    task.idempotency_key = None;
+    let mut value = task.to_value();
+    value["account"] = json::encode(&account);
+    value
+}
+
+/// Tells one User ID from another without telling what it is.
+fn user(uid: &str) -> Option<u32> {
+    let sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(uid.as_bytes());
+    (!uid.is_empty()).then_some(sum)
+}
+
+/// What a file brings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Arrivals {
+    /// None of them is to be sent.
+    pub tasks: Vec<Task>,
+    pub batches: Vec<Batch>,
+    pub outputs: Vec<FiledOutput>,
+    /// Of the tasks, those that go on at a service and can't be followed: it is another one, or
+    /// another person's.
+    pub unfollowed: usize,
+    /// Records that can't be read.
+    pub damaged: usize,
+}
+
+/// Reads a manifest.
+///
+/// # Errors
+///
+/// A sentence: it is damaged, none of ours, or a newer Atelier's.
+pub fn read(text: &str, here: Here<'_>) -> Result<Arrivals, String> {
+    const DAMAGED: &str = "The file is damaged. Nothing was imported.";
+    let manifest = json::read(text).ok_or(DAMAGED)?;
+    let mut manifest = json::Record::read(manifest).ok_or(DAMAGED)?;
+    let version = manifest
+        .number(MARK)
+        .ok_or("The file is no history of Atelier. Nothing was imported.")?;
+    if version > VERSION {
+        return Err("A newer Atelier has made the file. Nothing was imported.".into());
+    }
+    let mut list = |name| match manifest.take(name) {
+        Some(Value::Array(entries)) => Ok(entries),
+        _ => Err(DAMAGED.to_owned()),
+    };
+    let (tasks, batches, outputs) = (list("tasks")?, list("batches")?, list("outputs")?);
+    let mut arrivals = Arrivals::default();
+    let total = tasks.len() + batches.len() + outputs.len();
+    let mut known = HashSet::new();
+    for task in tasks {
+        let Some((task, is_unfollowed)) = arrival(task, here) else {
+            continue;
+        };
+        if known.insert(task.key.clone()) {
+            arrivals.tasks.push(task);
+            arrivals.unfollowed += usize::from(is_unfollowed);
+        }
+    }
+    let batches = batches.into_iter().filter_map(Batch::from_value);
+    arrivals.batches = batches.filter(|batch| is_key(&batch.key.0)).collect();
+    for batch in &mut arrivals.batches {
+        batch.created = batch.created.min(here.now);
+        batch.removed = None;
+    }
+    let outputs = outputs.into_iter().filter_map(json::decode);
+    let is_output = |output: &FiledOutput| {
+        output_cache::place(&output.output).is_some_and(|(key, _)| is_key(&key.0))
+    };
+    arrivals.outputs = outputs.filter(is_output).collect();
+    let read = arrivals.tasks.len() + arrivals.batches.len() + arrivals.outputs.len();
+    arrivals.damaged = total - read;
+    Ok(arrivals)
+}
+
+/// A task as it goes on here, and whether it goes on elsewhere alone.
+fn arrival(mut value: Value, here: Here<'_>) -> Option<(Task, bool)> {
+    let account: FiledAccount = json::decode(value.get("account")?.clone())?;
+    let is_same_service = here.whole(&account.address) == here.whole(&here.account.address);
+    let is_mine =
+        is_same_service && account.user.is_some() && account.user == user(&here.account.uid);
+    let own = Account {
+        address: match is_same_service {
+            true => here.account.address.clone(),
+            false => account.address,
+        },
+        uid: match is_mine {
+            true => here.account.uid.clone(),
+            false => String::new(),
+        },
+    };
+    value["account"] = json::encode(&own);
+    let mut task = Task::from_value(value).filter(|task| is_key(&task.key.0))?;
+    if task
+        .batch
+        .as_ref()
+        .is_some_and(|place| !is_key(&place.batch.0))
+    {
+        return None;
+    }
+    // A clock elsewhere may be ahead: what is made here from now on is newer.
+    task.created = task.created.min(here.now);
+    // What another page was told, and when, is not for this one.
+    task.poll_error = None;
+    task.not_before = None;
+    task.waits_since = None;
+    task.refreshed = None;
+    task.removed = None;
+    task.idempotency_key = None;
+    task.paused = false;
+    task.taken_back = false;
+    if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
+        // The browser that it comes from may have sent it since.
+        let error = ApiError::Network {
+            detail: "not sent yet when its history was exported".into(),
+        };
+        task.state = TaskState::Unconfirmed { error };
+    }
+    let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
+    task.watching &= is_mine || !goes_on;
+    Some((task, goes_on && !is_mine))
+}
+
+/// Keys name records: one with a slash, or an empty one, would mean those of others.
+fn is_key(key: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=64).contains(&key.len()) && key.bytes().all(is_plain)
+}
+
+/// What has become of a file's contents, for a person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TakenIn {
+    pub tasks: usize,
+    /// They were there before.
+    pub known: usize,
+    pub outputs: usize,
+    /// Copies for which there was no room.
+    pub homeless: usize,
+    pub unfollowed: usize,
+    pub damaged: usize,
+}
+
+impl TakenIn {
+    pub fn user_message(self) -> String {
+        let mut said = match (self.tasks, self.known) {
+            (0, 0) => "There are no tasks in the file.".to_owned(),
+            (0, known) => format!("Nothing new: {} there already.", are(known, "task")),
+            (new, 0) => format!("{} imported.", counted(new, "task")),
+            (new, known) => format!(
+                "{} imported; {} there already.",
+                counted(new, "task"),
+                are(known, "other")
+            ),
+        };
+        let more = [
+            (self.outputs, "output", "kept"),
+            (
+                self.homeless,
+                "output",
+                "not kept: there is no room for more copies",
+            ),
+            (
+                self.unfollowed,
+                "task",
+                "under way elsewhere and not followed: set the same service and User ID here, and import once more",
+            ),
+            (self.damaged, "record", "damaged and left out"),
+        ];
+        for (count, what, rest) in more {
+            if count > 0 {
+                said.push_str(&format!(" {} {rest}.", are(count, what)));
+            }
+        }
+        said
+    }
+}
+
+fn are(count: usize, what: &str) -> String {
+    let verb = if count == 1 { "is" } else { "are" };
+    format!("{} {verb}", counted(count, what))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+use super::*;
+use serde_json::json;
+
+const NOW: Millis = 9_000;
+
+fn account(address: &str, uid: &str) -> Account {
+    Account {
+        address: address.into(),
+        uid: uid.into(),
+    }
+}
+
+fn here<'a>(account: &'a Account, origin: &'a str) -> Here<'a> {
+    Here {
+        account,
+        origin,
+        now: NOW,
+    }
+}
+
+fn task(key: &str, state: Value) -> Task {
+    serde_json::from_value(json!({
+        "key": key,
+        "account": {"address": "", "uid": "user-81"},
+        "model": {"category": "image", "subcategory": "tessera"},
+        "model_name": "Tessera",
+        "input": {
+            "model": {"category": "image", "subcategory": "tessera"},
+            "values": {"prompt": "a lighthouse", "seed": u64::MAX}
+        },
+        "created": 5_000,
+        "state": state,
+        "favorites": [0],
+        "idempotency_key": "k-1",
+        "not_before": 99_000,
+        "retry_of": "an-older-one",
+        "batch": {"batch": "b1", "index": 3},
+        "made_from": {"task": "parent", "position": 1}
+    }))
+    .unwrap()
+}
+
+fn ready(key: &str) -> Task {
+    task(
+        key,
+        json!({"state": "ready", "id": "t", "outputs": ["/outputs/1.png", "data:image/png;base64,AA"]}),
+    )
+}
+
+fn running(key: &str) -> Task {
+    task(
+        key,
+        json!({"state": "running", "id": "t-7", "word": "processing"}),
+    )
+}
+
+fn batch() -> Batch {
+    Batch::from_value(json!({
+        "key": "b1", "model": {"category": "image", "subcategory": "tessera"},
+        "model_name": "Tessera", "name": "cats", "created": 4_000, "size": 4
+    }))
+    .unwrap()
+}
+
+fn output() -> FiledOutput {
+    let copy = CachedOutput {
+        key: "a/0".into(),
+        url: "/outputs/1.png".into(),
+        bytes: 3,
+        kept: 1,
+        shown: 2,
+    };
+    FiledOutput::of(&copy, 7, "image/png")
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let tasks = [ready("a"), running("b")];
+    let text = write(&[&tasks[0], &tasks[1]], &[batch()], &[output()], there);
+    let arrivals = read(&text, there).unwrap();
+    assert_eq!((arrivals.damaged, arrivals.unfollowed), (0, 0));
+    assert_eq!(arrivals.batches, [batch()]);
+    assert_eq!(arrivals.outputs, [output()]);
+    assert_eq!(output().file, "outputs/00007.png");
+    let [ready, running] = &arrivals.tasks[..] else {
+        panic!("{:?}", arrivals.tasks);
+    };
+    let mut expected = tasks[0].clone();
+    expected.idempotency_key = None;
+    expected.not_before = None;
+    expected.state = serde_json::from_value(json!({"state": "ready", "id": "t", "outputs": [
+        "https://studio.example/outputs/1.png", "data:image/png;base64,AA"
+    ]}))
+    .unwrap();
+    assert_eq!(*ready, expected);
+    assert!(running.watching && running.is_active());
+    assert_eq!(running.account, own);
+}
+
+#[test]
+fn no_credentials_leave_the_browser() {
+    let own = account("https://service.example", "user-81");
+    let text = write(
+        &[&ready("a")],
+        &[],
+        &[],
+        here(&own, "https://studio.example"),
+    );
+    assert!(!text.contains("user-81") && !text.contains("k-1"), "{text}");
+}
+
+#[test]
+fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() {
+    let own = account("", "user-81");
+    let text = write(
+        &[&running("b")],
+        &[],
+        &[],
+        here(&own, "https://studio.example"),
+    );
+    let read_by = |address: &str, uid: &str, origin: &str| {
+        let arrivals = read(&text, here(&account(address, uid), origin)).unwrap();
+        let task = arrivals.tasks[0].clone();
+        assert_eq!(arrivals.unfollowed, usize::from(!task.watching));
+        (task.watching, task.account.address, task.account.uid)
+    };
+    let same = (true, String::new(), "user-81".to_owned());
+    assert_eq!(read_by("", "user-81", "https://studio.example"), same);
+    // The same service under its whole address.
+    let whole = "https://studio.example".to_owned();
+    let same = (true, whole.clone(), "user-81".to_owned());
+    assert_eq!(read_by(&whole, "user-81", "http://127.0.0.1:8080"), same);
+    // Another person, nobody yet, and another service.
+    let nobodys = (false, String::new(), String::new());
+    assert_eq!(read_by("", "user-82", &whole), nobodys);
+    assert_eq!(read_by("", "", &whole), nobodys);
+    let elsewhere = (false, whole.clone(), String::new());
+    assert_eq!(read_by("", "user-81", "http://127.0.0.1:8080"), elsewhere);
+}
+
+/// Guards against a file that sends, or sends a second time, what costs money.
+#[test]
+fn nothing_that_is_taken_in_is_to_be_sent() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let tasks = ["queued", "submitting"].map(|state| task(state, json!({"state": state})));
+    let text = write(&[&tasks[0], &tasks[1]], &[], &[], there);
+    let arrivals = read(&text, there).unwrap();
+    assert_eq!(arrivals.tasks.len(), 2);
+    for task in arrivals.tasks {
+        assert_eq!(task.state.phase(), Phase::Unconfirmed);
+        assert_eq!((task.idempotency_key, task.not_before), (None, None));
+    }
+}
+
+#[test]
+fn what_was_removed_or_taken_back_stays_behind() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let mut removed = ready("a");
+    removed.removed = Some(8_000);
+    let mut taken_back = task("b", json!({"state": "queued"}));
+    taken_back.taken_back = true;
+    let text = write(&[&removed, &taken_back], &[], &[], there);
+    assert_eq!(read(&text, there), Ok(Arrivals::default()));
+}
+
+#[test]
+fn what_is_no_history_says_so() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    for (text, said) in [
+        ("", "damaged"),
+        ("{\"atelier_history\": 1, \"tas", "damaged"),
+        ("[]", "damaged"),
+        ("{\"atelier_history\": 1, \"tasks\": {}}", "damaged"),
+        ("{\"atelier\": 1, \"items\": []}", "no history of Atelier"),
+        ("{\"atelier_history\": 2, \"tasks\": []}", "newer Atelier"),
+    ] {
+        let error = read(text, there).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
+
+/// Guards against records that would name those of others: an empty key means all there are.
+#[test]
+fn damaged_records_are_left_out_and_counted() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let good = json::read(&write(&[&ready("a")], &[batch()], &[output()], there)).unwrap();
+    let mut bad = good.clone();
+    let mut tasks = vec![good["tasks"][0].clone(), json!(null), json!({"account": 3})];
+    for key in ["", "a/", "../a", "a"] {
+        let mut task = good["tasks"][0].clone();
+        task["key"] = key.into();
+        tasks.push(task);
+    }
+    bad["tasks"] = tasks.into();
+    bad["batches"][0]["key"] = "".into();
+    bad["outputs"][0]["output"] = "/0".into();
+    let arrivals = read(&bad.to_string(), there).unwrap();
+    assert_eq!(arrivals.tasks.len(), 1);
+    assert!(arrivals.batches.is_empty() && arrivals.outputs.is_empty());
+    assert_eq!(arrivals.damaged, 8);
+}
+
+#[test]
+fn a_clock_that_was_ahead_makes_nothing_newer_than_now() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let mut ahead = ready("a");
+    ahead.created = u64::MAX;
+    let text = write(&[&ahead], &[], &[], there);
+    assert_eq!(read(&text, there).unwrap().tasks[0].created, NOW);
+}
+
+#[test]
+fn what_has_become_of_it_is_said() {
+    let said = |taken: TakenIn| taken.user_message();
+    let new = TakenIn {
+        tasks: 3,
+        known: 1,
+        ..TakenIn::default()
+    };
+    assert_eq!(said(new), "3 tasks imported; 1 other is there already.");
+    let twice = TakenIn {
+        known: 4,
+        ..TakenIn::default()
+    };
+    assert_eq!(said(twice), "Nothing new: 4 tasks are there already.");
+    let all = TakenIn {
+        tasks: 1,
+        outputs: 2,
+        damaged: 1,
+        ..TakenIn::default()
+    };
+    assert_eq!(
+        said(all),
+        "1 task imported. 2 outputs are kept. 1 record is damaged and left out."
+    );
+}

@@ -1,0 +1,163 @@
+//! The history of this browser as one file, and that of another one taken in.
+
+use std::collections::HashSet;
+
+use atelier_engine::Task;
+use atelier_engine::history_file::{self, Arrivals, FiledOutput, Here, MANIFEST, TakenIn};
+use atelier_engine::output::OutputKind;
+use atelier_engine::output_cache::{self, CachedOutput};
+use leptos::prelude::untrack;
+use web_sys::Blob;
+
+use crate::awaited::awaited;
+use crate::batches::Batches;
+use crate::browser::archive::{ArchiveReader, ArchiveWriter};
+use crate::browser::{clock, file, location};
+use crate::contexts::Contexts;
+
+/// A manifest is read as a whole: larger ones would not fit into the page.
+const MAX_MANIFEST: f64 = 256.0 * 1024.0 * 1024.0;
+
+/// How far it has come: outputs done, of how many.
+pub type Progress = (usize, usize);
+
+/// Packs every task and batch of this browser, and the kept outputs, if wanted.
+///
+/// # Errors
+///
+/// A sentence: there is no room, or an output can't be read.
+pub async fn export(
+    all: Contexts,
+    with_outputs: bool,
+    on_progress: impl Fn(Progress),
+) -> Result<Blob, String> {
+    let runner = all.runner;
+    awaited(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
+    let mut packed = ArchiveWriter::default();
+    let mut outputs = Vec::new();
+    if with_outputs {
+        let copies = runner.copies().await;
+        let copies = copies.map_err(|error| format!("This browser {}.", error.reason()))?;
+        for (at, copy) in copies.iter().enumerate() {
+            on_progress((at, copies.len()));
+            // It may have made way for another one meanwhile.
+            if let Some(blob) = runner.copy(&copy.key).await {
+                let filed = FiledOutput::of(copy, at + 1, &blob.type_());
+                packed.add(&filed.file, &blob).await?;
+                outputs.push(filed);
+            }
+        }
+    }
+    let manifest = untrack(|| {
+        let batches = Batches::new(all).all();
+        let account = all.session.account();
+        let here = Here {
+            account: &account,
+            origin: &location::origin(),
+            now: clock::now(),
+        };
+        runner.with_tasks(|tasks| {
+            let mut tasks: Vec<&Task> = tasks.to_vec();
+            tasks.sort_by_key(|task| (task.created, &task.key));
+            history_file::write(&tasks, &batches, &outputs, here)
+        })
+    });
+    packed.add_text(MANIFEST, &manifest)?;
+    packed.finish()
+}
+
+/// Takes in what another browser, or this one, has exported. What is here already stays as it is;
+/// nothing is sent.
+///
+/// # Errors
+///
+/// A sentence: the file is damaged, none of ours, or a newer Atelier's. Nothing was changed then.
+pub async fn import(
+    all: Contexts,
+    file: Blob,
+    on_progress: impl Fn(Progress),
+) -> Result<TakenIn, String> {
+    let runner = all.runner;
+    awaited(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
+    let archive = ArchiveReader::open(file).await?;
+    if !archive.holds(MANIFEST) {
+        return Err("The file is no history of Atelier. Nothing was imported.".into());
+    }
+    let arrivals = read(all, &archive).await?;
+    let Arrivals {
+        tasks,
+        batches,
+        outputs,
+        unfollowed,
+        damaged,
+    } = arrivals;
+    let is_known = |task: &&Task| runner.task(&task.key).is_some();
+    let mut taken = TakenIn {
+        known: tasks.iter().filter(is_known).count(),
+        unfollowed,
+        damaged,
+        ..TakenIn::default()
+    };
+    taken.tasks = tasks.len() - taken.known;
+    // Their records come before those of their tasks.
+    for batch in batches {
+        Batches::new(all).take_in(batch);
+    }
+    runner.take_in(tasks);
+    let copies = runner.copies().await.unwrap_or_default();
+    let has: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
+    let limit = output_cache::chosen(all.session.settings_untracked().keep_limit);
+    let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
+    let mut room = output_cache::room(&output_cache::without(copies.clone(), &favorites), limit);
+    let total = outputs.len();
+    for (at, output) in outputs.into_iter().enumerate() {
+        on_progress((at, total));
+        let task = output_cache::place(&output.output).and_then(|(key, _)| runner.task(&key));
+        if task.is_none() || has.contains(output.output.as_str()) {
+            continue;
+        }
+        // What a page would run is only kept as bytes.
+        let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;
+        let mime = if is_media { output.mime.as_str() } else { "" };
+        let Ok(blob) = archive.file(&output.file, mime).await else {
+            taken.damaged += 1;
+            continue;
+        };
+        let bytes = blob.size() as u64;
+        let is_favorite = favorites.contains(&output.output);
+        if bytes > room && !is_favorite {
+            taken.homeless += 1;
+            continue;
+        }
+        let copy = CachedOutput {
+            key: output.output,
+            url: output.url,
+            bytes,
+            kept: output.kept,
+            shown: output.shown,
+        };
+        match runner.take_in_copy(copy, blob).await {
+            Ok(()) => taken.outputs += 1,
+            Err(_) => taken.homeless += 1,
+        }
+        if !is_favorite {
+            room -= bytes;
+        }
+    }
+    Ok(taken)
+}
+
+async fn read(all: Contexts, archive: &ArchiveReader) -> Result<Arrivals, String> {
+    let manifest = archive.file(MANIFEST, "application/json").await?;
+    if manifest.size() > MAX_MANIFEST {
+        return Err("The history in the file is larger than this page can read.".into());
+    }
+    let text = file::all_text(&manifest).await?;
+    let account = untrack(|| all.session.account());
+    let here = Here {
+        account: &account,
+        origin: &location::origin(),
+        now: clock::now(),
+    };
+    history_file::read(&text, here)
+}

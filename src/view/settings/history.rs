@@ -1,0 +1,112 @@
+use atelier_engine::output_cache;
+use atelier_engine::plural::counted;
+use icondata_lu::{LuDownload, LuUpload};
+use leptos::prelude::*;
+use web_sys::HtmlInputElement;
+
+use super::Tick;
+use crate::batches::Batches;
+use crate::boxed::{effect, handler, spawn, text, when};
+use crate::browser::{clock, download};
+use crate::contexts::contexts;
+use crate::history_file::{self, Progress};
+use crate::view::parts::glyph::Glyph;
+
+/// The history of this browser as one file, out and in.
+#[component]
+pub fn HistoryFile() -> impl IntoView {
+    let all = contexts();
+    // They are read once somebody wants them.
+    Batches::new(all).follow();
+    let with_outputs = RwSignal::new(false);
+    let progress = RwSignal::new(None::<Progress>);
+    let said = RwSignal::new(Ok(String::new()));
+    let copies = RwSignal::new(String::new());
+    effect(move || {
+        all.runner.track_copies();
+        spawn(async move {
+            let known = all.runner.copies().await.unwrap_or_default();
+            let size = output_cache::size(output_cache::total(&known));
+            copies.try_set(format!("{}, {size}", counted(known.len(), "output")));
+        });
+    });
+    let on_progress = move |now| {
+        progress.try_set(Some(now));
+    };
+    let begin = move || {
+        said.set(Ok(String::new()));
+        progress.set(Some((0, 0)));
+    };
+    let end = move |result| {
+        progress.try_set(None);
+        said.try_set(result);
+    };
+    let export = move |_| {
+        begin();
+        spawn(async move {
+            let with_outputs = with_outputs.get_untracked();
+            let packed = history_file::export(all, with_outputs, on_progress).await;
+            end(packed.map(|blob| {
+                let day = clock::local(clock::now()).day;
+                let name = format!("atelier-history-{}.zip", day.iso());
+                download::blob(&name, &blob);
+                format!("{name} saved.")
+            }));
+        });
+    };
+    let import = move |event: web_sys::Event| {
+        let input = event_target::<HtmlInputElement>(&event);
+        let Some(file) = input.files().and_then(|files| files.get(0)) else {
+            return;
+        };
+        begin();
+        spawn(async move {
+            let taken = history_file::import(all, file.into(), on_progress).await;
+            end(taken.map(|taken| taken.user_message()));
+            // The same file may be chosen again.
+            input.set_value("");
+        });
+    };
+    let is_busy = when(move || progress.read().is_some());
+    view! {
+        <section class="panel form" aria-labelledby="history-heading">
+            <h2 id="history-heading">"History"</h2>
+            <p class="hint">
+                "Every task of this browser in one file: inputs, states, addresses of outputs, favorites and \
+                batches. No token, no User ID. Importing adds what is not here yet and sends nothing."
+            </p>
+            <div class="field">
+                <Tick
+                    id="history-outputs"
+                    label="With kept outputs"
+                    checked=with_outputs
+                    on_change=|()| ()
+                />
+                <p class="hint">{copies}</p>
+            </div>
+            <div class="row">
+                <button class="button" type="button" prop:disabled=is_busy on:click=handler(export)>
+                    <Glyph icon=LuDownload />
+                    "Export history"
+                </button>
+                <label class="button file">
+                    <Glyph icon=LuUpload />
+                    "Import history"
+                    <input
+                        type="file"
+                        accept=".zip,application/zip"
+                        prop:disabled=is_busy
+                        on:change=handler(import)
+                    />
+                </label>
+            </div>
+            <p role="status" class:problem=when(move || said.read().is_err())>
+                {text(move || match progress.get() {
+                    Some((_, 0)) => "One moment…".to_owned(),
+                    Some((done, total)) => format!("{done} of {}", counted(total, "output")),
+                    None => said.get().unwrap_or_else(|sentence| sentence),
+                })}
+            </p>
+        </section>
+    }
+}
