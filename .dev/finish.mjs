@@ -11,10 +11,10 @@
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
-import { basename, delimiter, extname, join } from "node:path";
+import { basename, delimiter, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { nameByContent } from "./names.mjs";
+import { LASTING, nameByContent } from "./names.mjs";
 import { withShortNames } from "./short_names.mjs";
 
 // What styles only the deferred part of the program.
@@ -48,6 +48,7 @@ nameByContent(folder);
 const html = withPolicy(readFileSync(index, "utf8").replace(/\s*<!--[^]*?-->/g, ""));
 writeFileSync(index, html);
 writeFileSync(join(folder, "404.html"), html);
+writeFileSync(join(folder, "worker.js"), worker(html));
 // `./dev serve` has no use for compressed files and would wait for them.
 if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
 
@@ -85,6 +86,21 @@ function withPolicy(html) {
   const release = `<meta name="release" content="${createHash("sha256").update(html).digest("hex").slice(0, 16)}">`;
   // A function, because `$` has a meaning in a replacement text.
   return html.replace(charset, "").replace(head, (tag) => tag + charset + meta + release);
+}
+
+// The service worker of this release: it keeps what the page is made of.
+function worker(html) {
+  const release = /<meta name="release" content="(\w+)">/.exec(html)[1];
+  const files = readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && [".js", ".css", ".wasm"].includes(extname(entry.name)))
+    .map((entry) => relative(folder, join(entry.parentPath ?? entry.path, entry.name)).replaceAll("\\", "/"))
+    .filter((path) => !LASTING.has(path))
+    .map((path) => `/${path}`)
+    .sort();
+  const source = readFileSync(new URL("../public/worker.js", import.meta.url), "utf8")
+    .replace("__RELEASE__", release)
+    .replace("__FILES__", JSON.stringify(files));
+  return esbuild ? esbuild.transformSync(source, { loader: "js", minify: true }).code : source;
 }
 
 // Scripts without what only their readers need. Gives the wasm that one of them is for.

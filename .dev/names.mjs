@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, extname, join, relative } from "node:path";
 
 // These are asked for by people, and by hosts.
-const LASTING = new Set(["index.html", "404.html"]);
+export const LASTING = new Set(["index.html", "404.html", "worker.js"]);
 
 // What can hold a name.
 const TEXTS = new Set([".html", ".js", ".css", ".svg", ".json", ".webmanifest"]);

@@ -10,7 +10,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::contexts::{Contexts, contexts};
-use crate::model_order;
+use crate::{model_order, offline};
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -43,6 +43,7 @@ impl Program {
                 model_order::follow(contexts);
                 card_keys::listen();
                 shortcuts::listen(contexts.navigation);
+                offline::begin();
             },
             card: model_card::card,
             first_picture: first_picture::make,

@@ -16,6 +16,7 @@ pub mod history_file;
 pub mod model_order;
 pub mod navigation;
 pub mod notices;
+pub mod offline;
 pub mod presets;
 pub mod runner;
 pub mod session;

@@ -11,7 +11,7 @@ use super::{Deferred, Program, State};
 use crate::boxed::{after, effect, spawn};
 use crate::browser::frame::after_frame;
 use crate::browser::local::Place;
-use crate::browser::{http, lifecycle, location, style};
+use crate::browser::{head, http, lifecycle, location, style};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 
@@ -86,7 +86,7 @@ impl Deferred {
     async fn remedy(self) {
         let page = http::get_fresh_text("/").await.unwrap_or_default();
         let tried = Place::Tab.read(TRIED).unwrap_or_default();
-        let remedy = release::remedy(meta("release").as_deref(), release::of_page(&page), &tried);
+        let remedy = release::remedy(head::release().as_deref(), release::of_page(&page), &tried);
         let newest = match remedy {
             Remedy::Reload(newest) => newest,
             Remedy::Stay(lack) => return self.state.set(State::Missing(Some(lack))),
@@ -102,14 +102,8 @@ impl Deferred {
 }
 
 async fn own_style() -> bool {
-    match meta(STYLE) {
+    match head::meta(STYLE) {
         Some(address) => style::load(&address).await,
         None => true,
     }
-}
-
-/// What the page's head says under this name; only release builds say anything.
-fn meta(name: &str) -> Option<String> {
-    let meta = document().query_selector(&format!("meta[name={name}]"));
-    meta.ok()??.get_attribute("content")
 }

@@ -1,4 +1,5 @@
 mod history;
+mod offline;
 mod output_cache;
 
 use crate::contexts::contexts;
@@ -239,6 +240,7 @@ pub fn SettingsPage() -> impl IntoView {
                 </div>
             </form>
             <history::HistoryFile />
+            <offline::Offline />
         </div>
     }
 }

@@ -84,7 +84,7 @@ impl Release {
 
 /// Whether hosts are to serve it under a name that never changes: these are asked for by people.
 pub fn has_lasting_name(path: &str) -> bool {
-    ["index.html", "404.html"].contains(&path)
+    ["index.html", "404.html", "worker.js"].contains(&path)
 }
 
 /// What the build has kept before its last steps, see `.dev/finish.mjs`.

@@ -89,12 +89,15 @@ struct Host {
 }
 
 impl Host {
-    async fn with(release: &Release) -> Result<Self> {
+    /// Without the service worker, whose caches would hide what hosts and browsers keep; offline.rs has it.
+    async fn with(browser: &Browser, release: &Release) -> Result<Self> {
         let place = tempfile::tempdir()?;
         symlink(release.folder(), place.path().join("site"))?;
         let site = place.path().join("site");
         let service = Service::start(&["--site", site.to_str().ok_or("no text")?]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
+        let off = "try { localStorage.setItem('atelier.offline', 'off') } catch {}";
+        proxy.before_each_page(browser, off).await?;
         Ok(Self {
             proxy,
             _service: service,
@@ -212,7 +215,7 @@ async fn a_returning_visitor_gets_the_new_release_whole() {
             recoloured,
             rebuilt,
         } = releases().await?;
-        let host = Host::with(first).await?;
+        let host = Host::with(browser, first).await?;
         see_all_of(browser, &host, first, FIRST).await?;
         // All of the first release is kept, and from now on all of the next.
         for (release, colours) in [(recoloured, RECOLOURED), (rebuilt, FIRST), (first, FIRST)] {
@@ -242,7 +245,7 @@ async fn half_of_a_cache_makes_no_mix() {
             ..
         } = releases().await?;
         for gone in ["_bg.wasm", "_deferred.wasm", ".js"] {
-            let host = Host::with(first).await?;
+            let host = Host::with(browser, first).await?;
             host.proxy
                 .add(Rule::every(&first.path("atelier-", gone)?, Fault::Unkept));
             let style = first.path("deferred-", ".css")?;
@@ -267,7 +270,7 @@ async fn a_kept_page_whose_script_is_gone_begins_anew() {
     drive(name, async |browser| {
         let Releases { first, rebuilt, .. } = releases().await?;
         for gone in [".js", "_bg.wasm"] {
-            let host = Host::with(first).await?;
+            let host = Host::with(browser, first).await?;
             let gone = first.path("atelier-", gone)?;
             host.proxy.add(Rule::every(&gone, Fault::Unkept));
             browser.open(&host.address("/")).await?;
@@ -296,7 +299,7 @@ async fn a_kept_page_whose_script_is_gone_begins_anew() {
 async fn a_page_that_can_not_begin_says_so() {
     drive("a_page_that_can_not_begin_says_so", async |browser| {
         let Releases { first, .. } = releases().await?;
-        let host = Host::with(first).await?;
+        let host = Host::with(browser, first).await?;
         let script = first.path("atelier-", ".js")?;
         for fault in [not_found(), Fault::NotJson] {
             host.proxy.clear();
@@ -374,7 +377,7 @@ async fn an_open_page_goes_on_in_the_new_release() {
             (first.path("deferred-", ".css")?, Fault::NotJson, recoloured),
         ];
         for (path, fault, next) in faults {
-            let host = Host::with(first).await?;
+            let host = Host::with(browser, first).await?;
             host.proxy.add(Rule::next(1, &path, Fault::Unkept));
             host.proxy.add(Rule::every(&path, fault));
             open_before_a_deployment(browser, &host, [first, next]).await?;
@@ -397,7 +400,7 @@ async fn a_page_that_can_not_go_on_stays_and_says_why() {
     let name = "a_page_that_can_not_go_on_stays_and_says_why";
     drive(name, async |browser| {
         let Releases { first, rebuilt, .. } = releases().await?;
-        let host = Host::with(first).await?;
+        let host = Host::with(browser, first).await?;
         let wasm = first.path("atelier-", "_deferred.wasm")?;
         host.proxy.add(Rule::next(1, &wasm, Fault::Unkept));
         open_before_a_deployment(browser, &host, [first, rebuilt]).await?;

@@ -1,0 +1,112 @@
+// The service worker: Atelier opens without network, too. `.dev/finish.mjs` writes RELEASE and FILES
+// into it, the names of a release and of all its files.
+//
+// No two releases are mixed: each has a cache of its own, which is filled whole or not at all, and every
+// file's name says what is in it. What is asked of a service, and of any other site, is none of the
+// worker's business.
+
+const RELEASE = "__RELEASE__";
+const FILES = __FILES__;
+
+const PREFIX = "atelier-";
+const CACHE = PREFIX + RELEASE;
+const SHELL = "/";
+
+// The service's own, at the page's address.
+const SERVICE = /^\/(api|v2|outputs)\//;
+
+addEventListener("install", (event) => event.waitUntil(install()));
+
+async function install() {
+  const cache = await caches.open(CACHE);
+  try {
+    // Asked for by name for ever: the browser has most of them already.
+    await Promise.all(FILES.map((file) => keep(cache, file, {}, hasItsName)));
+    await keep(cache, SHELL, { cache: "no-cache" }, isOfRelease);
+  } catch (error) {
+    await caches.delete(CACHE);
+    throw error;
+  }
+}
+
+async function keep(cache, path, options, isRight) {
+  const response = await fetch(path, options);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  const bytes = await response.arrayBuffer();
+  // A host may answer with some page, or with that of another release.
+  if (!(await isRight(path, bytes))) throw new Error(`${path} is not what it should be`);
+  // Made anew: what came by a detour can't be given to a page.
+  const headers = new Headers(response.headers);
+  for (const name of ["Content-Encoding", "Content-Length", "Vary"]) headers.delete(name);
+  await cache.put(path, new Response(bytes, { headers }));
+}
+
+async function hasItsName(path, bytes) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const sum = [...digest.slice(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return path.includes(`-${sum}`);
+}
+
+async function isOfRelease(_, bytes) {
+  return new TextDecoder().decode(bytes).includes(`name="release" content="${RELEASE}"`);
+}
+
+addEventListener("activate", (event) => event.waitUntil(activate()));
+
+async function activate() {
+  for (const name of await caches.keys()) {
+    if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
+  }
+  // The page is asked for while the worker wakes up.
+  await registration.navigationPreload?.enable();
+}
+
+// The releases of the pages that have said it.
+const pages = new Map();
+
+// The worker before this one gives way once every page that is open has said that it is of this release.
+addEventListener("message", (event) => {
+  if (!event.source || typeof event.data?.release !== "string") return;
+  pages.set(event.source.id, event.data.release);
+  event.waitUntil(takeOver());
+});
+
+// What pages have said is gone when the browser lets the worker rest, so that they are asked again. One that
+// does not answer is none that anybody looks at: browsers count those that Back would show, too.
+const ANSWER_MS = 2000;
+
+async function takeOver() {
+  const unknown = (await open()).filter(({ id }) => !pages.has(id));
+  for (const page of unknown) page.postMessage("release?");
+  if (unknown.length > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
+  const others = (await open()).filter(({ id }) => pages.has(id) && pages.get(id) !== RELEASE);
+  if (others.length === 0) await skipWaiting();
+}
+
+function open() {
+  return clients.matchAll({ type: "window", includeUncontrolled: true });
+}
+
+addEventListener("fetch", (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (request.method !== "GET" || origin !== location.origin || SERVICE.test(pathname)) return;
+  if (request.mode === "navigate") return event.respondWith(page(event));
+  if (FILES.includes(pathname)) event.respondWith(file(request, pathname));
+});
+
+// The newest page, where it can be had.
+async function page(event) {
+  let response;
+  try {
+    response = (await event.preloadResponse) ?? (await fetch(event.request));
+    if (response.status < 500) return response;
+  } catch {}
+  const cache = await caches.open(CACHE);
+  return (await cache.match(SHELL)) ?? response ?? Response.error();
+}
+
+async function file(request, pathname) {
+  const cache = await caches.open(CACHE);
+  return (await cache.match(pathname)) ?? fetch(request);
+}

@@ -1,0 +1,52 @@
+//! Atelier as an app: it can be installed, and opens without network. A service worker keeps the page
+//! itself, in release builds, unless a person does not want it.
+
+use crate::boxed::{after, spawn};
+use crate::browser::local::Place;
+use crate::browser::{head, worker};
+
+/// In `localStorage`: [`OFF`], or nothing.
+const PLACE: &str = "atelier.offline";
+const OFF: &str = "off";
+
+/// What the page has to do comes first.
+const LATE_MS: u32 = 3_000;
+
+pub fn begin() {
+    let start = || {
+        head::link_manifest();
+        if is_wanted() {
+            spawn(async {
+                start().await;
+            });
+        }
+    };
+    after(LATE_MS, start).forget();
+}
+
+/// A person may switch it on and off.
+pub fn is_possible() -> bool {
+    head::release().is_some() && worker::is_possible()
+}
+
+pub fn is_wanted() -> bool {
+    Place::Browser.read(PLACE).as_deref() != Some(OFF)
+}
+
+/// Whether it could be done.
+pub async fn want(is_wanted: bool) -> bool {
+    if is_wanted {
+        Place::Browser.remove(PLACE);
+        return start().await;
+    }
+    let is_kept = Place::Browser.write(PLACE, OFF);
+    worker::stop().await;
+    is_kept
+}
+
+async fn start() -> bool {
+    match head::release() {
+        Some(release) => worker::start(&release).await,
+        None => false,
+    }
+}

@@ -1,0 +1,54 @@
+use leptos::prelude::*;
+
+use crate::boxed::{handler, spawn, text};
+use crate::offline;
+
+/// Whether Atelier opens without network.
+#[component]
+pub fn Offline() -> impl IntoView {
+    let is_possible = offline::is_possible();
+    let said = RwSignal::new(String::new());
+    let change = move |event| {
+        let is_wanted = event_target_checked(&event);
+        said.set(String::new());
+        spawn(async move {
+            let is_done = offline::want(is_wanted).await;
+            let words = match (is_wanted, is_done) {
+                (true, true) => "Atelier is being kept in this browser.",
+                (true, false) => "This browser does not allow it.",
+                (false, true) => {
+                    "Switched off. What was kept of Atelier itself is deleted; your tasks are not."
+                }
+                (false, false) => {
+                    "Switched off until the page is loaded again: this browser refuses to keep settings."
+                }
+            };
+            said.try_set(words.to_owned());
+        });
+    };
+    view! {
+        <section class="panel form" aria-labelledby="offline-heading">
+            <h2 id="offline-heading">"Offline"</h2>
+            <div class="field">
+                <div class="tick">
+                    <input
+                        id="offline"
+                        type="checkbox"
+                        aria-describedby="offline-hint"
+                        disabled=!is_possible
+                        prop:checked=is_possible && offline::is_wanted()
+                        on:change=handler(change)
+                    />
+                    <label for="offline">"Open without network"</label>
+                </div>
+                <p class="hint" id="offline-hint">
+                    {match is_possible {
+                        true => "Keeps Atelier itself in this browser, so that your tasks, your gallery and kept outputs are there without network. Takes effect at once.",
+                        false => "This browser keeps no pages for use without network, or only those that come over https.",
+                    }}
+                </p>
+            </div>
+            <p role="status">{text(move || said.get())}</p>
+        </section>
+    }
+}

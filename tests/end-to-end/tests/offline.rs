@@ -1,0 +1,195 @@
+//! Without network: what was opened once opens again, with its tasks and kept outputs; a newer release is
+//! taken whole as soon as it can be had; and who does not want it is left alone.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::release::{Change, Release};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::Value;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+/// Enough for a generation, or for a worker that keeps the page, on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+const PROMPT: &str = "harbour without a line";
+
+/// Waits until this script gives this.
+async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &Value) -> Result<()> {
+    until(what.to_owned(), TIMEOUT, async || {
+        let seen = browser.run(script, vec![]).await?;
+        Ok(match seen == *wanted {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it is {seen}")),
+        })
+    })
+    .await
+}
+
+const RELEASE: &str = "return document.querySelector('meta[name=release]').content";
+
+/// Of the caches of releases, which are there, and how many files each holds.
+const CACHES: &str = "
+    return caches.keys().then(names => Promise.all(names.map(name =>
+        caches.open(name).then(cache => cache.keys()).then(files => `${name}: ${files.length}`))))";
+
+/// Whether the worker is at work and no other waits.
+const IS_SETTLED: &str = "
+    return navigator.serviceWorker.getRegistration().then(it =>
+        !!it && it.active?.state === 'activated' && !it.installing && !it.waiting)";
+
+/// The release's name, and what its cache is called once it is whole.
+fn cache_of(release: &Release) -> Result<(String, String)> {
+    let files = release.files()?;
+    let page = String::from_utf8_lossy(&files["index.html"]).into_owned();
+    let (_, rest) = page
+        .split_once("name=\"release\" content=\"")
+        .ok_or("the page does not say its release")?;
+    let name = rest.split('"').next().unwrap_or_default().to_owned();
+    let is_kept = |path: &&String| {
+        [".js", ".css", ".wasm"]
+            .iter()
+            .any(|end| path.ends_with(end))
+            && *path != "worker.js"
+    };
+    let count = files.keys().filter(is_kept).count() + 1;
+    Ok((name.clone(), format!("atelier-{name}: {count}")))
+}
+
+/// Guards against a page that is of no use without network, against two releases mixed, and against one
+/// that is never replaced by the next.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_opens_without_network_and_takes_the_next_release() {
+    let name = "it_opens_without_network_and_takes_the_next_release";
+    drive(name, async |browser| {
+        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 40)")];
+        let first = Release::make("offline-first", Change::Nothing).await?;
+        let next = Release::make("offline-next", Change::Styles(&colours)).await?;
+        let [(first_name, first_cache), (next_name, next_cache)] =
+            [cache_of(&first)?, cache_of(&next)?];
+        let place = tempfile::tempdir()?;
+        let site = place.path().join("site");
+        symlink(first.folder(), &site)?;
+        let site = site.to_str().ok_or("no text")?;
+        let mut service = Service::start(&["--speed", "0.2", "--site", site]).await?;
+        let at = |path: &str| format!("{}{path}", service.address());
+        let (settings, model, gallery) =
+            (at("/settings"), at("/models/image/tessera"), at("/gallery"));
+        browser.open(&settings).await?;
+        browser.press(&by("checkbox", "Keep outputs")).await?;
+        browser.press(&by("button", "Save")).await?;
+        browser.see_text("Saved.", TIMEOUT).await?;
+        browser.open(&model).await?;
+        browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        browser.open(&settings).await?;
+        browser.see_text("1 copy, ", TIMEOUT).await?;
+        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(
+            browser,
+            "its cache",
+            CACHES,
+            &vec![first_cache.clone()].into(),
+        )
+        .await?;
+
+        // The line is cut, and the browser keeps nothing of itself.
+        browser.clear_cache().await?;
+        service.stop().await?;
+        browser.client.refresh().await?;
+        browser
+            .find_for(&by("heading", "Settings"), TIMEOUT)
+            .await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.find(&starting("link", PROMPT)).await?;
+        browser.open(&gallery).await?;
+        let tile = containing("button", PROMPT);
+        browser.find_for(&tile, TIMEOUT).await?;
+        browser.press(&tile).await?;
+        browser.find(&by("dialog", "Output")).await?;
+        let shown = "
+            return [...document.querySelectorAll('dialog img')]
+                .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
+        becomes(browser, "the kept picture", shown, &true.into()).await?;
+
+        // It is back, and has the next release.
+        std::fs::remove_file(place.path().join("site"))?;
+        symlink(next.folder(), place.path().join("site"))?;
+        service.start_again().await?;
+        browser.open(&gallery).await?;
+        becomes(
+            browser,
+            "the next release",
+            RELEASE,
+            &next_name.clone().into(),
+        )
+        .await?;
+        becomes(browser, "its cache alone", CACHES, &vec![next_cache].into()).await?;
+        service.stop().await?;
+        browser.client.refresh().await?;
+        browser.find_for(&tile, TIMEOUT).await?;
+        becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
+        assert_ne!(first_name, first_cache);
+
+        // Nobody wants it any more.
+        browser.press(&by("link", "Settings")).await?;
+        let switch = by("checkbox", "Open without network");
+        browser.press(&switch).await?;
+        browser.see_text("Switched off.", TIMEOUT).await?;
+        let none: Vec<Value> = Vec::new();
+        becomes(browser, "no cache", CACHES, &none.into()).await?;
+        let registrations =
+            "return navigator.serviceWorker.getRegistrations().then(all => all.length)";
+        becomes(browser, "no worker", registrations, &0.into()).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a page whose open tab loses its files to the next release: the worker of the one before
+/// stays as long as a page of it is open.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_page_keeps_its_release() {
+    drive("an_open_page_keeps_its_release", async |browser| {
+        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
+        let first = Release::make("offline-older", Change::Nothing).await?;
+        let next = Release::make("offline-newer", Change::Styles(&colours)).await?;
+        let [(_, first_cache), (next_name, next_cache)] = [cache_of(&first)?, cache_of(&next)?];
+        let place = tempfile::tempdir()?;
+        let site = place.path().join("site");
+        symlink(first.folder(), &site)?;
+        let site = site.to_str().ok_or("no text")?;
+        let service = Service::start(&["--site", site]).await?;
+        browser.open(&format!("{}/settings", service.address())).await?;
+        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        let older = browser.client.window().await?;
+        std::fs::remove_file(place.path().join("site"))?;
+        symlink(next.folder(), place.path().join("site"))?;
+        let tab = browser
+            .open_tab(&format!("{}/settings", service.address()))
+            .await?;
+        browser.switch_to(&tab).await?;
+        becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
+        let waits = "
+            return navigator.serviceWorker.getRegistration().then(it => it?.waiting?.state ?? 'none')";
+        becomes(browser, "a worker that waits", waits, &"installed".into()).await?;
+        let both = "return caches.keys().then(names => names.length)";
+        becomes(browser, "both caches", both, &2.into()).await?;
+        browser.switch_to(&older).await?;
+        let [first_files, _] = [&first_cache, &next_cache];
+        let kept = browser.run(CACHES, vec![]).await?;
+        let kept = kept.as_array().ok_or("no caches")?;
+        assert!(kept.iter().any(|cache| cache == first_files), "{kept:?}");
+        // With the older page goes its release.
+        browser.client.refresh().await?;
+        becomes(browser, "one cache", CACHES, &vec![next_cache].into()).await?;
+        Ok(())
+    })
+    .await;
+}
