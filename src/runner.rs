@@ -6,7 +6,9 @@
 
 use atelier_contract::Input;
 use atelier_engine::seed::Seeded;
-use atelier_engine::{Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history};
+use atelier_engine::{
+    Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
+};
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 
@@ -205,6 +207,7 @@ impl Runner {
             old.input,
             self.created(),
         );
+        task.sources = old.sources;
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
         task.seed_chosen = old.seed_chosen;
@@ -212,7 +215,8 @@ impl Runner {
     }
 
     /// Sends new tasks, in this order.
-    pub fn submit_tasks(&self, tasks: Vec<Task>) {
+    pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
+        self.with_tasks(|known| lineage::trace(&mut tasks, known));
         let Parts { driver, tabs, .. } = self.parts();
         let leads = tabs.leads();
         let told = (!leads).then(|| TabMessage::Submitted(tasks.clone()));

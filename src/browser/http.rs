@@ -5,7 +5,7 @@ use atelier_contract::{
     ApiError, Credentials, IDEMPOTENCY_HEADER, ModelList, json, parse_retry_after,
 };
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
-use gloo_net::http::{Request, RequestBuilder, Response};
+use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
 use js_sys::{Array, Reflect, Uint8Array};
 use serde_json::Value;
@@ -98,6 +98,16 @@ pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let options = BlobPropertyBag::new();
     options.set_type(&reply.mime);
     Blob::new_with_u8_array_sequence_and_options(&reply.parts, &options).map_err(broken)
+}
+
+/// How long a file is, as its host says it without giving it.
+pub async fn content_length(url: &str) -> Option<u64> {
+    let request = Request::get(url).method(Method::HEAD);
+    let request = request
+        .credentials(RequestCredentials::Omit)
+        .referrer_policy(ReferrerPolicy::NoReferrer);
+    let reply = request.send().await.ok().filter(Response::ok)?;
+    reply.headers().get("content-length")?.parse().ok()
 }
 
 /// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is an error.

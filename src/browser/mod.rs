@@ -16,6 +16,7 @@ pub mod location;
 pub mod notify;
 pub mod panic;
 pub mod random;
+pub mod received;
 pub mod sound;
 pub mod storage;
 pub mod style;

@@ -1,6 +1,8 @@
 //! One output as large as the window is, at an address of its own, and beside it how it was made.
 
 pub mod comparison;
+mod lineage;
+mod measures;
 mod panel;
 mod stage;
 
@@ -15,6 +17,8 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
+
+use measures::Measures;
 
 use super::dialogs;
 use super::gallery::Narrowing;
@@ -148,8 +152,9 @@ pub fn Lightbox() -> impl IntoView {
         };
         match shown_output(&name) {
             Some(shown) => {
-                let panel = panel::panel(&shown, compare, close);
-                view! { {stage::stage(&shown, is_actual, go)} {panel} }.into_any()
+                let measures = Measures::new();
+                let panel = panel::panel(&shown, measures, compare, close);
+                view! { {stage::stage(&shown, measures, is_actual, go)} {panel} }.into_any()
             }
             // Storage may not have been read yet; then this runs once more.
             None if !known.read().is_open => ().into_any(),

@@ -38,6 +38,7 @@ pub mod history;
 pub mod history_file;
 pub mod input_json;
 pub mod lease;
+pub mod lineage;
 pub mod manifest;
 pub mod model_order;
 pub mod obstacle;

@@ -5,6 +5,7 @@ use atelier_contract::{ApiError, Input, ModelId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::lineage::Source;
 use crate::{Millis, Phase, TaskState};
 
 mod stored;
@@ -120,6 +121,9 @@ pub struct Task {
     /// The outputs that a person holds dear, by their positions from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favorites: Vec<usize>,
+    /// The outputs that are among its inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<Source>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -158,6 +162,7 @@ impl Task {
             removed: None,
             seed_chosen: false,
             favorites: Vec::new(),
+            sources: Vec::new(),
             extra: Map::new(),
         }
     }

@@ -1,11 +1,13 @@
-use atelier_engine::output::SafeUrl;
+use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::{Action, duration};
-use icondata_lu::{LuColumns2, LuDownload, LuExternalLink, LuTrash2};
+use icondata_lu::{LuColumns2, LuCopy, LuDownload, LuExternalLink, LuTrash2};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler};
-use crate::browser::clock;
+use super::lineage;
+use super::measures::Measures;
+use crate::boxed::{dynamic, handler, spawn, text, when};
+use crate::browser::{clipboard, clock};
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
@@ -17,6 +19,7 @@ use crate::view::task::{favorite, inputs, output_recovery, use_in, vary};
 /// How the output was made, and what can be done with it.
 pub fn panel(
     shown: &ShownOutput,
+    measures: Measures,
     compare: impl Fn() + 'static,
     close: impl Fn() + 'static,
 ) -> AnyView {
@@ -44,6 +47,29 @@ pub fn panel(
     let use_in = safe
         .is_some()
         .then(|| use_in::use_in(shown, "Use as input"));
+    let is_image = safe.is_some() && shown.kind == OutputKind::Image;
+    let copy_image = is_image.then(|| {
+        let shown = shown.clone();
+        let copy = move |_| {
+            let shown = shown.clone();
+            spawn(async move {
+                let image = async move { output_recovery::fetch(all, &shown).await.ok() };
+                match clipboard::copy_image(image).await {
+                    true => all.notices.say("Image copied."),
+                    false => all
+                        .notices
+                        .problem("The browser did not let the image be copied."),
+                }
+            });
+        };
+        view! {
+            <button class="button quiet" type="button" on:click=handler(copy)>
+                <Glyph icon=LuCopy />
+                "Copy image"
+            </button>
+        }
+        .into_any()
+    });
     let save = safe.map(|_| {
         view! {
             <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
@@ -87,6 +113,9 @@ pub fn panel(
                 <a href=path.clone()>{task.model_name.clone()}</a>
                 {format!(" · {}", facts(shown))}
             </p>
+            <p class="muted" hidden=when(move || measures.text().is_empty())>
+                {text(move || measures.text())}
+            </p>
             <div class="row lightbox-actions">
                 {favorite::output_heart(&task.key, shown.position)} {vary} {save} {use_in}
                 <button class="button" type="button" on:click=handler(move |_| compare())>
@@ -98,9 +127,10 @@ pub fn panel(
                 </a>
             </div>
             {again.answer.view()}
+            {lineage::lineage(shown)}
             {inputs::seed(&task)} {inputs::inputs(&task, true)}
             <div class="row lightbox-actions">
-                {open} <CopyButton label="Copy URL" text=move || url.clone() />
+                {open} {copy_image} <CopyButton label="Copy URL" text=move || url.clone() />
                 <a class="button quiet" href=Route::Task(task.key.clone()).path()>
                     "Task"
                 </a>

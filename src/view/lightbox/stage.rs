@@ -2,6 +2,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use web_sys::PointerEvent;
 
+use super::measures::Measures;
 use crate::boxed::{derived, handler};
 use crate::view::task::output_view::{OutputView, ShownOutput};
 
@@ -11,10 +12,12 @@ const SWIPE: i32 = 60;
 /// The output itself. A picture is pressed to see it pixel by pixel, and then moved about.
 pub fn stage(
     shown: &ShownOutput,
+    measures: Measures,
     is_actual: RwSignal<bool>,
     go: impl Fn(isize) + 'static,
 ) -> AnyView {
     let stage = NodeRef::<Div>::new();
+    measures.follow(stage, shown);
     let began = StoredValue::new((0, 0));
     let has_moved = StoredValue::new(false);
     let down = move |event: PointerEvent| {

@@ -2,12 +2,13 @@
 
 use std::pin::pin;
 
+use atelier_contract::ApiError;
 use atelier_engine::output::{self, SafeUrl};
 use atelier_engine::{Action, file_name};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
-use web_sys::Url;
+use web_sys::{Blob, Url};
 
 use super::output_view::ShownOutput;
 use crate::boxed::spawn;
@@ -118,25 +119,31 @@ async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
     true
 }
 
+/// An output from its address, or else from its copy.
+pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, ApiError> {
+    let address = contexts.session.settings_untracked().address;
+    let fetched = match SafeUrl::media(&shown.url, address.as_str()) {
+        Some(safe) => http::get_blob(safe.as_str(), u64::MAX).await,
+        None => Err(ApiError::Network {
+            detail: "its address is none that can be fetched".into(),
+        }),
+    };
+    match fetched {
+        Err(error) => {
+            let copy = shown.task.key.output(shown.position);
+            contexts.runner.copy(&copy).await.ok_or(error)
+        }
+        fetched => fetched,
+    }
+}
+
 /// Saves an output as a file, from its address or else from its copy.
 pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
     spawn(async move {
         let task = &shown.task;
-        let address = contexts.session.settings_untracked().address;
-        let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
-            return;
-        };
-        let fetched = match http::get_blob(safe.as_str(), u64::MAX).await {
-            Err(error) => contexts
-                .runner
-                .copy(&task.key.output(shown.position))
-                .await
-                .ok_or(error),
-            fetched => fetched,
-        };
-        match fetched {
+        match fetch(contexts, &shown).await {
             Ok(blob) => {
-                let extension = output::extension(&blob.type_(), safe.as_str(), shown.kind);
+                let extension = output::extension(&blob.type_(), &shown.url, shown.kind);
                 let (title, n) = (task.input.title(), shown.position + 1);
                 let name = file_name::output(&task.model, title, n, extension);
                 download::blob(&name, &blob);

@@ -1,0 +1,248 @@
+//! Which outputs became the input of which tasks: kept with a task when it is made, and shown both ways.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::output_cache;
+use crate::{Task, TaskKey, TaskState};
+
+/// An output of another task as the value of a parameter. Stored with its task: names and shapes do not
+/// change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    pub parameter: String,
+    /// The output's name, see [`TaskKey::output`].
+    pub output: String,
+}
+
+/// So many relatives are shown, and so far away.
+const MOST: usize = 24;
+const FARTHEST: usize = 6;
+
+/// A task that a given one came from, or that came from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relative {
+    pub task: TaskKey,
+    /// The output that went on; of a descendant the first, if it has any.
+    pub output: Option<String>,
+    /// As what it went on.
+    pub parameter: String,
+    /// Steps away, from 1.
+    pub distance: usize,
+    /// It is in this browser.
+    pub is_known: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Family {
+    /// What it came from, the nearest first, each followed by what that came from.
+    pub ancestors: Vec<Relative>,
+    /// What came from this very output, each followed by what came from that.
+    pub descendants: Vec<Relative>,
+}
+
+/// Says of new tasks which outputs they are made from: those whose addresses are among their inputs. What is
+/// known of that already stays.
+pub fn trace(new: &mut [Task], known: &[&Task]) {
+    // Most inputs have none, and are not looked up among thousands.
+    let is_address = |value: &Value| {
+        let text = value.as_str();
+        text.is_some_and(|text| {
+            text.starts_with('/') || text.starts_with("data:") || text.contains("://")
+        })
+    };
+    for task in new {
+        if !task.sources.is_empty() {
+            continue;
+        }
+        let values = task.input.values().iter();
+        let addresses = values.filter(|(_, value)| is_address(value));
+        let found = addresses.filter_map(|(parameter, value)| {
+            Some(Source {
+                parameter: parameter.clone(),
+                output: origin(value.as_str()?, value, known)?,
+            })
+        });
+        task.sources = found.collect();
+    }
+}
+
+/// The output at an address: the newest, should several have it. A service may have given it another
+/// address since, but not since another task took it.
+fn origin(address: &str, value: &Value, known: &[&Task]) -> Option<String> {
+    let own = |task: &&&Task| position(task, address).is_some();
+    if let Some(task) = known.iter().filter(own).max_by_key(|task| task.created) {
+        return Some(task.key.output(position(task, address)?));
+    }
+    known.iter().find_map(|task| {
+        let is_it = |source: &&Source| task.input.values().get(&source.parameter) == Some(value);
+        let source = task.sources.iter().find(is_it)?;
+        Some(source.output.clone())
+    })
+}
+
+fn position(task: &Task, address: &str) -> Option<usize> {
+    match &task.state {
+        TaskState::Ready { outputs, .. } => outputs.iter().position(|url| url == address),
+        _ => None,
+    }
+}
+
+/// The relatives of one output of a task.
+pub fn family(task: &Task, position: usize, known: &[&Task]) -> Family {
+    let mut family = Family::default();
+    ascend(task, 1, known, &mut family.ancestors);
+    let output = task.key.output(position);
+    let is_it = |source: &Source| source.output == output;
+    descend(&is_it, 1, known, &mut family.descendants);
+    family
+}
+
+fn ascend(task: &Task, distance: usize, known: &[&Task], found: &mut Vec<Relative>) {
+    for source in &task.sources {
+        let Some((key, _)) = output_cache::place(&source.output) else {
+            continue;
+        };
+        if found.len() >= MOST || distance > FARTHEST {
+            return;
+        }
+        let parent = known.iter().find(|task| task.key == key);
+        let parent = parent.filter(|task| task.removed.is_none());
+        found.push(Relative {
+            task: key,
+            output: Some(source.output.clone()),
+            parameter: source.parameter.clone(),
+            distance,
+            is_known: parent.is_some(),
+        });
+        if let Some(parent) = parent {
+            ascend(parent, distance + 1, known, found);
+        }
+    }
+}
+
+fn descend(
+    is_it: &dyn Fn(&Source) -> bool,
+    distance: usize,
+    known: &[&Task],
+    found: &mut Vec<Relative>,
+) {
+    let mut children: Vec<(&Task, &Source)> = known
+        .iter()
+        .filter(|task| task.removed.is_none())
+        .filter_map(|task| Some((*task, task.sources.iter().find(|source| is_it(source))?)))
+        .collect();
+    children.sort_by_key(|(task, _)| (task.created, &task.key));
+    for (task, source) in children {
+        if found.len() >= MOST || distance > FARTHEST {
+            return;
+        }
+        let has_output =
+            matches!(&task.state, TaskState::Ready { outputs, .. } if !outputs.is_empty());
+        found.push(Relative {
+            task: task.key.clone(),
+            output: has_output.then(|| task.key.output(0)),
+            parameter: source.parameter.clone(),
+            distance,
+            is_known: true,
+        });
+        let is_its = |source: &Source| {
+            output_cache::place(&source.output).is_some_and(|(key, _)| key == task.key)
+        };
+        descend(&is_its, distance + 1, known, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn task(key: &str, created: u64, input: Value, outputs: &[&str]) -> Task {
+        let model = json!({"category": "image", "subcategory": "a"});
+        serde_json::from_value(json!({
+            "key": key, "account": {"address": "", "uid": "me"}, "model": model, "model_name": "A",
+            "input": {"model": model, "values": input}, "created": created,
+            "state": {"state": "ready", "id": key, "outputs": outputs},
+        }))
+        .unwrap()
+    }
+
+    fn traced(mut task: Task, known: &[&Task]) -> Task {
+        trace(std::slice::from_mut(&mut task), known);
+        task
+    }
+
+    fn names(relatives: &[Relative]) -> Vec<(String, usize)> {
+        let name = |it: &Relative| (it.task.0.clone(), it.distance);
+        relatives.iter().map(name).collect()
+    }
+
+    #[test]
+    fn an_input_that_is_an_output_is_known_for_one() {
+        let a = task(
+            "a",
+            1,
+            json!({"prompt": "x"}),
+            &["/o/1.png", "https://s/2.png"],
+        );
+        let input = json!({"prompt": "/o/1.png of it", "image_url": "https://s/2.png", "seed": 3});
+        let b = traced(task("b", 2, input, &["/o/3.png"]), &[&a]);
+        let source = Source {
+            parameter: "image_url".into(),
+            output: "a/1".into(),
+        };
+        assert_eq!(b.sources, std::slice::from_ref(&source));
+        // The service has given it another address since; one that was made from it still knows.
+        let moved = task("a", 1, json!({}), &["/o/9.png", "https://s/10.png"]);
+        let input = json!({"image_url": "https://s/2.png"});
+        let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
+        assert_eq!(again.sources, [source]);
+        assert!(traced(a, &[]).sources.is_empty());
+    }
+
+    #[test]
+    fn the_family_is_told_both_ways() {
+        let a = task("a", 1, json!({}), &["/a.png", "/a2.png"]);
+        let b = traced(task("b", 2, json!({"image": "/a.png"}), &["/b.png"]), &[&a]);
+        let c = traced(
+            task("c", 3, json!({"image": "/b.png", "mask": "/a2.png"}), &[]),
+            &[&a, &b],
+        );
+        let known = [&a, &b, &c];
+        let of_b = family(&b, 0, &known);
+        assert_eq!(names(&of_b.ancestors), [("a".into(), 1)]);
+        assert_eq!(names(&of_b.descendants), [("c".into(), 1)]);
+        let of_a = family(&a, 0, &known);
+        assert!(of_a.ancestors.is_empty());
+        assert_eq!(names(&of_a.descendants), [("b".into(), 1), ("c".into(), 2)]);
+        // Its other output went on elsewhere.
+        assert_eq!(names(&family(&a, 1, &known).descendants), [("c".into(), 1)]);
+        let of_c = family(&c, 0, &[&b, &c]);
+        assert_eq!(
+            names(&of_c.ancestors),
+            [("b".into(), 1), ("a".into(), 2), ("a".into(), 1)]
+        );
+        assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
+    }
+
+    /// Guards against a page that hangs: what is imported can be made up.
+    #[test]
+    fn a_family_that_is_its_own_ancestor_comes_to_an_end() {
+        let mut tasks: Vec<Task> = (0..4)
+            .map(|n| task(&n.to_string(), n, json!({}), &["/x.png"]))
+            .collect();
+        for task in &mut tasks {
+            task.sources = (0..4)
+                .map(|of: usize| Source {
+                    parameter: "image".into(),
+                    output: format!("{of}/0"),
+                })
+                .collect();
+        }
+        let known: Vec<&Task> = tasks.iter().collect();
+        let family = family(&tasks[0], 0, &known);
+        assert_eq!(family.ancestors.len(), MOST);
+        assert_eq!(family.descendants.len(), MOST);
+    }
+}

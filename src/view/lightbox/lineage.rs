@@ -1,0 +1,124 @@
+//! Where an output came from and what came of it: a small tree, both ways.
+
+use atelier_engine::lineage::{self, Family, Relative};
+use atelier_engine::output::OutputKind;
+use atelier_engine::route::{Route, with_query_value};
+use atelier_engine::{Task, TaskState, output_cache};
+use icondata_lu::LuRefreshCw;
+use leptos::prelude::*;
+
+use super::SHOWN;
+use crate::boxed::{dynamic, handler, memo};
+use crate::browser::location;
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
+use crate::view::task::again::Again;
+use crate::view::task::output_view::ShownOutput;
+use crate::view::task::small_output;
+
+/// Nothing where there are no relatives.
+pub fn lineage(shown: &ShownOutput) -> AnyView {
+    let runner = contexts().runner;
+    let (task, position) = (shown.task.clone(), shown.position);
+    let family = memo(move || {
+        runner.track_phases();
+        runner.with_tasks(|tasks| lineage::family(&task, position, tasks))
+    });
+    dynamic(move || {
+        let Family {
+            ancestors,
+            descendants,
+        } = family.get();
+        if ancestors.is_empty() && descendants.is_empty() {
+            return ().into_any();
+        }
+        view! {
+            <section class="lineage" aria-label="Lineage">
+                {branch("Made from", ancestors)} {branch("Went into", descendants)}
+            </section>
+        }
+        .into_any()
+    })
+}
+
+fn branch(heading: &'static str, relatives: Vec<Relative>) -> Option<AnyView> {
+    if relatives.is_empty() {
+        return None;
+    }
+    let rows = relatives.into_iter().map(row).collect_view();
+    let branch = view! {
+        <h3>{heading}</h3>
+        <ul role="list" aria-label=heading>
+            {rows}
+        </ul>
+    };
+    Some(branch.into_any())
+}
+
+fn row(relative: Relative) -> AnyView {
+    let task = contexts().runner.task(&relative.task);
+    let task = task.filter(|_| relative.is_known);
+    let node = match task {
+        Some(task) => node(&relative, &task.get_untracked()),
+        None => view! { <p class="muted">"An output that is not in this browser any more"</p> }
+            .into_any(),
+    };
+    view! { <li style:--distance=(relative.distance - 1).to_string()>{node}</li> }.into_any()
+}
+
+fn node(relative: &Relative, task: &Task) -> AnyView {
+    let title = match task.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let picture = relative.output.as_ref().and_then(|name| {
+        let (_, position) = output_cache::place(name)?;
+        let TaskState::Ready { outputs, .. } = &task.state else {
+            return None;
+        };
+        let url = outputs.get(position)?.clone();
+        let kind = OutputKind::of(&url, &task.model.category);
+        Some(small_output(name.clone(), url, kind))
+    });
+    let href = match &relative.output {
+        Some(name) => {
+            let (path, query) = location::current();
+            format!("{path}{}", with_query_value(&query, SHOWN, Some(name)))
+        }
+        None => Route::Task(task.key.clone()).path(),
+    };
+    let facts = format!("{} · {}", task.model_name, relative.parameter);
+    let again = Again::of(task);
+    let held = Held::default();
+    let send = move |_| {
+        if held.counts("Run again") {
+            again.send(1);
+        }
+    };
+    let label = format!("Run again: {title}");
+    view! {
+        <div class="relative">
+            <a href=href>
+                <span class="relative-picture">{picture}</span>
+                <span class="relative-words">
+                    <span class="relative-title" dir="auto">
+                        {title}
+                    </span>
+                    <span class="muted">{facts}</span>
+                </span>
+            </a>
+            <button
+                class="icon-button"
+                type="button"
+                aria-label=label.clone()
+                title=label
+                on:click=handler(send)
+            >
+                <Glyph icon=LuRefreshCw />
+            </button>
+        </div>
+        {again.answer.view()}
+    }
+    .into_any()
+}
