@@ -1,10 +1,13 @@
 //! `/gallery`: every output in one place.
 
+mod band;
 mod filters;
+mod focus;
 mod grid;
 mod keys;
 mod selection;
 mod tile;
+mod variations;
 
 use atelier_engine::plural::counted;
 use icondata_lu::LuImages;

@@ -1,6 +1,6 @@
 //! An old input against today's schema: run again, with what has changed since said.
 
-use atelier_contract::{Draft, Entry, Input, Parameter, RESERVED_NAMES, Schema, check};
+use atelier_contract::{Draft, Entry, Input, ModelId, Parameter, RESERVED_NAMES, Schema, check};
 use serde_json::{Map, Value};
 
 use crate::{Task, seed};
@@ -70,6 +70,26 @@ pub fn draft(task: &Task, schema: &Schema) -> Draft {
         seed::release(&mut draft, schema);
     }
     draft
+}
+
+/// A task's input as today's schema takes it, to be made once more with another seed, whoever has chosen
+/// that.
+pub fn variation(task: &Task, schema: &Schema) -> Draft {
+    let mut draft = rerun(task.input.values(), schema).draft;
+    seed::release(&mut draft, schema);
+    draft
+}
+
+/// Tasks by their models, in the order in which those come.
+pub fn by_model(tasks: Vec<Task>) -> Vec<(ModelId, Vec<Task>)> {
+    let mut models: Vec<(ModelId, Vec<Task>)> = Vec::new();
+    for task in tasks {
+        match models.iter_mut().find(|(model, _)| *model == task.model) {
+            Some((_, of_model)) => of_model.push(task),
+            None => models.push((task.model.clone(), vec![task])),
+        }
+    }
+    models
 }
 
 /// Fills a form with a task's input, to be changed and sent.

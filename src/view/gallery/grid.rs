@@ -7,9 +7,9 @@ use atelier_engine::window::Stack;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::keys;
 use super::selection::Selection;
 use super::tile::{Place, tile};
+use super::{band, keys};
 use crate::boxed::{handler, memo, text};
 use crate::browser::clock;
 use crate::browser::local;
@@ -138,6 +138,12 @@ pub fn Grid(
         };
         placed.read().iter().map(item).collect()
     };
+    let touched = move |frame| {
+        let (found, layout) = (found.read_untracked(), layout.read_untracked());
+        let touched = layout::touched(&layout.rows, &layout.stack, GAP, frame).into_iter();
+        let names = touched.filter_map(|at| Some(found.get(at)?.name()));
+        names.collect()
+    };
     view! {
         <div
             class="gallery"
@@ -148,6 +154,7 @@ pub fn Grid(
                 keys::press(&event, &found, &layout.rows, selection);
             })
         >
+            {band::band(element, touched, selection)}
             {list(headings)}
             <ul role="list" aria-label="Outputs">
                 {list(tiles)}

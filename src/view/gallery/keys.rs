@@ -3,9 +3,9 @@
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::gallery::layout::{self, Direction, Row};
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, KeyboardEvent};
+use web_sys::KeyboardEvent;
 
+use super::focus;
 use super::selection::Selection;
 
 /// A key on the tile that has the focus.
@@ -42,14 +42,5 @@ pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], select
     if event.shift_key() {
         selection.extend(&name, &goal);
     }
-    let quoted = goal.replace('\\', "\\\\").replace('"', "\\\"");
-    let tile = document().query_selector(&format!("[data-output=\"{quoted}\"]"));
-    if let Some(tile) = tile
-        .ok()
-        .flatten()
-        .and_then(|tile| tile.dyn_into::<HtmlElement>().ok())
-    {
-        // A tile that is there can take the focus.
-        let _ = tile.focus();
-    }
+    focus::to_tile(&goal);
 }

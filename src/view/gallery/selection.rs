@@ -3,11 +3,13 @@ use std::collections::HashSet;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::plural::counted;
 use atelier_engine::{Action, Task, TaskKey};
-use icondata_lu::{LuColumns2, LuDownload, LuHeart, LuTrash2, LuX};
+use icondata_lu::{LuColumns2, LuDownload, LuHeart, LuShuffle, LuTrash2, LuX};
 use leptos::prelude::*;
 
+use super::focus;
+use super::variations::{self, Filled};
 use crate::archive;
-use crate::boxed::{handler, memo, spawn, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::download;
 use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::comparison;
@@ -65,9 +67,39 @@ impl Selection {
             .update(|chosen| chosen.extend(found[range].iter().map(GalleryEntry::name)));
     }
 
+    /// All that is chosen, shown or not.
+    pub fn chosen(self) -> HashSet<String> {
+        self.chosen.get_untracked()
+    }
+
+    /// These alone.
+    pub fn set(self, names: Vec<String>) {
+        self.anchor.set_value(names.last().cloned());
+        let names: HashSet<String> = names.into_iter().collect();
+        if *self.chosen.read_untracked() != names {
+            self.chosen.set(names);
+        }
+    }
+
     pub fn clear(self) {
         self.anchor.set_value(None);
         self.chosen.update(HashSet::clear);
+    }
+
+    /// What was chosen last.
+    fn last(self) -> Option<String> {
+        self.anchor.get_value()
+    }
+
+    /// What stands, once these tasks are gone, where the first of them stood; the one before it at the end.
+    fn after(self, tasks: &[TaskKey]) -> Option<String> {
+        let found = self.found.read_untracked();
+        let goes = |entry: &GalleryEntry| tasks.contains(&entry.task);
+        let first = found.iter().position(goes)?;
+        let mut later = found[first..].iter();
+        let stays = later.find(|entry| !goes(entry));
+        let stays = stays.or_else(|| found[..first].last());
+        stays.map(GalleryEntry::name)
     }
 
     /// What is chosen and shown: a filter takes the rest out. Tracked.
@@ -101,9 +133,41 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         spawn(pack(all, entries.get_untracked(), progress));
     };
     let remove = move |_| {
-        all.runner
-            .act_on_all(&tasks_of(&entries.read_untracked()), Action::Remove);
+        let tasks = tasks_of(&entries.read_untracked());
+        let next = selection.after(&tasks);
+        all.runner.act_on_all(&tasks, Action::Remove);
         selection.clear();
+        focus::settle(next);
+    };
+    let clear = move |_| {
+        let last = selection.last();
+        selection.clear();
+        focus::settle(last);
+    };
+    let filled = RwSignal::new(Vec::<Filled>::new());
+    effect(move || {
+        if entries.read().is_empty() {
+            filled.set(Vec::new());
+        }
+    });
+    let is_filling = RwSignal::new(false);
+    let make_variations = move |_| {
+        let tasks = tasks_of(&entries.read_untracked()).into_iter();
+        let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
+        let tasks = tasks.collect();
+        is_filling.set(true);
+        spawn(async move {
+            let made = variations::fill(all, tasks).await;
+            is_filling.try_set(false);
+            // Whoever has gone on meanwhile is not called back.
+            if filled.is_disposed() {
+                return;
+            }
+            match made.as_slice() {
+                [Filled { path, said: Ok(_) }] => all.navigation.go(path),
+                _ => filled.set(made),
+            }
+        });
     };
     let removed = move || {
         let tasks = counted(tasks_of(&entries.read()).len(), "task");
@@ -143,6 +207,16 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 <Glyph icon=LuColumns2 />
                 "Compare"
             </button>
+            <button
+                class="button"
+                type="button"
+                prop:disabled=is_filling
+                title="Rows in the batch table, to be sent with other seeds"
+                on:click=handler(make_variations)
+            >
+                <Glyph icon=LuShuffle />
+                "Make variations"
+            </button>
             <button class="button" type="button" prop:disabled=is_busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 "Download"
@@ -154,20 +228,46 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             <button
                 class="button quiet"
                 type="button"
-                on:click=handler(move |_| selection.clear())
+                on:click=handler(clear)
             >
                 <Glyph icon=LuX />
                 "Select none"
             </button>
         </section>
+        <div class="filled" role="status">
+            {dynamic(move || filled_tables(filled.get()))}
+        </div>
     }
 }
 
-/// Their tasks, each once.
+/// Where the rows are, where that is more than one place or not as it was wanted.
+fn filled_tables(filled: Vec<Filled>) -> AnyView {
+    if filled.is_empty() {
+        return ().into_any();
+    }
+    let tables = filled.into_iter().map(|Filled { path, said }| {
+        let table = match said {
+            Ok(said) => view! { <a href=path>{said}</a> }.into_any(),
+            Err(said) => view! { <span class="problem">{said}</span> }.into_any(),
+        };
+        view! { <li>{table}</li> }.into_any()
+    });
+    view! {
+        <p>"Nothing is sent yet. The rows are in the batch tables of:"</p>
+        <ul>{tables.collect_view()}</ul>
+    }
+    .into_any()
+}
+
+/// Their tasks, each once, in their order.
 fn tasks_of(entries: &[GalleryEntry]) -> Vec<TaskKey> {
-    let mut tasks: Vec<TaskKey> = entries.iter().map(|entry| entry.task.clone()).collect();
-    tasks.sort();
-    tasks.dedup();
+    let mut tasks: Vec<TaskKey> = Vec::new();
+    for entry in entries {
+        // Those of a task come one after the other.
+        if tasks.last() != Some(&entry.task) {
+            tasks.push(entry.task.clone());
+        }
+    }
     tasks
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::window::Stack;
+
 /// No picture is taken for narrower or wider than this, in the layout: a very long one would leave no
 /// row for the others.
 const NARROWEST: f64 = 0.4;
@@ -130,6 +132,49 @@ pub fn neighbor(rows: &[Row], at: usize, direction: Direction) -> Option<usize> 
     }
 }
 
+/// A rectangle in px.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    pub left: f64,
+    pub top: f64,
+    pub right: f64,
+    pub bottom: f64,
+}
+
+impl Frame {
+    /// Between two corners that lie opposite each other, each across and down.
+    pub fn between((x, y): (f64, f64), (to_x, to_y): (f64, f64)) -> Self {
+        Self {
+            left: x.min(to_x),
+            top: y.min(to_y),
+            right: x.max(to_x),
+            bottom: y.max(to_y),
+        }
+    }
+}
+
+/// The items that a frame touches. `stack` says where the rows begin.
+pub fn touched(rows: &[Row], stack: &Stack, gap: f64, frame: Frame) -> Vec<usize> {
+    let mut found = Vec::new();
+    for at in stack.window(frame.top, frame.bottom) {
+        let Some(Row::Items(row)) = rows.get(at) else {
+            continue;
+        };
+        // The gap below it is no part of it.
+        if frame.top > stack.top(at) + row.height {
+            continue;
+        }
+        let mut left = 0.0;
+        for (item, width) in row.items.clone().zip(&row.widths) {
+            if left <= frame.right && left + width >= frame.left {
+                found.push(item);
+            }
+            left += width + gap;
+        }
+    }
+    found
+}
+
 impl ItemRow {
     /// Of an item, in px from the row's beginning; the gaps, alike in all rows, are left out.
     fn middle(&self, at: usize) -> f64 {
@@ -208,6 +253,30 @@ mod tests {
             (to(5, Direction::Up), to(9, Direction::Up)),
             (Some(2), None)
         );
+    }
+
+    #[test]
+    fn a_frame_touches_what_it_crosses() {
+        let items = [(2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
+        let measure = Measure {
+            width: 210.0,
+            row: 100.0,
+            gap: 10.0,
+        };
+        let rows = rows(&items, measure);
+        // A heading of 20, then rows of 100 and 10 of gap.
+        let stack = Stack::new(rows.iter().map(|row| match row {
+            Row::Day(_) => 20.0,
+            Row::Items(row) => row.height + 10.0,
+        }));
+        let of = |from, to| touched(&rows, &stack, 10.0, Frame::between(from, to));
+        assert_eq!(of((-50.0, 30.0), (5.0, 40.0)), [0]);
+        assert_eq!(of((205.0, 200.0), (50.0, 90.0)), [0, 1, 2]);
+        // The gap between two, and the heading above all.
+        assert!(of((102.0, 30.0), (108.0, 40.0)).is_empty());
+        assert!(of((0.0, 2.0), (205.0, 18.0)).is_empty());
+        assert!(of((0.0, 122.0), (205.0, 128.0)).is_empty());
+        assert_eq!(of((-9.0, -9.0), (999.0, 999.0)), [0, 1, 2, 3]);
     }
 
     proptest! {

@@ -1,0 +1,125 @@
+//! A frame drawn with the mouse over the background: what it touches is chosen.
+
+use std::collections::HashSet;
+
+use atelier_engine::gallery::layout::Frame;
+use gloo_events::{EventListener, EventListenerOptions};
+use leptos::html::Div;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, MouseEvent};
+
+use super::selection::Selection;
+use crate::boxed::{dynamic, text};
+
+/// What has a press of its own.
+const TAKEN: &str = "a, button, input, select, label, summary, dialog, .tile, .selection";
+
+/// A press that moves less, in px, draws nothing.
+const LEAST: f64 = 5.0;
+
+/// So near to the edge of the window, in px, the page moves on.
+const EDGE: f64 = 48.0;
+const STEP: f64 = 24.0;
+
+/// A frame that is being drawn.
+struct Drawing {
+    /// From the gallery's own corner, which scrolls.
+    from: (f64, f64),
+    /// What was chosen before, and stays.
+    before: HashSet<String>,
+}
+
+/// `touched` gives the names of the outputs that a frame touches.
+pub fn band(
+    gallery: NodeRef<Div>,
+    touched: impl Fn(Frame) -> Vec<String> + 'static,
+    selection: Selection,
+) -> AnyView {
+    let frame = RwSignal::new(None::<Frame>);
+    let drawing = StoredValue::new_local(None::<Drawing>);
+    let place = move |event: &MouseEvent| {
+        let corner = gallery.get_untracked()?.get_bounding_client_rect();
+        let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
+        Some((x - corner.left(), y - corner.top()))
+    };
+    let begin = move |event: &MouseEvent| {
+        let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+        let is_background = target.is_some_and(|target| {
+            target.closest("main").is_ok_and(|it| it.is_some())
+                && target.closest(TAKEN).is_ok_and(|it| it.is_none())
+        });
+        let (true, Some(from)) = (is_background && event.button() == 0, place(event)) else {
+            return;
+        };
+        let adds = event.shift_key() || event.ctrl_key() || event.meta_key();
+        let before = if adds {
+            selection.chosen()
+        } else {
+            HashSet::new()
+        };
+        drawing.set_value(Some(Drawing { from, before }));
+        // Or the words under the frame would be selected.
+        event.prevent_default();
+    };
+    let go_on = move |event: &MouseEvent| {
+        let from = drawing.with_value(|it| it.as_ref().map(|it| it.from));
+        let (Some(from), Some(to)) = (from, place(event)) else {
+            return;
+        };
+        let is_short = (to.0 - from.0).abs() + (to.1 - from.1).abs() < LEAST;
+        if is_short && frame.read_untracked().is_none() {
+            return;
+        }
+        let now = Frame::between(from, to);
+        frame.set(Some(now));
+        let mut names = touched(now);
+        drawing.with_value(|it| names.extend(it.iter().flat_map(|it| it.before.iter().cloned())));
+        selection.set(names);
+        let height = window().inner_height().ok().and_then(|it| it.as_f64());
+        let y = f64::from(event.client_y());
+        if y < EDGE {
+            window().scroll_by_with_x_and_y(0.0, -STEP);
+        } else if height.is_some_and(|height| y > height - EDGE) {
+            window().scroll_by_with_x_and_y(0.0, STEP);
+        }
+    };
+    let end = move |_: &MouseEvent| {
+        drawing.set_value(None);
+        frame.set(None);
+    };
+    StoredValue::new_local([
+        listen("mousedown", begin),
+        listen("mousemove", go_on),
+        listen("mouseup", end),
+    ]);
+    let px = |value: f64| format!("{value:.0}px");
+    dynamic(move || match frame.get().is_some() {
+        true => {
+            let of = move |side: fn(Frame) -> f64| {
+                text(move || px(frame.get().map(side).unwrap_or_default()))
+            };
+            view! {
+                <div
+                    class="gallery-band"
+                    style:left=of(|frame| frame.left)
+                    style:top=of(|frame| frame.top)
+                    style:width=of(|frame| frame.right - frame.left)
+                    style:height=of(|frame| frame.bottom - frame.top)
+                ></div>
+            }
+            .into_any()
+        }
+        false => ().into_any(),
+    })
+}
+
+/// On the document: a frame may begin beside the tiles, and end anywhere.
+fn listen(name: &'static str, act: impl Fn(&MouseEvent) + 'static) -> EventListener {
+    let may_prevent = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&document(), name, may_prevent, move |event: &Event| {
+        if let Some(event) = event.dyn_ref() {
+            act(event);
+        }
+    })
+}

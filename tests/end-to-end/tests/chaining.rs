@@ -1,0 +1,159 @@
+//! Outputs that go on: as the input of another model, which both remember; and several at once, as rows to
+//! be sent again.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{any, by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Enough for a generation, on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+async fn generate(browser: &Browser, service: &Service, model: &str, prompt: &str) -> Result<()> {
+    let address = format!("{}/models/image/{model}", service.address());
+    browser.open(&address).await?;
+    browser.fill(&starting("textbox", "prompt"), prompt).await?;
+    browser.press(&by("button", "Generate")).await?;
+    browser
+        .find_for(&by("button", "Run again"), TIMEOUT)
+        .await?;
+    Ok(())
+}
+
+async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
+    until(what.to_owned(), TIMEOUT, async || {
+        let seen = browser.run(script, vec![]).await?;
+        Ok(match seen.as_str().is_some_and(|it| it.contains(wanted)) {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it is {seen}")),
+        })
+    })
+    .await
+}
+
+const FOCUSED: &str = "return document.activeElement.outerHTML.slice(0, 400)";
+
+/// Shows the newest output of this name large.
+async fn enlarge(browser: &Browser, service: &Service, name: &str) -> Result<()> {
+    browser
+        .open(&format!("{}/gallery", service.address()))
+        .await?;
+    let list = browser.find(&by("list", "Outputs")).await?;
+    browser
+        .press(&starting("button", name).within(&list))
+        .await?;
+    browser.find(&by("dialog", "Output")).await?;
+    Ok(())
+}
+
+/// Guards against results of which nobody knows any more what they were made from, and originals of which
+/// nobody knows what became of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn lineage_leads_both_ways() {
+    drive("lineage_leads_both_ways", async |browser| {
+        let service = Service::with_site(&["--speed", "0.1"]).await?;
+        browser.set_size(1280, 900).await?;
+        generate(browser, &service, "tessera", "a first harbour").await?;
+        enlarge(browser, &service, "Image: a first harbour").await?;
+        let dialog = browser.find(&by("dialog", "Output")).await?;
+        browser.see_text(" × ", TIMEOUT).await?;
+        browser
+            .press(&by("button", "Use as input").within(&dialog))
+            .await?;
+        browser.press(&starting("link", "Repaint")).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a second harbour")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+
+        enlarge(browser, &service, "Image: a second harbour").await?;
+        let lineage = browser.find(&by("region", "Lineage")).await?;
+        let from = by("list", "Made from").within(&lineage);
+        let from = browser.find(&from).await?;
+        browser
+            .find(&by("button", "Run again: a first harbour").within(&from))
+            .await?;
+        browser
+            .press(&starting("link", "a first harbour").within(&from))
+            .await?;
+        let into = browser.find(&by("list", "Went into")).await?;
+        browser
+            .press(&starting("link", "a second harbour").within(&into))
+            .await?;
+        browser.find(&by("list", "Made from")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a selection that is typed anew, row by row, and against rows that are sent unasked; and
+/// against a focus that falls out of the page with what had it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_becomes_rows() {
+    drive("a_selection_becomes_rows", async |browser| {
+        let service = Service::with_site(&["--speed", "0.1"]).await?;
+        browser.set_size(1280, 900).await?;
+        generate(browser, &service, "tessera", "a red harbour").await?;
+        generate(browser, &service, "strata", "a blue harbour").await?;
+        let gallery = format!("{}/gallery", service.address());
+        browser.open(&gallery).await?;
+        let list = browser.find(&by("list", "Outputs")).await?;
+        let choose = async |name: &str| -> Result<()> {
+            let choice = starting("checkbox", &format!("Select Image: {name}")).within(&list);
+            Ok(browser.find(&choice).await?.click().await?)
+        };
+        choose("a blue harbour").await?;
+        browser.press(&by("button", "Select none")).await?;
+        becomes(browser, "the focus on a tile", FOCUSED, "data-output").await?;
+
+        choose("a red harbour").await?;
+        choose("a blue harbour").await?;
+        browser.press(&by("button", "Make variations")).await?;
+        browser.see_text("Nothing is sent yet.", TIMEOUT).await?;
+        browser.find(&by("link", "Strata · 1 row")).await?;
+        browser.press(&by("link", "Tessera · 1 row")).await?;
+        browser.find(&by("button", "Generate 1")).await?;
+        let typed = "return [...document.querySelectorAll('textarea')].map(it => it.value).join()";
+        becomes(browser, "a row", typed, "a red harbour").await?;
+
+        // Of one model: there at once. And removed, the focus goes to what is next.
+        browser.press(&by("link", "Gallery")).await?;
+        let list = browser.find(&by("list", "Outputs")).await?;
+        let choice = starting("checkbox", "Select Image: a blue harbour").within(&list);
+        browser.find(&choice).await?.click().await?;
+        browser.press(&by("button", "Make variations")).await?;
+        browser.find(&by("button", "Generate 2")).await?;
+        browser.press(&by("link", "Gallery")).await?;
+        let list = browser.find(&by("list", "Outputs")).await?;
+        browser
+            .find(&starting("checkbox", "Select Image: a blue harbour").within(&list))
+            .await?
+            .click()
+            .await?;
+        browser.press(&by("button", "Remove 1 task")).await?;
+        becomes(browser, "the focus on the next", FOCUSED, "a red harbour").await?;
+
+        // A frame drawn over the page takes in what it touches.
+        let draw = "
+            const grid = document.querySelector('.gallery').getBoundingClientRect();
+            const at = (type, x, y) => document.querySelector('main').dispatchEvent(
+                new MouseEvent(type, { bubbles: true, cancelable: true, clientX: x, clientY: y, button: 0, buttons: 1 }));
+            at('mousedown', grid.left - 5, grid.top + 2);
+            at('mousemove', grid.left + 60, grid.top + 120);
+            at('mouseup', grid.left + 60, grid.top + 120);
+            return true;";
+        assert_eq!(browser.run(draw, vec![]).await?, Value::Bool(true));
+        browser.see_text("1 selected", TIMEOUT).await?;
+        let chosen = browser.find_all(&any("listitem").within(&list)).await?;
+        assert!(!chosen.is_empty());
+        Ok(())
+    })
+    .await;
+}
