@@ -238,7 +238,10 @@ impl Runner {
             });
         } else {
             for key in keys {
-                tabs.tell(&TabMessage::Act(key.clone(), action));
+                match action {
+                    Action::Cancel => tabs.ask_to_cancel(key),
+                    _ => tabs.ask_leader(TabMessage::Act(key.clone(), action)),
+                }
             }
         }
     }
@@ -252,7 +255,7 @@ impl Runner {
         // Also where this tab leads: the others are to know where it was stopped last.
         parts
             .tabs
-            .tell(&TabMessage::ActOnBatch(batch.clone(), action));
+            .ask_leader(TabMessage::ActOnBatch(batch.clone(), action));
         if parts.tabs.leads() {
             parts
                 .driver

@@ -1,7 +1,7 @@
 //! What a tab does on hearing another one.
 
 use atelier_contract::json;
-use atelier_engine::BatchAction;
+use atelier_engine::{Action, BatchAction};
 
 use super::parts::Parts;
 use super::tab_message::TabMessage;
@@ -41,24 +41,23 @@ impl Parts {
                 self.driver
                     .change_quietly(|engine| engine.drop_remote(&key));
             }
-            TabMessage::Act(key, action) if leads => {
-                self.driver
-                    .change(|engine| engine.act(&key, action, clock::now()));
-            }
             TabMessage::ActOnBatch(batch, action) => {
                 if action == BatchAction::Stop {
                     self.stopped.is_stopped_at(&batch, false);
                 }
                 if leads {
-                    self.driver
-                        .change(|engine| engine.act_on_batch(&batch, action, clock::now()));
+                    self.obey(TabMessage::ActOnBatch(batch, action));
                 }
             }
+            TabMessage::Act(..) | TabMessage::Favorite(..) if leads => self.obey(message),
             TabMessage::Tick if leads => self.driver.pump(),
             TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.status.hear(block_reason, storage_error);
+                for key in self.tabs.cancelled() {
+                    self.tabs.tell(&TabMessage::Act(key, Action::Cancel));
+                }
                 // It may have begun to lead just now.
                 spawn(self.recovery.hand_over());
             }
@@ -79,8 +78,21 @@ impl Parts {
                 self.driver.merge_remote(vec![*task]);
                 self.driver.pump();
             }
-            TabMessage::Favorite(output, is) if leads => self.set_favorite(&output, is),
             TabMessage::Copies => self.cache.has_changed(),
+            _ => {}
+        }
+    }
+
+    /// Does what a person has asked the leader for, which is this tab.
+    pub fn obey(self, message: TabMessage) {
+        match message {
+            TabMessage::Act(key, action) => self
+                .driver
+                .change(|engine| engine.act(&key, action, clock::now())),
+            TabMessage::ActOnBatch(batch, action) => self
+                .driver
+                .change(|engine| engine.act_on_batch(&batch, action, clock::now())),
+            TabMessage::Favorite(output, is) => self.set_favorite(&output, is),
             _ => {}
         }
     }

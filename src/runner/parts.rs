@@ -2,7 +2,7 @@
 //! from later to earlier ones.
 
 use atelier_engine::output_cache::place;
-use atelier_engine::{Engine, Task};
+use atelier_engine::{Action, Engine, Task};
 use leptos::prelude::*;
 
 use super::driver::Driver;
@@ -104,10 +104,16 @@ impl Parts {
                 // Another tab may have found out that they are taken after all.
                 engine.credentials_changed(now);
             }
+            for key in self.tabs.cancelled() {
+                engine.act(&key, Action::Cancel, now);
+            }
             engine.set_leading(true, now);
         });
         for text in put_off {
             self.hear(&text);
+        }
+        for asked in self.tabs.asked_here() {
+            self.obey(asked);
         }
         self.status.lead();
         if is_unwritten {
@@ -123,7 +129,7 @@ impl Parts {
         };
         if !self.tabs.leads() {
             let message = TabMessage::Favorite(output.to_owned(), is_favorite);
-            return self.tabs.tell(&message);
+            return self.tabs.ask_leader(message);
         }
         self.driver.change(|engine| {
             engine.set_favorite(&key, position, is_favorite, clock::now());

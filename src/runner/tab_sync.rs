@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use atelier_engine::TaskKey;
 use atelier_engine::tab_role::TabRole;
+use atelier_engine::{Action, Phase, TaskKey};
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
@@ -32,6 +32,9 @@ struct State {
     role: TabRole,
     /// What the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
+    asked_here: Vec<TabMessage>,
+    /// What a person has cancelled in this tab while another one led.
+    cancelled: Vec<TaskKey>,
 }
 
 impl TabSync {
@@ -59,8 +62,9 @@ impl TabSync {
                     return Some(state.role.take_over());
                 }
                 state.role.follow();
-                // Whoever leads now knows better.
+                // Whoever leads now knows better, and was asked, too.
                 state.untold.clear();
+                state.asked_here.clear();
                 None
             });
             if let Some(generation) = generation {
@@ -128,6 +132,44 @@ impl TabSync {
                 channel.post(&text);
             }
         });
+    }
+
+    /// Asks the tab that leads for something. Where this one is about to lead, it will do it itself: see
+    /// [`TabSync::asked_here`].
+    pub fn ask_leader(self, message: TabMessage) {
+        self.tell(&message);
+        self.state.update_value(|state| {
+            if state.role.takes_over() {
+                state.asked_here.push(message);
+            }
+        });
+    }
+
+    /// What a person has asked for in this tab while it was about to lead.
+    pub fn asked_here(self) -> Vec<TabMessage> {
+        let asked = |state: &mut State| std::mem::take(&mut state.asked_here);
+        self.state.try_update_value(asked).unwrap_or_default()
+    }
+
+    /// Asks the tab that leads to cancel a task, and remembers it: should there be none just now, or one
+    /// that is gone before it has heard, the task would be sent, and paid, all the same.
+    pub fn ask_to_cancel(self, key: &TaskKey) {
+        self.state
+            .update_value(|state| state.cancelled.push(key.clone()));
+        self.ask_leader(TabMessage::Act(key.clone(), Action::Cancel));
+    }
+
+    /// What was cancelled in this tab and is still to be sent, as far as this tab knows.
+    pub fn cancelled(self) -> Vec<TaskKey> {
+        let is_queued = |key: &TaskKey| {
+            let task = self.tasks.task(key);
+            task.is_some_and(|task| task.with_untracked(|task| task.state.phase() == Phase::Queued))
+        };
+        let cancelled = self.state.try_update_value(|state| {
+            state.cancelled.retain(is_queued);
+            state.cancelled.clone()
+        });
+        cancelled.unwrap_or_default()
     }
 
     /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
