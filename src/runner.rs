@@ -238,10 +238,7 @@ impl Runner {
             });
         } else {
             for key in keys {
-                match action {
-                    Action::Cancel => tabs.ask_to_cancel(key),
-                    _ => tabs.ask_leader(TabMessage::Act(key.clone(), action)),
-                }
+                tabs.ask_to_act(key, action);
             }
         }
     }

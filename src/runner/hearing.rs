@@ -1,7 +1,7 @@
 //! What a tab does on hearing another one.
 
 use atelier_contract::json;
-use atelier_engine::{Action, BatchAction};
+use atelier_engine::BatchAction;
 
 use super::parts::Parts;
 use super::tab_message::TabMessage;
@@ -21,7 +21,10 @@ impl Parts {
             return;
         };
         match message {
-            TabMessage::Task(task) if !leads => self.driver.merge_remote(vec![*task]),
+            TabMessage::Task(task) if !leads => {
+                self.tabs.is_answered(&task.key);
+                self.driver.merge_remote(vec![*task]);
+            }
             // The last word of a tab that led before and is closed: it may have got the id that
             // this one has found missing.
             TabMessage::Task(task) if self.tasks.task(&task.key).is_some() => {
@@ -37,6 +40,7 @@ impl Parts {
                 });
             }
             TabMessage::Removed(key) if !leads => {
+                self.tabs.is_answered(&key);
                 self.tasks.hide(&key);
                 self.driver
                     .change_quietly(|engine| engine.drop_remote(&key));
@@ -55,8 +59,9 @@ impl Parts {
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.status.hear(block_reason, storage_error);
-                for key in self.tabs.cancelled() {
-                    self.tabs.tell(&TabMessage::Act(key, Action::Cancel));
+                // Perhaps it leads only now.
+                for (key, action) in self.tabs.unanswered() {
+                    self.tabs.tell(&TabMessage::Act(key, action));
                 }
                 // It may have begun to lead just now.
                 spawn(self.recovery.hand_over());

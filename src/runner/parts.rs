@@ -2,7 +2,7 @@
 //! from later to earlier ones.
 
 use atelier_engine::output_cache::place;
-use atelier_engine::{Action, Engine, Task};
+use atelier_engine::{Engine, Task};
 use leptos::prelude::*;
 
 use super::driver::Driver;
@@ -104,8 +104,9 @@ impl Parts {
                 // Another tab may have found out that they are taken after all.
                 engine.credentials_changed(now);
             }
-            for key in self.tabs.cancelled() {
-                engine.act(&key, Action::Cancel, now);
+            for (key, action) in self.tabs.unanswered() {
+                self.tabs.is_answered(&key);
+                engine.act(&key, action, now);
             }
             engine.set_leading(true, now);
         });

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use atelier_engine::tab_role::TabRole;
-use atelier_engine::{Action, Phase, TaskKey};
+use atelier_engine::{Action, TaskKey};
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
@@ -33,8 +33,8 @@ struct State {
     /// What the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
     asked_here: Vec<TabMessage>,
-    /// What a person has cancelled in this tab while another one led.
-    cancelled: Vec<TaskKey>,
+    /// What a person has asked for in this tab while another one led; see [`TabSync::ask_to_act`].
+    unanswered: Vec<(TaskKey, Action)>,
 }
 
 impl TabSync {
@@ -151,25 +151,29 @@ impl TabSync {
         self.state.try_update_value(asked).unwrap_or_default()
     }
 
-    /// Asks the tab that leads to cancel a task, and remembers it: should there be none just now, or one
-    /// that is gone before it has heard, the task would be sent, and paid, all the same.
-    pub fn ask_to_cancel(self, key: &TaskKey) {
-        self.state
-            .update_value(|state| state.cancelled.push(key.clone()));
-        self.ask_leader(TabMessage::Act(key.clone(), Action::Cancel));
+    /// Asks the tab that leads to do something with a task, and remembers it until that tab has a word
+    /// about the task: there may be none just now, or one that is gone before it has heard. What is
+    /// cancelled would be sent then, and paid.
+    pub fn ask_to_act(self, key: &TaskKey, action: Action) {
+        // Whoever asks for a second attempt twice may pay for both.
+        if action != Action::Resubmit {
+            let asked = (key.clone(), action);
+            self.state
+                .update_value(|state| state.unanswered.push(asked));
+        }
+        self.ask_leader(TabMessage::Act(key.clone(), action));
     }
 
-    /// What was cancelled in this tab and is still to be sent, as far as this tab knows.
-    pub fn cancelled(self) -> Vec<TaskKey> {
-        let is_queued = |key: &TaskKey| {
-            let task = self.tasks.task(key);
-            task.is_some_and(|task| task.with_untracked(|task| task.state.phase() == Phase::Queued))
-        };
-        let cancelled = self.state.try_update_value(|state| {
-            state.cancelled.retain(is_queued);
-            state.cancelled.clone()
-        });
-        cancelled.unwrap_or_default()
+    /// The tab that leads has a word about a task.
+    pub fn is_answered(self, key: &TaskKey) {
+        self.state
+            .try_update_value(|state| state.unanswered.retain(|(asked, _)| asked != key));
+    }
+
+    /// What a person has asked for in this tab, and no other one has had a word about.
+    pub fn unanswered(self) -> Vec<(TaskKey, Action)> {
+        let unanswered = self.state.try_with_value(|state| state.unanswered.clone());
+        unanswered.unwrap_or_default()
     }
 
     /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
