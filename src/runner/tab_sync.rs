@@ -188,8 +188,15 @@ impl TabSync {
             }
             was_idle
         });
-        if was_idle == Some(true) || !lifecycle::is_visible() {
-            self.tell_next_tasks();
+        let count = self.state.try_with_value(|state| state.untold.len());
+        match (was_idle == Some(true), lifecycle::is_visible()) {
+            (_, false) => self.tell_next_tasks(),
+            // Whatever else so many have to do with comes first.
+            (true, true) if count > Some(TOLD_AT_ONCE) => {
+                after(0, move || self.tell_next_tasks()).forget();
+            }
+            (true, true) => self.tell_next_tasks(),
+            (false, true) => {}
         }
     }
 
