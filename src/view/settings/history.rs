@@ -94,6 +94,7 @@ pub fn HistoryFile() -> impl IntoView {
                     "Import history"
                     <input
                         type="file"
+                        aria-label="Import history"
                         accept=".zip,application/zip"
                         prop:disabled=is_busy
                         on:change=handler(import)

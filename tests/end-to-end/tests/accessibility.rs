@@ -108,6 +108,35 @@ impl Examination<'_> {
         browser.press(&by("link", "a rose window in te")).await?;
         browser.find(&by("button", "Run again")).await?;
         self.examine("one task").await?;
+        self.open("/gallery", "list", "Outputs").await?;
+        browser
+            .press(&starting("checkbox", "Select Image: a rose window in te"))
+            .await?;
+        browser.find(&by("region", "Selection")).await?;
+        self.examine("a selection in the gallery").await?;
+        browser.press(&by("button", "Select none")).await?;
+        browser
+            .press(&starting("button", "Image: a rose window in te"))
+            .await?;
+        let dialog = browser.find(&by("dialog", "Output")).await?;
+        browser
+            .press(&by("button", "Use as input").within(&dialog))
+            .await?;
+        browser.press(&starting("link", "Repaint")).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "the same in oil")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        self.open("/gallery", "list", "Outputs").await?;
+        browser
+            .press(&starting("button", "Image: the same in oil"))
+            .await?;
+        browser.find(&by("region", "Lineage")).await?;
+        self.examine("an output large, and where it came from")
+            .await?;
         self.open("/settings", "heading", "Settings").await?;
         self.examine("settings").await?;
         self.open("/nowhere", "heading", "Nothing here").await?;
