@@ -11,8 +11,11 @@ const [cardsLimit, programLimit] = process.argv.slice(3).map(Number);
 const html = readFileSync(join(folder, "index.html"), "utf8");
 
 const files = new Set(["index.html"]);
-for (const [tag] of html.matchAll(/<(?:link|script|img)\b[^>]*>/gi)) {
-  const address = /\s(?:href|src)\s*=\s*["']?([^"'\s>]+)/i.exec(tag)?.[1];
+const tags = [...html.matchAll(/<(?:link|script|img)\b[^>]*>/gi)];
+const named = tags.map(([tag]) => /\s(?:href|src)\s*=\s*["']?([^"'\s>]+)/i.exec(tag)?.[1]);
+// The wasm.
+const asked = [...html.matchAll(/\bfetch\("([^"]+_bg\.wasm)"\)/g)].map(([, address]) => address);
+for (const address of [...named, ...asked]) {
   if (!address || /^(?:[a-z]+:|\/\/)/i.test(address)) continue;
   files.add(address.replace(/^\.?\//, "").replace(/[?#].*$/, ""));
 }

@@ -40,7 +40,7 @@ const index = join(folder, "index.html");
 if (esbuild) {
   const wasm = minifyScripts(folder);
   const deferred = deferredOf(wasm);
-  const html = withIcon(readFileSync(index, "utf8"));
+  const html = withEarlyWasm(withIcon(readFileSync(index, "utf8")));
   writeFileSync(index, withOneScript(withStyles(html, existsSync(deferred) ? basename(deferred) : null)));
 }
 nameByContent(folder);
@@ -114,6 +114,18 @@ function withIcon(html) {
   });
 }
 
+// The wasm is asked for by a script, and trunk's own takes that answer: with trunk's
+// `<link rel="preload">` WebKit asks for it twice.
+function withEarlyWasm(html) {
+  const link = /<link\b[^>]*\brel="?preload"?[^>]*\bhref="?([^"\s>]+\.wasm)[^>]*>/i;
+  const taken = /module_or_path: '[^']*'/;
+  const wasm = link.exec(html)?.[1];
+  if (!wasm || !taken.test(html)) fail("trunk loads the wasm in another way than before");
+  // Who waits for the answer hears that there is none.
+  const ask = `<script>var wasmAnswer = fetch("${wasm}"); wasmAnswer.catch(function () {});</script>`;
+  return html.replace(link, "").replace(taken, "module_or_path: wasmAnswer").replace("</title>", (tag) => tag + ask);
+}
+
 // Style sheets joined into one, or, with a deferred part, into two, of which the second comes with that.
 function withStyles(html, deferredWasm) {
   const links = [...html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi)].map(([tag]) => {
@@ -152,12 +164,12 @@ function withOneScript(html) {
 
 // A page that begins elsewhere than at the list of models needs the deferred part at once.
 function preload(wasm, style) {
-  return `if (location.pathname != "/") [["fetch", "${wasm}"], ["style", "${style}"]].forEach(function (file) {
-  var link = document.createElement("link");
-  link.rel = "preload"; link.as = file[0]; link.href = file[1];
-  if (link.as == "fetch") link.crossOrigin = "anonymous";
+  return `if (location.pathname != "/") {
+  var deferredAnswer = fetch("${wasm}"), link = document.createElement("link");
+  deferredAnswer.catch(function () {});
+  link.rel = "preload"; link.as = "style"; link.href = "${style}";
   document.head.append(link);
-});`;
+}`;
 }
 
 // wasm-bindgen exports a class for every exported type of every crate below us, for other scripts to
@@ -228,6 +240,13 @@ function joined(script, loader, deferred) {
   loader = replace(loader, /^import .*\n/m, "");
   loader = replace(loader, /^export const __wasm_split_load_deferred/m, "const __wasm_split_load_deferred");
   loader = replace(loader, /split_deferred\.wasm/, deferred);
+  // Asked for early: see `preload`. Where that has failed, it is asked for anew.
+  loader = replace(loader, /fetch\(new URL\([^)]*\)\)/, "earlyDeferred() ?? $&");
+  loader += `\nfunction earlyDeferred() {
+  const early = globalThis.deferredAnswer;
+  globalThis.deferredAnswer = undefined;
+  return early;
+}\n`;
   // As wasm-bindgen does: it goes another way where a host says that a wasm is something else.
   loader = replace(loader, /WebAssembly\.instantiateStreaming\(src, imports\)/, "__wbg_load(await src, imports)");
   // The tool has them in another order each time.

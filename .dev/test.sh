@@ -3,16 +3,19 @@
 
 phases=(format lint native browser build end-to-end budget)
 # Run only when they are named.
-more_phases=(trials soak comfyui runners)
+more_phases=(engines trials soak comfyui runners)
 passed=0
 failed=0
 left_out=0
 
 # In which browsers. Chromium runs all of it; in the others run the suites of what they may do
-# differently: sending, keeping, following and taking back what costs money. Pictures, measurements,
-# releases and what speaks Chromium's own protocol are Chromium's.
+# differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
+# Chromium's.
 engines="chromium"
-engine_suites=(browser main_job durability batch model_page)
+engine_suites=(browser main_job boot first_view models_page model_page later_part many_tasks copy_as
+  times gallery kept_outputs durability batch)
+# Of these, those that take little time: for each commit.
+quick_suites=(browser main_job boot first_view models_page model_page later_part kept_outputs)
 
 test_all() {
   local wanted=() phase begin status engine
@@ -33,7 +36,11 @@ test_all() {
       die "no such phase: $phase (there are: ${phases[*]} ${more_phases[*]})"
   done
   counting=yes
-  set_up_tests
+  if [[ " ${wanted[*]} " == *" engines "* ]]; then
+    engines="chromium firefox webkit" set_up_tests
+  else
+    set_up_tests
+  fi
   # Somebody's own setting would refuse the tests.
   unset ATELIER_SERVICE_TOKEN
   mkdir -p "$tools/logs"
@@ -176,6 +183,13 @@ browser_suite() {
     WASM_BINDGEN_TEST_DRIVER_TIMEOUT=30 \
     ${frame[@]+"${frame[@]}"} \
     cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
+}
+
+# The browser suite and the quick end-to-end suites in the other browsers.
+test_engines() {
+  local engines="firefox webkit" engine_suites=("${quick_suites[@]}")
+  test_browser
+  test_end_to_end
 }
 
 # As high as the tests make a page that is to show all of a list.

@@ -238,7 +238,7 @@ impl Runner {
             });
         } else {
             for key in keys {
-                tabs.tell(&TabMessage::Act(key.clone(), action));
+                tabs.ask_to_act(key, action);
             }
         }
     }
@@ -252,7 +252,7 @@ impl Runner {
         // Also where this tab leads: the others are to know where it was stopped last.
         parts
             .tabs
-            .tell(&TabMessage::ActOnBatch(batch.clone(), action));
+            .ask_leader(TabMessage::ActOnBatch(batch.clone(), action));
         if parts.tabs.leads() {
             parts
                 .driver

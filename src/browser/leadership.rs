@@ -31,6 +31,8 @@ pub struct Leadership {
     /// Gives the lock back.
     unlock: RefCell<Option<Function>>,
     has_resigned: Cell<bool>,
+    /// The page is on its way out: what the browser still runs of it must not take the lease again.
+    is_left: Cell<bool>,
     on_change: Box<dyn Fn(bool)>,
 }
 
@@ -46,6 +48,7 @@ impl Leadership {
             is_refused: Cell::new(false),
             unlock: RefCell::new(None),
             has_resigned: Cell::new(false),
+            is_left: Cell::new(false),
             on_change: Box::new(on_change),
         });
         let (held, refused) = (this.clone(), this.clone());
@@ -59,7 +62,9 @@ impl Leadership {
         let renewed = this.clone();
         Interval::new(lease::RENEW_MS, move || renewed.renew()).forget();
         let left = this.clone();
-        EventListener::new(&window(), "pagehide", move |_| left.release()).forget();
+        EventListener::new(&window(), "pagehide", move |_| left.leave()).forget();
+        let returned = this.clone();
+        EventListener::new(&window(), "pageshow", move |_| returned.come_back()).forget();
         this
     }
 
@@ -111,6 +116,10 @@ impl Leadership {
             self.give_back();
             return;
         }
+        // WebKit takes the lock away first, and says so: the lease would be wanted instead.
+        if self.is_left.get() {
+            return;
+        }
         let claim = self.claim.get();
         let now = clock::now();
         let renewal = lease::renewal(claim, &self.me, &self.read(), has_looked, now);
@@ -134,6 +143,18 @@ impl Leadership {
     fn set_leading(&self, leads: bool) {
         if self.is_leading.replace(leads) != leads {
             (self.on_change)(leads);
+        }
+    }
+
+    fn leave(&self) {
+        self.is_left.set(true);
+        self.release();
+    }
+
+    /// The browser had kept the page as it was.
+    fn come_back(&self) {
+        if self.is_left.replace(false) {
+            self.renew();
         }
     }
 

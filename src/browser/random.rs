@@ -1,3 +1,5 @@
+use std::cell::RefCell;
+
 /// A random number in `[0, 1)`.
 pub fn unit() -> f64 {
     js_sys::Math::random()
@@ -5,7 +7,18 @@ pub fn unit() -> f64 {
 
 /// 64 random bits.
 pub fn bits() -> u64 {
-    u64::from_le_bytes(bytes())
+    thread_local! {
+        /// Drawn in advance: for each of a thousand seeds to ask the browser takes it a while.
+        static DRAWN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    }
+    DRAWN.with_borrow_mut(|drawn| {
+        if drawn.is_empty() {
+            let bytes: [u8; 1_024] = bytes();
+            let (words, _) = bytes.as_chunks();
+            drawn.extend(words.iter().map(|word| u64::from_le_bytes(*word)));
+        }
+        drawn.pop().unwrap_or_default()
+    })
 }
 
 /// A key that no other record has: 128 random bits as text.

@@ -13,10 +13,13 @@ use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use super::waits;
-use crate::boxed::spawn;
+use crate::boxed::{after, spawn};
 use crate::browser::storage::Store;
 use crate::browser::{clock, http, lifecycle, random};
 use crate::session::Session;
+
+/// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
+const WRITTEN_AT_ONCE: usize = 100;
 
 #[derive(Clone, Copy)]
 pub(super) struct Driver {
@@ -169,10 +172,27 @@ impl Driver {
         self.tasks.show(saved.unshown());
         let keys = saved.tasks.iter().map(|task| task.key.clone());
         self.tabs.tell_tasks(keys);
-        if !saved.tasks.is_empty() {
-            // All in one go, so that a batch is there as a whole; a call that sends some of it writes
-            // those once more before it leaves.
-            let written = self.records.write(&saved.tasks);
+        // All in one go, so that a batch is there as a whole; a call that sends some of it writes those
+        // once more before it leaves.
+        if saved.tasks.len() <= WRITTEN_AT_ONCE {
+            return self.write(&saved.tasks);
+        }
+        let keys: Vec<_> = saved.tasks.into_iter().map(|task| task.key).collect();
+        let write = move || {
+            // As they are by then: a call may have written one of them meanwhile.
+            let tasks = self.look(|engine| {
+                keys.iter()
+                    .filter_map(|key| engine.task(key).cloned())
+                    .collect::<Vec<_>>()
+            });
+            self.write(&tasks.unwrap_or_default());
+        };
+        after(0, write).forget();
+    }
+
+    fn write(self, tasks: &[Task]) {
+        if !tasks.is_empty() {
+            let written = self.records.write(tasks);
             spawn(async move {
                 // What is refused is written again once storage works.
                 let _ = written.await;

@@ -21,7 +21,10 @@ impl Parts {
             return;
         };
         match message {
-            TabMessage::Task(task) if !leads => self.driver.merge_remote(vec![*task]),
+            TabMessage::Task(task) if !leads => {
+                self.tabs.is_answered(&task.key);
+                self.driver.merge_remote(vec![*task]);
+            }
             // The last word of a tab that led before and is closed: it may have got the id that
             // this one has found missing.
             TabMessage::Task(task) if self.tasks.task(&task.key).is_some() => {
@@ -37,28 +40,29 @@ impl Parts {
                 });
             }
             TabMessage::Removed(key) if !leads => {
+                self.tabs.is_answered(&key);
                 self.tasks.hide(&key);
                 self.driver
                     .change_quietly(|engine| engine.drop_remote(&key));
-            }
-            TabMessage::Act(key, action) if leads => {
-                self.driver
-                    .change(|engine| engine.act(&key, action, clock::now()));
             }
             TabMessage::ActOnBatch(batch, action) => {
                 if action == BatchAction::Stop {
                     self.stopped.is_stopped_at(&batch, false);
                 }
                 if leads {
-                    self.driver
-                        .change(|engine| engine.act_on_batch(&batch, action, clock::now()));
+                    self.obey(TabMessage::ActOnBatch(batch, action));
                 }
             }
+            TabMessage::Act(..) | TabMessage::Favorite(..) if leads => self.obey(message),
             TabMessage::Tick if leads => self.driver.pump(),
             TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.status.hear(block_reason, storage_error);
+                // Perhaps it leads only now.
+                for (key, action) in self.tabs.unanswered() {
+                    self.tabs.tell(&TabMessage::Act(key, action));
+                }
                 // It may have begun to lead just now.
                 spawn(self.recovery.hand_over());
             }
@@ -79,8 +83,21 @@ impl Parts {
                 self.driver.merge_remote(vec![*task]);
                 self.driver.pump();
             }
-            TabMessage::Favorite(output, is) if leads => self.set_favorite(&output, is),
             TabMessage::Copies => self.cache.has_changed(),
+            _ => {}
+        }
+    }
+
+    /// Does what a person has asked the leader for, which is this tab.
+    pub fn obey(self, message: TabMessage) {
+        match message {
+            TabMessage::Act(key, action) => self
+                .driver
+                .change(|engine| engine.act(&key, action, clock::now())),
+            TabMessage::ActOnBatch(batch, action) => self
+                .driver
+                .change(|engine| engine.act_on_batch(&batch, action, clock::now())),
+            TabMessage::Favorite(output, is) => self.set_favorite(&output, is),
             _ => {}
         }
     }

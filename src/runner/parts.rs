@@ -104,10 +104,17 @@ impl Parts {
                 // Another tab may have found out that they are taken after all.
                 engine.credentials_changed(now);
             }
+            for (key, action) in self.tabs.unanswered() {
+                self.tabs.is_answered(&key);
+                engine.act(&key, action, now);
+            }
             engine.set_leading(true, now);
         });
         for text in put_off {
             self.hear(&text);
+        }
+        for asked in self.tabs.asked_here() {
+            self.obey(asked);
         }
         self.status.lead();
         if is_unwritten {
@@ -123,7 +130,7 @@ impl Parts {
         };
         if !self.tabs.leads() {
             let message = TabMessage::Favorite(output.to_owned(), is_favorite);
-            return self.tabs.tell(&message);
+            return self.tabs.ask_leader(message);
         }
         self.driver.change(|engine| {
             engine.set_favorite(&key, position, is_favorite, clock::now());

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use atelier_engine::TaskKey;
 use atelier_engine::tab_role::TabRole;
+use atelier_engine::{Action, TaskKey};
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
@@ -32,6 +32,9 @@ struct State {
     role: TabRole,
     /// What the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
+    asked_here: Vec<TabMessage>,
+    /// What a person has asked for in this tab while another one led; see [`TabSync::ask_to_act`].
+    unanswered: Vec<(TaskKey, Action)>,
 }
 
 impl TabSync {
@@ -59,8 +62,9 @@ impl TabSync {
                     return Some(state.role.take_over());
                 }
                 state.role.follow();
-                // Whoever leads now knows better.
+                // Whoever leads now knows better, and was asked, too.
                 state.untold.clear();
+                state.asked_here.clear();
                 None
             });
             if let Some(generation) = generation {
@@ -130,6 +134,48 @@ impl TabSync {
         });
     }
 
+    /// Asks the tab that leads for something. Where this one is about to lead, it will do it itself: see
+    /// [`TabSync::asked_here`].
+    pub fn ask_leader(self, message: TabMessage) {
+        self.tell(&message);
+        self.state.update_value(|state| {
+            if state.role.takes_over() {
+                state.asked_here.push(message);
+            }
+        });
+    }
+
+    /// What a person has asked for in this tab while it was about to lead.
+    pub fn asked_here(self) -> Vec<TabMessage> {
+        let asked = |state: &mut State| std::mem::take(&mut state.asked_here);
+        self.state.try_update_value(asked).unwrap_or_default()
+    }
+
+    /// Asks the tab that leads to do something with a task, and remembers it until that tab has a word
+    /// about the task: there may be none just now, or one that is gone before it has heard. What is
+    /// cancelled would be sent then, and paid.
+    pub fn ask_to_act(self, key: &TaskKey, action: Action) {
+        // Whoever asks for a second attempt twice may pay for both.
+        if action != Action::Resubmit {
+            let asked = (key.clone(), action);
+            self.state
+                .update_value(|state| state.unanswered.push(asked));
+        }
+        self.ask_leader(TabMessage::Act(key.clone(), action));
+    }
+
+    /// The tab that leads has a word about a task.
+    pub fn is_answered(self, key: &TaskKey) {
+        self.state
+            .try_update_value(|state| state.unanswered.retain(|(asked, _)| asked != key));
+    }
+
+    /// What a person has asked for in this tab, and no other one has had a word about.
+    pub fn unanswered(self) -> Vec<(TaskKey, Action)> {
+        let unanswered = self.state.try_with_value(|state| state.unanswered.clone());
+        unanswered.unwrap_or_default()
+    }
+
     /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
     /// they are by then.
     pub fn tell_tasks(self, keys: impl IntoIterator<Item = TaskKey>) {
@@ -142,8 +188,15 @@ impl TabSync {
             }
             was_idle
         });
-        if was_idle == Some(true) || !lifecycle::is_visible() {
-            self.tell_next_tasks();
+        let count = self.state.try_with_value(|state| state.untold.len());
+        match (was_idle == Some(true), lifecycle::is_visible()) {
+            (_, false) => self.tell_next_tasks(),
+            // Whatever else so many have to do with comes first.
+            (true, true) if count > Some(TOLD_AT_ONCE) => {
+                after(0, move || self.tell_next_tasks()).forget();
+            }
+            (true, true) => self.tell_next_tasks(),
+            (false, true) => {}
         }
     }
 

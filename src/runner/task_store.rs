@@ -252,7 +252,11 @@ impl TaskStore {
                 .map_or(0, |task| task.with_untracked(|task| task.created))
         };
         let own = created(&key);
-        let at = keys.partition_point(|key| created(key) > own);
+        let is_newest = keys.first().is_none_or(|first| created(first) <= own);
+        let at = match is_newest {
+            true => 0,
+            false => keys.partition_point(|key| created(key) > own),
+        };
         keys.insert(at, key);
     }
 

@@ -20,7 +20,8 @@ pub fn listen() {
         }
         let goal = match event.key().as_str() {
             "/" => search(),
-            key => card(key),
+            key if key.starts_with("Arrow") => card(key),
+            _ => None,
         };
         if let Some(goal) = goal {
             event.prevent_default();

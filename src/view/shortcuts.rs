@@ -80,7 +80,9 @@ pub fn listen(navigation: Navigation) {
             }
             return;
         }
-        if is_occupied() {
+        let is_ours = matches!(key.as_str(), "g" | "m" | "t" | "s" | "?");
+        if !is_ours || is_occupied() {
+            g_pressed.set(None);
             return;
         }
         let now = clock::now();

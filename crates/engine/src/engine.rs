@@ -20,7 +20,7 @@ mod submission_pause;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use atelier_contract::ApiError;
 
@@ -120,6 +120,8 @@ pub struct Engine {
     again: Agenda,
     /// When tasks are forgotten that were removed and can still be brought back.
     removed: Agenda,
+    /// Cancelled by a person in another tab before this one has heard of the task.
+    cancelled_early: HashSet<TaskKey>,
     calls: Calls,
     services: Services,
     credentials: Credentials,
@@ -142,6 +144,7 @@ impl Engine {
             send_queue: SendQueue::default(),
             again: Agenda::default(),
             removed: Agenda::default(),
+            cancelled_early: HashSet::new(),
             calls: Calls::default(),
             services: Services::default(),
             credentials: Credentials::default(),

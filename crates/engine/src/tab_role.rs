@@ -60,6 +60,11 @@ impl TabRole {
         }
     }
 
+    /// It is about to lead.
+    pub fn takes_over(&self) -> bool {
+        matches!(self.stage, Stage::TakesOver(_))
+    }
+
     pub fn leads(&self) -> bool {
         matches!(self.stage, Stage::Leads)
     }

@@ -1,7 +1,7 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use crate::boxed::handler;
+use crate::boxed::{after, handler};
 
 /// A question before something is done that costs or can't be undone. The safe answer has the focus.
 #[derive(Clone, Copy, Default)]
@@ -35,7 +35,8 @@ impl Question {
     ) -> AnyView {
         let confirm = move |_| {
             self.close();
-            on_yes.run(());
+            // To close it has the whole page laid out: what was asked about comes after that.
+            after(0, move || on_yes.run(())).forget();
         };
         view! {
             <dialog node_ref=self.dialog aria-label=label>

@@ -51,6 +51,22 @@ impl Browser {
         )
         .await
     }
+
+    /// Ends the present tab's process, and closes the tab: the page gets no chance to do anything.
+    pub async fn crash(&self) -> Result<()> {
+        let tab = String::from(self.client.window().await?);
+        match self.devtools("Page.crash", json!({})).await {
+            Err(error) if error.to_string().contains("tab crashed") => {}
+            other => return Err(format!("the tab did not crash: {other:?}").into()),
+        }
+        let others = self.client.windows().await?.into_iter();
+        let mut others = others.filter(|other| String::from(other.clone()) != tab);
+        let other = others.next().ok_or("there is no other tab")?;
+        self.switch_to(&other).await?;
+        let target = json!({ "targetId": tab });
+        self.devtools("Target.closeTarget", target).await?;
+        Ok(())
+    }
 }
 
 pub(crate) async fn keep_downloads(browser: &Browser) -> Result<()> {

@@ -37,6 +37,8 @@ pub enum Capability {
     Scheme,
     /// A second start with the same profile.
     Profile,
+    /// Files in a site's databases.
+    StoredFiles,
 }
 
 impl Engine {
@@ -54,7 +56,7 @@ impl Engine {
     fn lacks(self, capability: Capability) -> Option<&'static str> {
         use Capability::{
             ClearedCache, ClearedDatabases, ClearedSite, Console, DevTools, FirstScript,
-            LayoutShifts, Offline, Profile, Quota, Scheme, Touch,
+            LayoutShifts, Offline, Profile, Quota, Scheme, StoredFiles, Touch,
         };
         match (self, capability) {
             (Self::Chromium, _) => None,
@@ -62,7 +64,7 @@ impl Engine {
             (
                 Self::Firefox,
                 Console | Offline | FirstScript | ClearedSite | ClearedDatabases | ClearedCache
-                | Touch | Scheme | Profile,
+                | Touch | Scheme | Profile | StoredFiles,
             ) => None,
             (_, Quota) => Some("its driver can't choose how much may be stored"),
             (_, LayoutShifts) => Some("it does not tell what has moved"),
@@ -82,6 +84,9 @@ impl Engine {
             }
             (Self::WebKit, Touch) => Some("its driver can't make a finger of the pointer"),
             (Self::WebKit, Scheme) => Some("its driver can't choose light or dark"),
+            (Self::WebKit, StoredFiles) => {
+                Some("driven from outside, it stores no files, as in a private window")
+            }
             (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),
         }
     }

@@ -172,6 +172,11 @@ impl Browser {
     /// The role that the browser gives an element.
     pub async fn role_of(&self, element: &Element) -> Result<String> {
         let role = self.computed(element, "role").await?;
+        // To WebKit a select is a button that opens a menu.
+        let may_be_select = self.engine == Engine::WebKit && role == "button";
+        if may_be_select && element.tag_name().await? == "select" {
+            return Ok("combobox".to_owned());
+        }
         if !role.is_empty() {
             return Ok(role);
         }

@@ -3,6 +3,7 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
@@ -27,6 +28,7 @@ struct Studio<'a> {
 
 async fn play(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let studio = Studio {

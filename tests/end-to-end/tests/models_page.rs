@@ -109,7 +109,19 @@ async fn one_press_makes_a_first_picture() {
         let welcome = by("region", "Welcome");
         browser.find(&welcome).await?;
         browser.find(&by("link", "Connect it in Settings")).await?;
-        browser.press(&by("button", "Make a first picture")).await?;
+        // It waits for the program.
+        let make = by("button", "Make a first picture");
+        until("a button that can be pressed", TIMEOUT, async || {
+            let disabled = browser.find(&make).await?.prop("disabled").await;
+            Ok(match disabled {
+                Ok(Some(disabled)) if disabled == "true" => Seen::NotYet(disabled),
+                Ok(_) => Seen::Yes(()),
+                // The program has drawn its own.
+                Err(error) => Seen::NotYet(error.to_string()),
+            })
+        })
+        .await?;
+        browser.press(&make).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         browser.find(&starting("img", "Image: ")).await?;
         // The next step is to change a word of it.

@@ -11,6 +11,9 @@ impl Engine {
         self.advance(now);
         let is_asked_about = self.calls.is_about(key);
         let Some(tracked) = self.tasks.get_mut(key) else {
+            if action == Action::Cancel {
+                self.cancelled_early.insert(key.clone());
+            }
             return;
         };
         if !action.is_allowed(&tracked.task) {

@@ -6,7 +6,7 @@ use atelier_contract::{ApiError, StatusWord};
 
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
-use crate::{Millis, Phase, Task, TaskKey, TaskState, UNDO, sort};
+use crate::{Action, Millis, Phase, Task, TaskKey, TaskState, UNDO, sort};
 
 impl Engine {
     /// Takes over all stored tasks, at the start or when this tab begins to lead. Whoever was
@@ -129,6 +129,7 @@ impl Engine {
                 self.save(&key);
                 self.give_up_answer(&key, now);
                 self.resume(&key, now);
+                self.cancel_early(&key, now);
             }
             return;
         };
@@ -142,6 +143,13 @@ impl Engine {
         if !is_late {
             let own = known.own;
             self.insert(task, own);
+        }
+    }
+
+    /// A person has cancelled it already, in a tab that knew of it before this one.
+    fn cancel_early(&mut self, key: &TaskKey, now: Millis) {
+        if self.cancelled_early.remove(key) {
+            self.act(key, Action::Cancel, now);
         }
     }
 

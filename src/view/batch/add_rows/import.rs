@@ -112,6 +112,8 @@ pub fn import(composer: Composer) -> AnyView {
                 "Choose a file"
                 <input
                     type="file"
+                    // In Firefox what the field itself says would belong to its name.
+                    aria-label="Choose a file"
                     accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt,text/csv,application/json"
                     on:change=handler(on_choose)
                 />

@@ -80,7 +80,7 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
 
         let name = browser.find(&by("textbox", "Batch name")).await?;
         // Emptied, it would have its old name back: all of it is written over.
-        name.send_keys("\u{e009}a\u{e000}Dawn over the bay\n")
+        name.send_keys("\u{e009}a\u{e000}Dawn over the bay\u{e007}")
             .await?;
         let renamed = by("article", "Batch: Dawn over the bay");
         browser.find(&renamed).await?;

@@ -2,9 +2,12 @@
 
 use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
+use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 /// The calls that the present tab has made since it was loaded, by the browser's own record.
 pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
@@ -176,6 +179,53 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         studio.show_tasks().await?;
         studio.see(&[("queued in both", "Completed")]).await?;
         assert_eq!(studio.sent("queued in both"), 2, "refused, and once more");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that is sent, and paid, although a person has cancelled it: the tab that led had
+/// crashed, and the one in which Cancel was pressed, to which nobody listened, leads next.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
+    let name = "what_is_cancelled_while_no_tab_leads";
+    play(name, &["--speed", "0.2"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::DevTools)?;
+        // A lock is free at once.
+        let without_locks = "delete Navigator.prototype.locks";
+        let leader = browser.client.window().await?;
+        run_first(studio, without_locks).await?;
+        let form = studio.open_model().await?;
+        let refusal = Fault::Status {
+            status: 429,
+            retry_after: Some(RetryAfter::Seconds(15)),
+        };
+        studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
+        studio.generate(&form, "cancelled").await?;
+        studio.ledger.given_up.insert("cancelled".into());
+        browser
+            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .await?;
+        let refused = Instant::now();
+
+        let follower = browser.open_tab("about:blank").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, without_locks).await?;
+        studio.open_tasks().await?;
+        browser.press(&by("link", "cancelled")).await?;
+        let cancel = browser.find(&by("button", "Cancel")).await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
+
+        browser.switch_to(&leader).await?;
+        browser.crash().await?;
+        browser.switch_to(&follower).await?;
+        cancel.click().await?;
+        browser.find_gone(&by("button", "Cancel")).await?;
+        // By then the service would have taken it.
+        let over = Duration::from_secs(20).saturating_sub(refused.elapsed());
+        tokio::time::sleep(over).await;
+        assert_eq!(studio.sent("cancelled"), 1, "refused, and not once more");
         Ok(())
     })
     .await;

@@ -131,11 +131,9 @@ impl<'a> Tabs<'a> {
     /// Ends the tab's process; the page gets no chance to do anything.
     pub async fn crash(&mut self, at: usize) -> Result<()> {
         self.switch_to(at).await?;
-        match self.browser.devtools("Page.crash", json!({})).await {
-            Err(error) if error.to_string().contains("tab crashed") => {}
-            other => return Err(format!("the tab did not crash: {other:?}").into()),
-        }
-        self.close(at).await
+        self.browser.crash().await?;
+        self.open.remove(at);
+        self.switch_to(0).await
     }
 
     /// Closes the tab without asking the page.

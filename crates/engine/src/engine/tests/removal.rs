@@ -125,3 +125,16 @@ fn what_gave_way_to_a_retry_goes_with_it_and_comes_back_where_that_was_not_sent(
     hand.calls();
     assert_eq!(hand.engine.tasks().count(), 0);
 }
+
+/// Guards against a task that is sent, and paid, although a person had cancelled it in another tab: the
+/// one that leads now had not heard of it by then.
+#[test]
+fn what_was_cancelled_before_it_was_heard_of_is_not_sent() {
+    let mut hand = Hand::new();
+    hand.engine.act(&key("a"), Action::Cancel, hand.now);
+    let early = task("a", hand.now);
+    hand.engine.insert_remote(early, hand.now);
+    assert!(hand.calls().is_empty());
+    assert!(!is_known(&hand, "a"));
+    assert_eq!(hand.deleted, [key("a")]);
+}
