@@ -1,17 +1,23 @@
 # The whole of Atelier on this machine: the local service (or another one) behind trunk's server.
 
 serve() {
-  local port=8080 upstream=""
+  local port=8080 upstream="" options=()
   while [ $# -gt 0 ]; do
     case $1 in
       --port) port=${2:?--port needs a number} && shift 2 ;;
       --upstream) upstream=${2:?--upstream needs a URL} && shift 2 ;;
+      --)
+        shift
+        options=("$@")
+        break
+        ;;
       *) die "serve does not know \`$1\`; see ./dev help" ;;
     esac
   done
   [[ $port =~ ^[0-9]+$ ]] && [ "$port" -ge 1 ] && [ "$port" -le 65535 ] || die "--port: $port is no port"
   [ -z "$upstream" ] || [[ $upstream =~ ^https?://[^/] ]] || die "--upstream: $upstream is no http(s) URL"
   upstream=${upstream%/}
+  [ -z "$upstream" ] || [ "${#options[@]}" -eq 0 ] || die "--upstream has no local service to give these to: ${options[*]}"
 
   set_up_page
   node .dev/port.mjs "$port" >/dev/null ||
@@ -27,7 +33,7 @@ serve() {
     : >"$service_log"
     # trunk's proxy tells only in X-Forwarded-Host by which address the page is open.
     start "$service_log" "$target/release/atelier-service" --listen "${service#http://}" --data "$tools/data" \
-      --trust-proxy
+      --trust-proxy ${options[@]+"${options[@]}"}
     await "$started" "$service/api/models" 30 || {
       cat "$service_log" >&2
       die "the service does not answer"

@@ -211,3 +211,18 @@ install_from_npm() {
     "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version" ||
     die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
 }
+
+# The servers that Replicate's models are packaged in, for the tests of runners.
+set_up_cog() {
+  local version folder
+  for version in "${cog_versions[@]}"; do
+    folder=$tools/cog-$version
+    [ ! -f "$folder/stamp" ] || continue
+    say "Installing for tests of runners: cog $version (about 30 s)"
+    rm -rf "$folder"
+    run python3 -m venv "$folder"
+    run "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "cog==$version" "$cog_pillow" ||
+      die "could not install cog $version"
+    touch "$folder/stamp"
+  done
+}

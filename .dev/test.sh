@@ -3,7 +3,7 @@
 
 phases=(format lint native browser build end-to-end budget)
 # Run only when they are named.
-more_phases=(engines trials soak comfyui)
+more_phases=(engines trials soak comfyui runners)
 passed=0
 failed=0
 left_out=0
@@ -220,6 +220,13 @@ test_soak() {
 test_comfyui() {
   [ -f "${COMFYUI_DIR:-}/main.py" ] || die "name a checkout of ComfyUI in COMFYUI_DIR, then run this again."
   suite "ComfyUI" cargo test --locked -p atelier-service --test python -- --ignored --nocapture comfyui
+}
+
+# Models in the real cog servers from PyPI, of both generations, with a small predictor of our own.
+test_runners() {
+  set_up_cog
+  suite "runners" env ATELIER_COG="$tools/cog-${cog_versions[0]}:$tools/cog-${cog_versions[1]}" \
+    cargo test --locked -p atelier-service --test cog -- --ignored --test-threads=1
 }
 
 # One browser's tests mostly wait; so the browsers run beside each other, and are told of one by one.

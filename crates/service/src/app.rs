@@ -14,14 +14,16 @@ use crate::access::Access;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::limit::Limit;
+use crate::model_file::{self, Loaded, ModelFileError};
 use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::private;
 use crate::routes;
+use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::{Store, StoreError};
-use crate::worker::{Pool, WorkerContext};
+use crate::worker::{self, Pool, WorkerContext};
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -31,6 +33,8 @@ pub enum StartError {
     Data(PathBuf, io::Error),
     #[error("can't open {0}: {1} (is another service using it?)")]
     Store(PathBuf, StoreError),
+    #[error(transparent)]
+    Models(#[from] ModelFileError),
     #[error("there is no index.html in {0}; build the front-end first")]
     Site(PathBuf),
     #[error("serving failed: {0}")]
@@ -63,7 +67,17 @@ impl App {
         let database = config.data.join("tasks.sqlite");
         let store_error = |error| StartError::Store(database.clone(), error);
         let store = Arc::new(Store::open(&database).map_err(store_error)?);
-        let models = Arc::new(Models::all());
+        let loaded = match &config.models {
+            Some(file) => model_file::load(file, &config.data)?,
+            None => Loaded::default(),
+        };
+        let mut models = if loaded.builtin {
+            Models::built_in()
+        } else {
+            Models::none()
+        };
+        models.add(&loaded.remotes);
+        let models = Arc::new(models);
         let context = WorkerContext {
             store: store.clone(),
             models: models.clone(),
@@ -77,8 +91,16 @@ impl App {
             Some(dir) => Some(Site::new(dir)),
             None => None,
         };
+        let pool = Pool::start(
+            context,
+            config.worker_count(),
+            &loaded.remotes,
+            worker::Bounds::default(),
+        );
+        let pool = pool.map_err(store_error)?;
+        watch(&loaded.remotes, pool.stopping());
         Ok(Self {
-            pool: Pool::start(context, config.worker_count()).map_err(store_error)?,
+            pool,
             samples: Samples::new(models.clone(), outputs.clone()),
             store,
             models,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::uri::Authority;
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::access::ANY;
 
@@ -13,6 +13,9 @@ use crate::access::ANY;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "atelier-service", version)]
 pub struct Config {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
     /// Address and port to listen on; port 0 takes a free one, which is printed.
     #[arg(long, default_value = "127.0.0.1:8787")]
     pub listen: SocketAddr,
@@ -24,6 +27,10 @@ pub struct Config {
     /// The access token to demand. Without it, any non-empty token will do.
     #[arg(long, env = "ATELIER_SERVICE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
+
+    /// Also offer the models that this TOML file names; they run elsewhere.
+    #[arg(long, value_name = "FILE")]
+    pub models: Option<PathBuf>,
 
     /// Also serve this built front-end, with single-page fallback.
     #[arg(long, value_name = "DIR")]
@@ -68,6 +75,13 @@ pub struct Config {
     /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
+}
+
+/// What to do instead of serving.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Print the JSON schema of a file of models, for editors.
+    ModelsSchema,
 }
 
 impl Config {

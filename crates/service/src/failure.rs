@@ -78,6 +78,14 @@ impl Failure {
         )
     }
 
+    /// Nobody knows yet what the model takes: where it runs could not be asked.
+    pub fn model_away() -> Self {
+        Self::later(
+            "model_away",
+            "The model is away, and has not said yet what it takes. Nothing was taken in; try again later.",
+        )
+    }
+
     /// What the store could not do.
     pub fn store(error: StoreError) -> Self {
         if error.is_full() {

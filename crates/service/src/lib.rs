@@ -1,11 +1,12 @@
 //! Atelier's local service: the whole interface of INTERFACE.md on one machine.
 //!
-//! It runs *procedural* models: pictures, clips and pieces of music computed from the prompt, the
-//! parameters and a seed. No AI, no network. What it is for: trying Atelier without an account,
-//! and proving Atelier's front-end and the Python files against a real implementation.
+//! By itself it runs *procedural* models: pictures, clips and pieces of music computed from the prompt,
+//! the parameters and a seed. No AI, no network. What that is for: trying Atelier without an account,
+//! and proving Atelier's front-end and the Python files against a real implementation. A file of
+//! models adds those that run elsewhere ([`model_file`], [`runner`]).
 //!
 //! - Tasks live in SQLite and survive a restart, a killed process included ([`store`]).
-//! - A bounded pool of threads works them off ([`worker`]).
+//! - A bounded pool of threads works them off ([`worker`]), each owner's in turn ([`turns`]).
 //! - Outputs are files, served with their types, byte ranges and CORS ([`outputs`]).
 //! - The two Python files are rendered from the same schemas ([`python`]).
 
@@ -13,20 +14,24 @@ pub mod access;
 pub mod app;
 pub mod art;
 pub mod auth;
+pub mod command;
 pub mod config;
 pub mod connections;
 pub mod failure;
 pub mod idempotency;
 pub mod limit;
+pub mod model_file;
 pub mod models;
 pub mod origin;
 pub mod outputs;
 pub mod private;
 pub mod python;
 pub mod routes;
+pub mod runner;
 pub mod sample;
 pub mod site;
 pub mod store;
+pub mod turns;
 pub mod worker;
 
 pub use app::{StartError, serve};

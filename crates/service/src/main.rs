@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use atelier_service::{Config, StartError, private, serve};
+use atelier_service::{Config, StartError, command, private, serve};
 use clap::Parser;
 use tokio::net::TcpListener;
 
@@ -17,7 +17,11 @@ async fn main() -> ExitCode {
         .with_ansi(std::io::stderr().is_terminal())
         .init();
     private::from_now_on();
-    match run(Config::parse()).await {
+    let config = Config::parse();
+    if let Some(command) = &config.command {
+        return command::run(command);
+    }
+    match run(config).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");

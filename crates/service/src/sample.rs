@@ -60,7 +60,8 @@ impl Samples {
     pub fn prepare(&self, path: &str) -> io::Result<()> {
         let is_poster = |model: &dyn Model| poster_path(model) == path;
         let wanted = |model: &dyn Model| self::path(model) == path || is_poster(model);
-        let Some(model) = self.models.iter().find(|model| wanted(*model)) else {
+        let mut drawn = self.models.iter().filter(|model| model.remote().is_none());
+        let Some(model) = drawn.find(|model| wanted(*model)) else {
             return Ok(());
         };
         let _one_at_a_time = self

@@ -29,6 +29,16 @@ pub struct Task {
 pub struct Order {
     pub model: ModelId,
     pub input: Map<String, Value>,
+    /// It may have been sent on to where its model runs, by this process or an earlier one.
+    pub sent: bool,
+}
+
+/// A task that somebody is still to work on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unfinished {
+    pub id: String,
+    pub uid: String,
+    pub model: ModelId,
 }
 
 /// Where a task stands.
@@ -92,7 +102,7 @@ pub struct Store {
 }
 
 /// What each version of the schema added; a database goes through those that it lacks.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -122,6 +132,9 @@ const MIGRATIONS: [&str; 3] = [
     "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
      INSERT INTO input SELECT seq, input FROM task;
      ALTER TABLE task DROP COLUMN input;",
+    // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
+    "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
+     CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
 ];
 
 /// The schema of this program.
@@ -234,18 +247,19 @@ impl Store {
         let found = self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT category, subcategory, input FROM task JOIN input USING (seq)
-                     WHERE id = ?1",
+                    "SELECT category, subcategory, input, sent_ms IS NOT NULL
+                     FROM task JOIN input USING (seq) WHERE id = ?1",
                 )?
                 .query_row([id], |row| {
                     let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
-                    Ok((model, row.get::<_, String>(2)?))
+                    Ok((model, row.get::<_, String>(2)?, row.get(3)?))
                 })
                 .optional()
         })?;
         // Read as JSON when others have the database again.
-        Ok(found.map(|(model, input)| Order {
+        Ok(found.map(|(model, input, sent)| Order {
             model,
+            sent,
             input: match json(&input) {
                 Value::Object(input) => input,
                 _ => Map::new(),
@@ -254,13 +268,42 @@ impl Store {
     }
 
     /// Tasks neither completed nor failed, oldest first.
-    pub fn unfinished(&self) -> Result<Vec<String>, StoreError> {
+    pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         self.with(|connection| {
             connection
-                .prepare_cached("SELECT id FROM task WHERE finished_ms IS NULL ORDER BY seq")?
-                .query_map([], |row| row.get(0))?
+                .prepare_cached(
+                    "SELECT id, uid, category, subcategory FROM task
+                     WHERE finished_ms IS NULL ORDER BY seq",
+                )?
+                .query_map([], |row| {
+                    Ok(Unfinished {
+                        id: row.get(0)?,
+                        uid: row.get(1)?,
+                        model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
+                    })
+                })?
                 .collect()
         })
+    }
+
+    /// The task is about to be sent to where its model runs.
+    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("UPDATE task SET sent_ms = ?2 WHERE id = ?1")?
+                .execute(params![id, now_ms()])
+        })?;
+        Ok(())
+    }
+
+    /// It was not: whoever was to take it has refused it, or was not there.
+    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("UPDATE task SET sent_ms = NULL WHERE id = ?1")?
+                .execute([id])
+        })?;
+        Ok(())
     }
 
     /// The task is being worked on.

@@ -1,20 +1,20 @@
 //! The bounded pool that works off the tasks.
 
-use std::collections::VecDeque;
+use std::collections::HashMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use atelier_contract::ModelId;
 use thiserror::Error;
 
 use crate::models::{Ended, Job, Models, Pace, Stop};
-use crate::outputs::Outputs;
+use crate::outputs::{Artifact, Outputs};
+use crate::runner::{Remote, Run};
 use crate::store::{Order, Store, StoreError};
-
-/// A task that something stands in the way of is tried again at least this often.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+use crate::turns::{Lane, Tally, Turn};
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]
@@ -26,49 +26,91 @@ pub struct WorkerContext {
     pub speed: f64,
 }
 
-/// A task's turn, and how often it has come to nothing.
-struct Turn {
-    id: String,
-    failures: u32,
+/// What one owner may have at once; without a number, as much as there is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds {
+    pub running: Option<usize>,
+    pub waiting: Option<usize>,
 }
 
-/// Threads that take tasks from one queue, oldest first.
+/// Threads that take tasks from their lane: one lane for the models that are made here, and one for
+/// each that runs elsewhere, so that none of these waits for another, nor makes it wait.
 pub struct Pool {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-#[derive(Default)]
 struct Queue {
     turns: Mutex<Turns>,
-    added: Condvar,
+    changed: Condvar,
     stop: Stop,
+    bounds: Bounds,
+    /// Of the models that run elsewhere; [`HERE`] is that of all others.
+    lanes: HashMap<ModelId, usize>,
 }
+
+/// How long to wait for room on the disk before the next try.
+const SAVE_AGAIN: Duration = Duration::from_secs(2);
+
+/// The lane of what is made here.
+const HERE: usize = 0;
 
 #[derive(Default)]
 struct Turns {
-    ready: VecDeque<Turn>,
-    /// Those that something which may pass stood in the way of, with the time to try again.
-    later: Vec<(Instant, Turn)>,
+    lanes: Vec<Lane>,
+    running: Tally,
+    /// Taken in, or about to be, and not yet begun.
+    waiting: Tally,
+    /// What those at work have said last.
+    words: HashMap<String, String>,
 }
 
 impl Pool {
-    /// Starts `size` threads on the tasks that an earlier process left unfinished.
-    pub fn start(context: WorkerContext, size: usize) -> Result<Self, StoreError> {
+    /// Starts `size` threads, and those of the models that run elsewhere, on the tasks that an
+    /// earlier process left unfinished.
+    pub fn start(
+        context: WorkerContext,
+        size: usize,
+        remotes: &[Arc<Remote>],
+        bounds: Bounds,
+    ) -> Result<Self, StoreError> {
         let unfinished = context.store.unfinished()?;
         if !unfinished.is_empty() {
             tracing::info!("taking up {} unfinished tasks", unfinished.len());
         }
-        let queue = Arc::new(Queue::default());
-        queue.lock().ready = unfinished.into_iter().map(Turn::first).collect();
-        let threads = (0..size)
-            .map(|_| {
+        let sizes: Vec<usize> = std::iter::once(size)
+            .chain(remotes.iter().map(|remote| remote.at_once()))
+            .collect();
+        let lanes = remotes.iter().enumerate();
+        let queue = Arc::new(Queue {
+            turns: Mutex::new(Turns {
+                lanes: sizes.iter().map(|_| Lane::default()).collect(),
+                ..Turns::default()
+            }),
+            changed: Condvar::new(),
+            stop: Stop::default(),
+            bounds,
+            lanes: lanes
+                .map(|(n, remote)| (remote.id().clone(), n + 1))
+                .collect(),
+        });
+        for task in unfinished {
+            let lane = queue.lane(&task.model);
+            let mut turns = queue.lock();
+            turns.waiting.add(&task.uid);
+            turns.lanes[lane].push(Turn::first(task.id, task.uid));
+        }
+        let workers = sizes
+            .iter()
+            .enumerate()
+            .flat_map(|(lane, size)| std::iter::repeat_n(lane, *size));
+        let threads = workers
+            .map(|lane| {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
-                    while let Some(turn) = queue.next() {
-                        if let Err(obstacle) = work(&context, &queue.stop, &turn) {
-                            queue.again(turn, &obstacle);
-                        }
+                    while let Some(turn) = queue.next(lane) {
+                        let worked = work(&context, &queue, &turn);
+                        queue.done(lane, turn, worked);
                     }
                 })
             })
@@ -79,10 +121,29 @@ impl Pool {
         })
     }
 
-    /// Queues a task that is in the store.
-    pub fn push(&self, id: String) {
-        self.queue.lock().ready.push_back(Turn::first(id));
-        self.queue.added.notify_one();
+    /// Keeps a place for another task of this owner; `None` if as many wait as may.
+    pub fn reserve(&self, owner: &str) -> Option<Place> {
+        let mut turns = self.queue.lock();
+        let most = self.queue.bounds.waiting.unwrap_or(usize::MAX);
+        if turns.waiting.of(owner) >= most {
+            return None;
+        }
+        turns.waiting.add(owner);
+        Some(Place {
+            queue: self.queue.clone(),
+            owner: owner.to_owned(),
+            taken: false,
+        })
+    }
+
+    /// What the task's model has said last, if it is being worked on.
+    pub fn words(&self, id: &str) -> Option<String> {
+        self.queue.lock().words.get(id).cloned()
+    }
+
+    /// Is set when the pool stops.
+    pub fn stopping(&self) -> &Stop {
+        &self.queue.stop
     }
 
     /// Stops the threads and waits for them. Tasks under way stay unfinished in the store: the
@@ -92,7 +153,7 @@ impl Pool {
         {
             // Under the lock, so that no thread misses it between its check and its wait.
             let _turns = self.queue.lock();
-            self.queue.added.notify_all();
+            self.queue.changed.notify_all();
         }
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
@@ -103,15 +164,29 @@ impl Pool {
     }
 }
 
-impl Turn {
-    fn first(id: String) -> Self {
-        Self { id, failures: 0 }
-    }
+/// A place among those of an owner that wait; given back unless a task takes it.
+pub struct Place {
+    queue: Arc<Queue>,
+    owner: String,
+    taken: bool,
+}
 
-    /// Doubles from a quarter of a second to [`LONGEST_WAIT`].
-    fn wait(&self) -> Duration {
-        let doubled = 250_u64.saturating_mul(1 << self.failures.min(16));
-        Duration::from_millis(doubled).min(LONGEST_WAIT)
+impl Place {
+    /// Queues a task that is in the store.
+    pub fn take(mut self, id: String, model: &ModelId) {
+        self.taken = true;
+        let lane = self.queue.lane(model);
+        let turn = Turn::first(id, self.owner.clone());
+        self.queue.lock().lanes[lane].push(turn);
+        self.queue.changed.notify_all();
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.taken {
+            self.queue.lock().waiting.take(&self.owner);
+        }
     }
 }
 
@@ -120,48 +195,59 @@ impl Queue {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next task; waits for one. `None` when it is time to stop.
-    fn next(&self) -> Option<Turn> {
+    fn lane(&self, model: &ModelId) -> usize {
+        self.lanes.get(model).copied().unwrap_or(HERE)
+    }
+
+    /// The next task of a lane; waits for one. `None` when it is time to stop.
+    fn next(&self, lane: usize) -> Option<Turn> {
         let mut turns = self.lock();
         loop {
             if self.stop.is_set() {
                 return None;
             }
-            let next_due = turns.take_up(Instant::now());
-            if let Some(turn) = turns.ready.pop_front() {
+            let next_due = turns.lanes[lane].take_up(Instant::now());
+            if let Some(turn) = turns.begin(lane, self.bounds.running) {
                 return Some(turn);
             }
             turns = match next_due {
                 Some(wait) => {
-                    let waited = self.added.wait_timeout(turns, wait);
+                    let waited = self.changed.wait_timeout(turns, wait);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => {
-                    let waited = self.added.wait(turns);
+                    let waited = self.changed.wait(turns);
                     waited.unwrap_or_else(PoisonError::into_inner)
                 }
             };
         }
     }
 
-    /// Puts a task back for later.
-    fn again(&self, mut turn: Turn, obstacle: &Obstacle) {
-        let wait = turn.wait();
-        tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
-        turn.failures = turn.failures.saturating_add(1);
-        self.lock().later.push((Instant::now() + wait, turn));
-        // Somebody has to wait for it.
-        self.added.notify_one();
+    /// A task's turn is over: it has ended, or comes again later.
+    fn done(&self, lane: usize, mut turn: Turn, worked: Result<(), Obstacle>) {
+        let mut turns = self.lock();
+        turns.words.remove(&turn.id);
+        turns.running.take(&turn.owner);
+        if let Err(obstacle) = worked {
+            let wait = turn.wait();
+            tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
+            turn.failures = turn.failures.saturating_add(1);
+            turns.waiting.add(&turn.owner);
+            turns.lanes[lane].postpone(Instant::now() + wait, turn);
+        }
+        // Somebody has to wait for it, and its owner may have another turn.
+        self.changed.notify_all();
     }
 }
 
 impl Turns {
-    /// Readies what is due; says how long until the next one is.
-    fn take_up(&mut self, now: Instant) -> Option<Duration> {
-        let due = self.later.extract_if(.., |(at, _)| *at <= now);
-        self.ready.extend(due.map(|(_, turn)| turn));
-        let next = self.later.iter().map(|(at, _)| *at).min()?;
-        Some(next.saturating_duration_since(now))
+    fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
+        let most = most.unwrap_or(usize::MAX);
+        let running = &self.running;
+        let turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
+        self.waiting.take(&turn.owner);
+        self.running.add(&turn.owner);
+        Some(turn)
     }
 }
 
@@ -177,7 +263,7 @@ enum Obstacle {
 }
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
-fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacle> {
+fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
     let WorkerContext {
         store,
         models,
@@ -185,7 +271,7 @@ fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacl
         speed,
     } = context;
     let id = &turn.id;
-    let Some(Order { model, input }) = store.order(id)? else {
+    let Some(Order { model, input, sent }) = store.order(id)? else {
         return Ok(());
     };
     let Some(model) = models.find(&model) else {
@@ -193,15 +279,39 @@ fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacl
     };
     store.set_processing(id)?;
     tracing::debug!("task {id} begins");
-    // Who has waited already does not wait for the show once more.
-    let show = if turn.failures == 0 { *speed } else { 0.0 };
-    let pace = Pace::new(model.seconds(&input) * show, stop);
-    let job = Job::new(&input, pace, outputs);
-    let made = catch_unwind(AssertUnwindSafe(|| model.make(&job)))
+    let make = || match model.remote() {
+        Some(remote) => remote.run(&Run {
+            id,
+            input: &input,
+            outputs,
+            stop: &queue.stop,
+            deadline: Instant::now() + remote.time_limit(),
+            sent,
+            store,
+            say: &|words| {
+                queue.lock().words.insert(id.clone(), words.to_owned());
+            },
+        }),
+        None => {
+            // Who has waited already does not wait for the show once more.
+            let show = if turn.failures == 0 { *speed } else { 0.0 };
+            let pace = Pace::new(model.seconds(&input) * show, &queue.stop);
+            model.make(&Job::new(&input, pace, outputs))
+        }
+    };
+    let made = catch_unwind(AssertUnwindSafe(make))
         .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
     match made {
         Ok(artifacts) => {
-            let paths = outputs.save(id, &artifacts)?;
+            let paths = match model.remote() {
+                // Asked for once more it might be paid for once more: what came is kept until there
+                // is room for it.
+                Some(_) => match save_at_last(outputs, &queue.stop, id, &artifacts) {
+                    Some(paths) => paths,
+                    None => return Ok(()),
+                },
+                None => outputs.save(id, &artifacts)?,
+            };
             Ok(store.complete(id, &paths)?)
         }
         Err(Ended::Failed(message)) => Ok(store.fail(id, &message)?),
@@ -210,31 +320,20 @@ fn work(context: &WorkerContext, stop: &Stop, turn: &Turn) -> Result<(), Obstacl
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hindered_task_comes_again_with_a_growing_wait() {
-        let turn = |failures| Turn {
-            id: "a".into(),
-            failures,
-        };
-        assert_eq!(turn(0).wait(), Duration::from_millis(250));
-        assert_eq!(turn(2).wait(), Duration::from_secs(1));
-        assert_eq!(turn(u32::MAX).wait(), LONGEST_WAIT);
-
-        let now = Instant::now();
-        let at = |ms| now + Duration::from_millis(ms);
-        let mut turns = Turns {
-            ready: VecDeque::new(),
-            later: vec![(at(500), turn(1)), (at(900), turn(2))],
-        };
-        assert_eq!(turns.take_up(now), Some(Duration::from_millis(500)));
-        assert!(turns.ready.is_empty());
-        assert_eq!(turns.take_up(at(500)), Some(Duration::from_millis(400)));
-        assert_eq!(turns.ready.len(), 1);
-        assert_eq!(turns.take_up(at(2000)), None);
-        assert_eq!(turns.ready.len(), 2);
+/// Tries until it works; `None` when the service stops.
+fn save_at_last(
+    outputs: &Outputs,
+    stop: &Stop,
+    id: &str,
+    artifacts: &[Artifact],
+) -> Option<Vec<String>> {
+    loop {
+        match outputs.save(id, artifacts) {
+            Ok(paths) => return Some(paths),
+            Err(error) => tracing::error!("task {id}: the output could not be written: {error}"),
+        }
+        if stop.is_set_within(SAVE_AGAIN) {
+            return None;
+        }
     }
 }

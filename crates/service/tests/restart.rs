@@ -59,7 +59,9 @@ fn asked_to_stop_it_stops_at_once_and_goes_on_later() {
 #[test]
 fn one_directory_takes_one_service() {
     let data = tempfile::tempdir().unwrap();
-    let _first = Server::start_on(data.path(), &[]);
+    let first = Server::start_on(data.path(), &[]);
+    // It listens before it has the database.
+    assert_eq!(first.get("/api/models").status, 200);
     let second = std::process::Command::new(env!("CARGO_BIN_EXE_atelier-service"))
         .args(["--listen", "127.0.0.1:0", "--data"])
         .arg(data.path())

@@ -17,7 +17,7 @@ use crate::outputs::Artifact;
 
 pub struct Fluxfield;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Fluxfield",
     category: "image",
     subcategory: "fluxfield",
@@ -29,7 +29,7 @@ const ABOUT: About = About {
 };
 
 impl Model for Fluxfield {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

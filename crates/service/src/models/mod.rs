@@ -1,14 +1,17 @@
-//! The procedural models: one file each, all deterministic by their seed.
+//! The models: the procedural ones, one file each, all deterministic by their seed; and, beside or
+//! instead of them, those that run elsewhere ([`crate::runner`]).
 
-use atelier_contract::{Draft, Media, ModelId, Problem, Schema};
-use serde_json::{Map, Value};
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Media, ModelId, Parameter, Problem, Schema};
+use serde_json::{Map, Number, Value};
 
 mod fluxfield;
 mod input;
 mod pace;
 mod repaint;
 mod reverie;
-mod schema;
+pub mod schema;
 mod silk;
 mod strata;
 mod tessera;
@@ -22,6 +25,7 @@ use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
 use crate::art::vocabulary::Sense;
 use crate::outputs::{Artifact, Outputs};
+use crate::runner::Remote;
 
 /// A prompt that contains this fails on purpose, to show what a failure looks like.
 pub const FAIL_WORD: &str = "[fail]";
@@ -29,7 +33,7 @@ pub const FAIL_WORD: &str = "[fail]";
 /// Something that makes files from an input.
 pub trait Model: Send + Sync {
     /// Name, identity and words for people.
-    fn about(&self) -> About;
+    fn about(&self) -> About<'_>;
 
     /// Its input schema.
     fn schema(&self) -> Schema;
@@ -56,18 +60,23 @@ pub trait Model: Send + Sync {
 
     /// Does the work. Same input, same bytes.
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended>;
+
+    /// The model itself, if it runs elsewhere: then nothing is made of it here, no sample either.
+    fn remote(&self) -> Option<&Remote> {
+        None
+    }
 }
 
 /// What a model is called and what it does.
 #[derive(Debug, Clone, Copy)]
-pub struct About {
-    pub name: &'static str,
-    pub category: &'static str,
-    pub subcategory: &'static str,
+pub struct About<'a> {
+    pub name: &'a str,
+    pub category: &'a str,
+    pub subcategory: &'a str,
     /// One or two sentences for a list.
-    pub description: &'static str,
+    pub description: &'a str,
     /// Paragraphs for its documentation page.
-    pub details: &'static [&'static str],
+    pub details: &'a [&'a str],
 }
 
 /// One run: a complete input, the pace to keep, and earlier outputs to read from.
@@ -154,22 +163,35 @@ impl dyn Model + '_ {
 }
 
 /// Every model that this service offers.
-pub struct Models(Vec<Box<dyn Model>>);
+pub struct Models(Vec<Arc<dyn Model>>);
 
 impl Models {
-    pub fn all() -> Self {
+    /// The procedural ones.
+    pub fn built_in() -> Self {
         Self(vec![
-            Box::new(strata::Strata),
-            Box::new(fluxfield::Fluxfield),
-            Box::new(tessera::Tessera),
-            Box::new(repaint::Repaint),
-            Box::new(silk::Silk),
-            Box::new(reverie::Reverie),
+            Arc::new(strata::Strata),
+            Arc::new(fluxfield::Fluxfield),
+            Arc::new(tessera::Tessera),
+            Arc::new(repaint::Repaint),
+            Arc::new(silk::Silk),
+            Arc::new(reverie::Reverie),
         ])
     }
 
+    pub fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Those that run elsewhere come first: somebody has set them up.
+    pub fn add(&mut self, remotes: &[Arc<Remote>]) {
+        let remotes = remotes
+            .iter()
+            .map(|remote| remote.clone() as Arc<dyn Model>);
+        self.0.splice(0..0, remotes);
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
-        self.0.iter().map(Box::as_ref)
+        self.0.iter().map(Arc::as_ref)
     }
 
     pub fn find(&self, id: &ModelId) -> Option<&dyn Model> {
@@ -200,11 +222,23 @@ pub fn complete(
     let mut complete = input.values().clone();
     for (parameter, _) in schema.parameters() {
         if parameter.is_seed() && !complete.contains_key(&parameter.name) {
-            let seed = getrandom::u64().unwrap_or(0);
-            complete.insert(parameter.name.clone(), seed.into());
+            let seed = random_within(parameter);
+            complete.extend(seed.map(|seed| (parameter.name.clone(), seed.into())));
         }
     }
     Ok(complete)
+}
+
+/// A number that the schema permits; none where it does not say which are: a model that runs elsewhere
+/// may take fewer than there are.
+fn random_within(parameter: &Parameter) -> Option<u64> {
+    let most = parameter.maximum.as_ref()?.as_u64()?;
+    let least = parameter.minimum.as_ref().and_then(Number::as_u64);
+    let (least, random) = (least.unwrap_or(0), getrandom::u64().unwrap_or(0));
+    Some(match most.checked_sub(least)?.checked_add(1) {
+        Some(count) => least + random % count,
+        None => random,
+    })
 }
 
 /// A picture before it becomes a file.

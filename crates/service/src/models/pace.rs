@@ -18,6 +18,14 @@ impl Stop {
     pub fn is_set(&self) -> bool {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Waits that long for it, at most.
+    pub fn is_set_within(&self, time: Duration) -> bool {
+        let (stopping, changed) = &*self.0;
+        let stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = changed.wait_timeout_while(stopping, time, |stopping| !*stopping);
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
 }
 
 /// One run's share of time.

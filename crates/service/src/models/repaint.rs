@@ -21,7 +21,7 @@ mod styles;
 
 pub struct Repaint;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Repaint",
     category: "image",
     subcategory: "repaint",
@@ -33,7 +33,7 @@ const ABOUT: About = About {
 };
 
 impl Model for Repaint {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

@@ -16,7 +16,7 @@ mod wave;
 
 pub struct Reverie;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Reverie",
     category: "audio",
     subcategory: "reverie",
@@ -31,7 +31,7 @@ const ABOUT: About = About {
 const RATE: u32 = 44_100;
 
 impl Model for Reverie {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

@@ -10,7 +10,7 @@ use crate::art::vocabulary;
 const LONGEST_PROMPT: u64 = 10_000;
 
 /// A model's schema.
-pub fn schema(about: About, required: Vec<Parameter>, optional: Vec<Parameter>) -> Schema {
+pub fn schema(about: About<'_>, required: Vec<Parameter>, optional: Vec<Parameter>) -> Schema {
     Schema {
         model: ModelId::new(about.category, about.subcategory),
         parameters: Parameters { required, optional },

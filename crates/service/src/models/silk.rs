@@ -19,7 +19,7 @@ use crate::outputs::Artifact;
 
 pub struct Silk;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Silk",
     category: "video",
     subcategory: "silk",
@@ -31,7 +31,7 @@ const ABOUT: About = About {
 };
 
 impl Model for Silk {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

@@ -17,7 +17,7 @@ mod water;
 
 pub struct Strata;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Strata",
     category: "image",
     subcategory: "strata",
@@ -42,7 +42,7 @@ pub(super) struct Scene {
 }
 
 impl Model for Strata {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

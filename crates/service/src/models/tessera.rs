@@ -17,7 +17,7 @@ use crate::outputs::Artifact;
 
 pub struct Tessera;
 
-const ABOUT: About = About {
+const ABOUT: About<'static> = About {
     name: "Tessera",
     category: "image",
     subcategory: "tessera",
@@ -29,7 +29,7 @@ const ABOUT: About = About {
 };
 
 impl Model for Tessera {
-    fn about(&self) -> About {
+    fn about(&self) -> About<'_> {
         ABOUT
     }
 

@@ -34,7 +34,7 @@ fn short_sample(models: &Models, model: &dyn Model) -> Map<String, Value> {
 
 #[test]
 fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
-    let models = Models::all();
+    let models = Models::built_in();
     for model in models.iter() {
         let mut input = short_sample(&models, model);
         let first = make(&models, model, &input);
@@ -53,7 +53,7 @@ fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
 
 #[test]
 fn the_prompt_shapes_the_result() {
-    let models = Models::all();
+    let models = Models::built_in();
     for model in models.iter() {
         let mut input = short_sample(&models, model);
         let first = make(&models, model, &input);
@@ -67,7 +67,7 @@ fn schemas_are_whole_and_use_every_type() {
     let mut types = HashSet::new();
     let mut ids = HashSet::new();
     let mut files = HashSet::new();
-    for model in Models::all().iter() {
+    for model in Models::built_in().iter() {
         let schema = model.schema();
         let about = model.about();
         assert!(ids.insert(model.id()));
@@ -119,4 +119,35 @@ fn schemas_are_whole_and_use_every_type() {
     ] {
         assert!(types.contains(expected), "{expected}");
     }
+}
+
+#[test]
+fn a_seed_is_chosen_among_those_that_the_schema_permits() {
+    let seed = |bounds: Value| {
+        let mut parameter = json!({"name": "seed", "type": "integer"});
+        parameter
+            .as_object_mut()
+            .unwrap()
+            .extend(bounds.as_object().unwrap().clone());
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "a", "subcategory": "b",
+            "parameters": {"required": [], "optional": [parameter]}
+        }))
+        .unwrap();
+        complete(&schema, &Map::new())
+            .unwrap()
+            .get("seed")
+            .and_then(Value::as_u64)
+    };
+    for _ in 0..100 {
+        let chosen = seed(json!({"minimum": 5, "maximum": 7})).unwrap();
+        assert!((5..=7).contains(&chosen));
+    }
+    assert_eq!(seed(json!({"maximum": 0})), Some(0));
+    assert!(seed(json!({"minimum": 0, "maximum": u64::MAX})).is_some());
+    assert_eq!(
+        seed(json!({"minimum": 0})),
+        None,
+        "it may be more than the model takes"
+    );
 }

@@ -13,6 +13,8 @@ use super::generate::unknown_model;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
+use crate::models::Model;
+use crate::origin::Origin;
 use crate::sample;
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
@@ -20,23 +22,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     let entries: Vec<Value> = app
         .models
         .iter()
-        .map(|model| {
-            let (about, id) = (model.about(), model.id());
-            json!({
-                "name": about.name,
-                "category": id.category,
-                "subcategory": id.subcategory,
-                "description": about.description,
-                "endpoint": {
-                    "generate": path::GENERATE,
-                    "status": path::STATUS,
-                    "response": path::RESPONSE,
-                },
-                "documentation": origin.url(&documentation_path(&id)),
-                "preview": origin.url(&sample::path(model)),
-                "poster": origin.url(&sample::poster_path(model)),
-            })
-        })
+        .map(|model| entry(model, &origin))
         .collect();
     let mut body = json!({
         "success": true,
@@ -58,6 +44,38 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         body["guest"] = json!({"uid": "local", "token": "local"});
     }
     Json(body)
+}
+
+fn entry(model: &dyn Model, origin: &Origin) -> Value {
+    let (about, id) = (model.about(), model.id());
+    let documentation = origin.url(&documentation_path(&id));
+    let mut entry = json!({
+        "name": about.name,
+        "category": id.category,
+        "subcategory": id.subcategory,
+        "description": about.description,
+        "endpoint": {
+            "generate": path::GENERATE,
+            "status": path::STATUS,
+            "response": path::RESPONSE,
+        },
+        "documentation": documentation,
+    });
+    match model.remote() {
+        None => {
+            entry["preview"] = origin.url(&sample::path(model)).into();
+            entry["poster"] = origin.url(&sample::poster_path(model)).into();
+        }
+        Some(remote) => {
+            // A sample would have to be paid for.
+            entry["preview"] = remote.preview().unwrap_or(&documentation).into();
+            // No part of INTERFACE: tasks are taken in all the same, and wait.
+            if let Some(why) = remote.away() {
+                entry["away"] = why.into();
+            }
+        }
+    }
+    entry
 }
 
 pub async fn schema(

@@ -70,8 +70,11 @@ pub async fn page(
                 description => about.description,
                 details => about.details,
                 parameters => parameters,
-                preview => origin.url(&sample::path(model)),
-                kind => model.extension(),
+                preview => match model.remote() {
+                    Some(remote) => remote.preview().map(str::to_owned),
+                    None => Some(origin.url(&sample::path(model))),
+                },
+                kind => model.remote().map_or(model.extension(), |_| "elsewhere"),
                 origin => origin.as_str(),
                 example => serde_json::to_string_pretty(&example).unwrap_or_default(),
             })

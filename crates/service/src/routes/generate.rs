@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{
-    Envelope, IDEMPOTENCY_FIELD, Media, ModelId, Problem, RESERVED_NAMES, Schema, StatusWord,
+    Envelope, IDEMPOTENCY_FIELD, Media, ModelId, Parameter, Problem, RESERVED_NAMES, Schema,
+    StatusWord,
 };
 use axum::Json;
 use axum::extract::{Request, State};
@@ -14,9 +15,13 @@ use super::{Call, blocking};
 use crate::app::App;
 use crate::failure::{Failure, success};
 use crate::idempotency::{Key, Submission, account, fingerprint};
-use crate::models::complete;
+use crate::models::{Model, complete};
 use crate::origin::Origin;
+use crate::runner::Remote;
 use crate::store::{Answered, Task};
+
+/// When to try again if too many tasks wait.
+const WAITING_RETRY_SECONDS: u64 = 5;
 
 pub async fn single(
     State(app): State<Arc<App>>,
@@ -78,12 +83,18 @@ pub fn accept(
         .find(&common.model)
         .ok_or_else(|| unknown_model(&common.model))?;
     let schema = model.schema();
+    let is_away = model.remote().is_some_and(|remote| remote.away().is_some());
+    if is_away && schema.parameters().next().is_none() {
+        return Err(Failure::model_away());
+    }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    keep_paths(app, &call.origin, &schema, &mut input)?;
+    let files = Files::of(model);
+    keep_paths(app, &call.origin, &schema, &files, &mut input)?;
 
     if !app.outputs.have_room() {
         return Err(Failure::full());
     }
+    let place = app.pool.reserve(common.uid).ok_or_else(too_many_wait)?;
     let task = Task {
         id: new_id()?,
         uid: common.uid.to_owned(),
@@ -99,7 +110,7 @@ pub fn accept(
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
-    app.pool.push(task.id.clone());
+    place.take(task.id.clone(), &task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
         again: false,
@@ -121,37 +132,87 @@ fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failu
     })
 }
 
-/// Replaces addresses of images by their paths, which hold under any host name. Any image but an
-/// earlier output of this service is refused, so a model never fetches anything.
+/// Which files a model takes.
+struct Files {
+    /// It runs elsewhere.
+    elsewhere: bool,
+    /// What is no file of ours may be passed on.
+    addresses: bool,
+}
+
+impl Files {
+    fn of(model: &dyn Model) -> Self {
+        Self {
+            elsewhere: model.remote().is_some(),
+            addresses: model.remote().is_some_and(Remote::takes_addresses),
+        }
+    }
+
+    fn has(&self, parameter: &Parameter) -> bool {
+        match parameter.media() {
+            Some(Media::Image) => true,
+            media => self.elsewhere && (media.is_some() || is_uri(parameter)),
+        }
+    }
+
+    fn permits(&self, path: &str) -> bool {
+        self.elsewhere || path.ends_with(".png")
+    }
+
+    /// What else than a file of ours may be given.
+    fn passes_on(&self, parameter: &Parameter, given: &str) -> bool {
+        // A name says less than a format.
+        let may_be_text = self.elsewhere && !is_uri(parameter);
+        let inline = self.elsewhere && given.starts_with("data:");
+        let address = given.starts_with("http://") || given.starts_with("https://");
+        inline || (address && self.addresses) || (!address && may_be_text)
+    }
+}
+
+fn is_uri(parameter: &Parameter) -> bool {
+    parameter.extra.get("format").and_then(Value::as_str) == Some("uri")
+}
+
+/// Replaces addresses of files by their paths, which hold under any host name. Any but an earlier
+/// output of this service is refused, unless the model runs elsewhere and its owner permits it; so
+/// nothing is fetched here.
 fn keep_paths(
     app: &App,
     origin: &Origin,
     schema: &Schema,
+    files: &Files,
     input: &mut Map<String, Value>,
 ) -> Result<(), Failure> {
-    let problems: Vec<Problem> = schema
-        .parameters()
-        .filter(|(parameter, _)| parameter.media() == Some(Media::Image))
-        .filter_map(|(parameter, _)| {
-            let given = input.get(&parameter.name)?.as_str()?;
-            let path = origin
-                .path_of(given.trim())
-                .filter(|path| path.ends_with(".png") && is_own(app, path));
-            match path.map(str::to_owned) {
-                Some(path) => {
-                    input.insert(parameter.name.clone(), path.into());
-                    None
-                }
-                None => Some(Problem {
-                    parameter: parameter.name.clone(),
-                    message: format!(
-                        "{} must be the address of an image that this service made; nothing is fetched from elsewhere",
-                        parameter.name
-                    ),
-                }),
+    let mut problems = Vec::new();
+    for (parameter, _) in schema.parameters().filter(|(p, _)| files.has(p)) {
+        let name = &parameter.name;
+        let Some(given) = input.get(name).and_then(Value::as_str) else {
+            continue;
+        };
+        let given = given.trim();
+        let path = origin
+            .path_of(given)
+            .filter(|path| files.permits(path) && is_own(app, path));
+        match path.map(str::to_owned) {
+            Some(path) => {
+                input.insert(name.clone(), path.into());
             }
-        })
-        .collect();
+            None if files.passes_on(parameter, given) => {}
+            None => {
+                let what = if files.elsewhere {
+                    "a file"
+                } else {
+                    "an image"
+                };
+                problems.push(Problem {
+                    parameter: name.clone(),
+                    message: format!(
+                        "{name} must be the address of {what} that this service made; nothing is fetched from elsewhere"
+                    ),
+                });
+            }
+        }
+    }
     if problems.is_empty() {
         Ok(())
     } else {
@@ -210,6 +271,17 @@ impl<'a> Common<'a> {
             Err(Failure::invalid(problems))
         }
     }
+}
+
+/// 429: its owner has as many tasks waiting as may.
+fn too_many_wait() -> Failure {
+    let mut failure = Failure::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "too_many_waiting",
+        "As many of your tasks are waiting as may. Nothing was taken in; try again later.",
+    );
+    failure.retry_after = Some(WAITING_RETRY_SECONDS);
+    failure
 }
 
 pub fn unknown_model(model: &ModelId) -> Failure {

@@ -41,6 +41,9 @@ pub fn progress_of(app: &App, body: &Value) -> Result<Value, Failure> {
     let mut data = json!({"id": task.id, "status": word(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
+    } else if let Some(words) = app.pool.words(&task.id) {
+        // No part of INTERFACE: what the model has said last.
+        data["progress"] = words.into();
     }
     Ok(data)
 }

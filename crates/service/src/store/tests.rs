@@ -26,7 +26,10 @@ fn tasks_come_back_as_they_were_after_the_database_was_closed() {
     store.complete("a", &["a/0.png".into()]).unwrap();
     drop(store);
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.unfinished().unwrap(), ["b", "c"]);
+    let unfinished = store.unfinished().unwrap();
+    let ids: Vec<&str> = unfinished.iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(ids, ["b", "c"]);
+    assert_eq!(unfinished[0].uid, "me");
     let done = store.progress("a").unwrap().unwrap();
     assert_eq!(done.status, StatusWord::Completed);
     assert_eq!(done.output, ["a/0.png"]);
@@ -49,6 +52,19 @@ fn what_has_ended_does_not_change_any_more() {
         (task.status, task.error),
         (StatusWord::Failed, Some("no".into()))
     );
+}
+
+#[test]
+fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("t")).unwrap();
+    store.insert(&task("a"), None).unwrap();
+    let sent = || store.order("a").unwrap().unwrap().sent;
+    assert!(!sent());
+    store.set_sent("a").unwrap();
+    assert!(sent());
+    store.set_unsent("a").unwrap();
+    assert!(!sent());
 }
 
 fn submission(key: &str) -> Submission {

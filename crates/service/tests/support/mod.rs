@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 pub mod small_disk;
+pub mod small_server;
 
 /// The program, running on a free loopback port; killed when dropped.
 pub struct Server {
@@ -50,6 +51,16 @@ impl Server {
             .arg(data)
             .args(args);
         Self::run(command)
+    }
+
+    /// Starts with a file of models beside its data.
+    pub fn start_with_models(data: &Path, models: &str, args: &[&str]) -> Self {
+        let file = data.join("models.toml");
+        std::fs::write(&file, models).unwrap();
+        Self::start_on(
+            data,
+            &[&["--models", file.to_str().unwrap()], args].concat(),
+        )
     }
 
     /// Starts with no more than `files` open files.
@@ -194,6 +205,23 @@ impl Server {
             }
             assert!(Instant::now() < deadline, "{data}");
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until the entry of a model in the list is as it should be.
+    pub fn await_model(&self, model: (&str, &str), is_it: impl Fn(&Value) -> bool) -> Value {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let list = self.get("/api/models").json();
+            let mut entries = list["data"].as_array().unwrap().iter();
+            let entry = entries
+                .find(|entry| entry["category"] == model.0 && entry["subcategory"] == model.1)
+                .unwrap();
+            if is_it(entry) {
+                return entry.clone();
+            }
+            assert!(Instant::now() < deadline, "{entry}");
+            std::thread::sleep(Duration::from_millis(50));
         }
     }
 

@@ -100,7 +100,7 @@ fn colours() -> Vec<(&'static str, Lab)> {
 
 #[test]
 fn every_colour_named_shows_in_every_model_that_understands_colours() {
-    let models = Models::all();
+    let models = Models::built_in();
     let understanding = hearers(&models, &Sense::Colour(0.5, 0.1, 0.0));
     assert!(understanding.len() >= 5);
     let colours = colours();
@@ -116,7 +116,7 @@ fn every_colour_named_shows_in_every_model_that_understands_colours() {
 
 #[test]
 fn of_several_colours_named_each_shows() {
-    let models = Models::all();
+    let models = Models::built_in();
     let colours = colours();
     let color = |word: &str| colours.iter().find(|(name, _)| *name == word).unwrap().1;
     for model in hearers(&models, &Sense::Colour(0.5, 0.1, 0.0)) {
@@ -155,7 +155,7 @@ fn ground(picture: &[Lab], ground: Ground) -> f32 {
 /// Guards against cobalt on paper that came out on black, whenever the dice fell so.
 #[test]
 fn the_ground_named_is_the_ground() {
-    let models = Models::all();
+    let models = Models::built_in();
     let sense = Sense::Ground(Ground::Paper);
     let hearers = hearers(&models, &sense);
     assert!(!hearers.is_empty());
@@ -185,7 +185,7 @@ fn the_ground_named_is_the_ground() {
 
 #[test]
 fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
-    let models = Models::all();
+    let models = Models::built_in();
     type Measure = fn(&Lab) -> f32;
     let light: Measure = |pixel| pixel.l;
     let vivid: Measure = |pixel| pixel.chroma();
@@ -218,7 +218,7 @@ fn paints(model: &dyn Model) -> bool {
 /// Guards against a vocabulary that promises what the model does not do.
 #[test]
 fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
-    let models = Models::all();
+    let models = Models::built_in();
     for model in models.iter() {
         let original = model.sample_source().and_then(|id| models.find(&id));
         let original = original.map(|source| render(source, "day", 11, None, None));
@@ -253,7 +253,7 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
 /// How much lighter or darker each column of land is than the one before, against the columns
 /// around it; the highest.
 fn seam(seed: u64) -> f32 {
-    let models = Models::all();
+    let models = Models::built_in();
     let strata = models.find(&ModelId::new("image", "strata")).unwrap();
     let (width, height) = (480, 300);
     let values = json!({"prompt": "noon", "seed": seed, "mist": 0.0, "layers": 3, "water": "none"});
@@ -299,7 +299,7 @@ fn no_seam_runs_through_the_land() {
 
 #[test]
 fn a_schema_says_which_words_its_model_understands() {
-    let models = Models::all();
+    let models = Models::built_in();
     for model in models.iter() {
         let schema = model.schema();
         let (prompt, _) = schema.parameter("prompt").unwrap();

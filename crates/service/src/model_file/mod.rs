@@ -1,0 +1,331 @@
+//! `--models FILE`: the models that run elsewhere, written down in TOML.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use atelier_contract::{Media, ModelId, Parameter, Parameters, RESERVED_NAMES};
+use serde_json::{Map, Value};
+use thiserror::Error;
+use toml::Spanned;
+
+use crate::models::schema::{number_choice, text};
+use crate::runner::cog::{Container, parameters_of};
+use crate::runner::comfyui::Workflow;
+use crate::runner::command::Program;
+use crate::runner::http::Client;
+use crate::runner::openai::Images;
+use crate::runner::{Remote, Runner, Words};
+
+mod entry;
+
+use entry::{
+    CogEntry, ComfyUiEntry, CommandEntry, Entry, Makes, ModelFile, OpenAiEntry, ParameterEntry,
+    ParameterType,
+};
+
+/// What is wrong with the file.
+#[derive(Debug, Error)]
+pub enum ModelFileError {
+    #[error("{0}: {1}")]
+    Read(PathBuf, std::io::Error),
+    #[error("{file}:{line}: {message}")]
+    At {
+        file: PathBuf,
+        line: usize,
+        message: String,
+    },
+}
+
+/// What a file of models says.
+pub struct Loaded {
+    /// Whether the procedural models stay.
+    pub builtin: bool,
+    pub remotes: Vec<Arc<Remote>>,
+}
+
+/// Without a file.
+impl Default for Loaded {
+    fn default() -> Self {
+        Self {
+            builtin: true,
+            remotes: Vec::new(),
+        }
+    }
+}
+
+/// Reads a file of models. `data` is the service's own directory.
+pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| ModelFileError::Read(file.to_owned(), error))?;
+    let context = Context {
+        file,
+        text: &text,
+        data,
+    };
+    let read: ModelFile = toml::from_str(&text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        context.error(at, context.with_key(at, error.message()))
+    })?;
+    let mut remotes: Vec<Arc<Remote>> = Vec::new();
+    for entry in read.model {
+        let at = entry.span().start;
+        let remote = context.remote(entry.into_inner(), at)?;
+        if remotes.iter().any(|other| other.id() == remote.id()) {
+            return Err(context.error(at, format!("there are two models {}", remote.id())));
+        }
+        remotes.push(Arc::new(remote));
+    }
+    if remotes.is_empty() && !read.builtin {
+        return Err(context.error(0, "there is no model at all: add a [[model]]".into()));
+    }
+    Ok(Loaded {
+        builtin: read.builtin,
+        remotes,
+    })
+}
+
+/// The file's JSON schema, for editors.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(ModelFile).to_value()
+}
+
+struct Context<'a> {
+    file: &'a Path,
+    text: &'a str,
+    data: &'a Path,
+}
+
+impl Context<'_> {
+    fn error(&self, at: usize, message: String) -> ModelFileError {
+        let before = self.text.get(..at).unwrap_or_default();
+        ModelFileError::At {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            message,
+        }
+    }
+
+    /// Names the key in whose line a mistake was found, unless the message does.
+    fn with_key(&self, at: usize, message: &str) -> String {
+        let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        match line.split_once('=') {
+            Some((key, _)) if !message.contains(key.trim()) => {
+                format!("{}: {message}", key.trim())
+            }
+            _ => message.to_owned(),
+        }
+    }
+
+    fn remote(&self, entry: Entry, at: usize) -> Result<Remote, ModelFileError> {
+        let id = ModelId::new(entry.category.0, entry.subcategory.0);
+        let mut parameters = Parameters::default();
+        let mut inputs = Vec::new();
+        for parameter in entry.parameter {
+            let at = parameter.span().start;
+            let parameter = parameter.into_inner();
+            let required = parameter.required;
+            if let Some(input) = parameter.input.clone() {
+                inputs.push((parameter.name.clone(), input, at));
+            } else if entry.comfyui.is_some() {
+                return Err(self.error(at, format!("input: {} sets no input", parameter.name)));
+            }
+            let parameter = self.parameter(parameter, at)?;
+            let known = parameters.required.iter().chain(&parameters.optional);
+            if known.into_iter().any(|known| known.name == parameter.name) {
+                let message = format!("there are two parameters {}", parameter.name);
+                return Err(self.error(at, message));
+            }
+            if required {
+                parameters.required.push(parameter);
+            } else {
+                parameters.optional.push(parameter);
+            }
+        }
+        if let (None, Some((_, _, at))) = (&entry.comfyui, inputs.first()) {
+            return Err(self.error(*at, "input: only a workflow of ComfyUI has inputs".into()));
+        }
+        if entry.cog.is_some() && parameters != Parameters::default() {
+            let message = "parameter: a cog container says itself what it takes";
+            return Err(self.error(at, message.into()));
+        }
+        let runner: Box<dyn Runner> = match (entry.command, entry.openai, entry.cog, entry.comfyui)
+        {
+            (Some(entry), None, None, None) => Box::new(self.command(entry, parameters)),
+            (None, Some(entry), None, None) => Box::new(self.openai(entry, parameters)?),
+            (None, None, Some(entry), None) => Box::new(self.cog(entry, &id)?),
+            (None, None, None, Some(entry)) => Box::new(self.comfyui(&entry, parameters, &inputs)?),
+            _ => {
+                let message = format!(
+                    "{id} needs exactly one of [model.command], [model.openai], [model.cog] and [model.comfyui]"
+                );
+                return Err(self.error(at, message));
+            }
+        };
+        let words = Words {
+            name: entry.name,
+            description: entry.description,
+            makes: entry.makes.map(|makes| match makes {
+                Makes::Image => Media::Image,
+                Makes::Video => Media::Video,
+                Makes::Audio => Media::Audio,
+            }),
+            preview: entry.preview.map(|address| address.0),
+            addresses: entry.addresses,
+        };
+        let (at_once, limit) = (entry.at_once, entry.time_limit);
+        Ok(Remote::new(id, words, at_once.0, limit.0, runner))
+    }
+
+    fn parameter(&self, entry: ParameterEntry, at: usize) -> Result<Parameter, ModelFileError> {
+        if entry.name.trim().is_empty() || RESERVED_NAMES.contains(&entry.name.as_str()) {
+            let message = format!("name: a parameter can't be called {:?}", entry.name);
+            return Err(self.error(at, message));
+        }
+        let type_name = match (entry.kind, &entry.values) {
+            (_, Some(_)) => "enum",
+            (ParameterType::String | ParameterType::File, None) => "string",
+            (ParameterType::Integer, None) => "integer",
+            (ParameterType::Float, None) => "float",
+            (ParameterType::Boolean, None) => "boolean",
+            (ParameterType::Array, None) => "array",
+            (ParameterType::Object, None) => "object",
+        };
+        let mut extra = Map::new();
+        if matches!(entry.kind, ParameterType::File) {
+            extra.insert("format".into(), "uri".into());
+        }
+        if let Some(most) = entry.max_length {
+            extra.insert("maxLength".into(), most.into());
+        }
+        let parameter = Parameter {
+            name: entry.name,
+            type_name: type_name.into(),
+            description: entry.description,
+            default: entry.default,
+            allowed_values: entry.values,
+            minimum: entry.minimum,
+            maximum: entry.maximum,
+            extra,
+        };
+        if let Some(default) = parameter.default.clone() {
+            let default = atelier_contract::Entry::Value(default);
+            atelier_contract::check(&parameter, false, Some(&default))
+                .map_err(|problem| self.error(at, format!("default: {}", problem.message)))?;
+        }
+        Ok(parameter)
+    }
+
+    fn command(&self, entry: CommandEntry, parameters: Parameters) -> Program {
+        Program {
+            program: self.beside(&entry.program),
+            arguments: entry.arguments,
+            parameters,
+            work: self.data.join("work"),
+        }
+    }
+
+    /// The value of the environment variable that is named for a key.
+    fn key(&self, name: Option<Spanned<String>>) -> Result<Option<String>, ModelFileError> {
+        let Some(name) = name else { return Ok(None) };
+        let at = name.span().start;
+        let name = name.into_inner();
+        let key = std::env::var(&name).ok().filter(|key| !key.is_empty());
+        let missing = || self.error(at, format!("key_env: the environment has no {name}"));
+        key.map(Some).ok_or_else(missing)
+    }
+
+    /// A JSON file that lies beside this one, or elsewhere.
+    fn json(&self, key: &str, path: &Spanned<PathBuf>) -> Result<Value, ModelFileError> {
+        let file = self.beside(path.get_ref());
+        let problem = |error: String| {
+            let message = format!("{key}: {}: {error}", file.display());
+            self.error(path.span().start, message)
+        };
+        let text = std::fs::read(&file).map_err(|error| problem(error.to_string()))?;
+        serde_json::from_slice(&text).map_err(|error| problem(error.to_string()))
+    }
+
+    fn beside(&self, path: &Path) -> PathBuf {
+        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
+        std::path::absolute(&path).unwrap_or(path)
+    }
+
+    fn openai(&self, entry: OpenAiEntry, parameters: Parameters) -> Result<Images, ModelFileError> {
+        let parameters = if parameters == Parameters::default() {
+            usual_parameters()
+        } else {
+            parameters
+        };
+        Ok(Images {
+            client: Client::new(self.key(entry.key_env)?.as_deref()),
+            address: entry.address.0,
+            model: entry.model,
+            fields: entry.fields,
+            idempotent: entry.idempotent,
+            parameters,
+        })
+    }
+
+    fn cog(&self, entry: CogEntry, id: &ModelId) -> Result<Container, ModelFileError> {
+        let given = entry.schema.as_ref();
+        let given = given.map(|path| {
+            let document = self.json("schema", path)?;
+            match parameters_of(&document) {
+                Some(_) => Ok(document),
+                None => Err(self.error(path.span().start, "schema: it has no Input".into())),
+            }
+        });
+        let client = Client::new(self.key(entry.key_env)?.as_deref());
+        // The names have nothing in them that means anything to a file system.
+        let name = format!("{}+{}.json", id.category, id.subcategory);
+        let kept = self.data.join("schemas").join(name);
+        let given = given.transpose()?;
+        Ok(Container::new(
+            client,
+            entry.address.0,
+            given.as_ref(),
+            kept,
+        ))
+    }
+
+    fn comfyui(
+        &self,
+        entry: &ComfyUiEntry,
+        parameters: Parameters,
+        inputs: &[(String, String, usize)],
+    ) -> Result<Workflow, ModelFileError> {
+        let graph = self.json("workflow", &entry.workflow)?;
+        let mut bindings = Vec::new();
+        for (name, input, at) in inputs {
+            let known = input.split_once('.').filter(|(node, input)| {
+                let inputs = graph[*node].get("inputs");
+                inputs.is_some_and(|inputs| inputs.get(*input).is_some())
+            });
+            let Some((node, input)) = known else {
+                let message = format!("input: the workflow has no {input} for {name}");
+                return Err(self.error(*at, message));
+            };
+            bindings.push((name.clone(), node.to_owned(), input.to_owned()));
+        }
+        Ok(Workflow {
+            client: Client::new(None),
+            address: entry.address.0.clone(),
+            graph,
+            bindings,
+            parameters,
+        })
+    }
+}
+
+/// What OpenAI's images interface takes everywhere.
+fn usual_parameters() -> Parameters {
+    let count: Vec<u64> = (1..=10).collect();
+    Parameters {
+        required: vec![text("prompt", 32_000, "What to make.")],
+        optional: vec![number_choice("n", &count, 1, "How many pictures to make.")],
+    }
+}
+
+#[cfg(test)]
+mod tests;

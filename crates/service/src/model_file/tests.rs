@@ -1,0 +1,117 @@
+use super::*;
+
+fn load_text(text: &str) -> Result<Loaded, ModelFileError> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("models.toml");
+    std::fs::write(&file, text).unwrap();
+    let workflow = r#"{"3": {"inputs": {"seed": 1}}, "6": {"inputs": {"text": "x"}}}"#;
+    std::fs::write(dir.path().join("workflow.json"), workflow).unwrap();
+    load(&file, dir.path())
+}
+
+fn problem(text: &str) -> String {
+    let text = load_text(text).err().expect("a problem").to_string();
+    let place = text.find("models.toml").unwrap();
+    text[place..].to_owned()
+}
+
+const HEAD: &str = "[[model]]\ncategory = \"a\"\nsubcategory = \"b\"\nname = \"c\"\n";
+
+#[test]
+fn a_mistake_is_told_with_its_file_line_and_key() {
+    for (text, line, words) in [
+        ("x = 1", 1, vec!["`x`", "`builtin`"]),
+        ("[[model]]\ncategory = 5", 2, vec!["category", "string"]),
+        (
+            "[[model]]\ncategory = \"a b\"",
+            2,
+            vec!["category", "letters"],
+        ),
+        ("[[model]\n", 1, vec![]),
+        (&format!("{HEAD}at_once = 0"), 5, vec!["at_once", "1 to 64"]),
+        (
+            &format!("{HEAD}time_limit = \"10 min\""),
+            5,
+            vec!["time_limit", "10m"],
+        ),
+        (HEAD, 1, vec!["a/b", "exactly one", "[model.command]"]),
+        (
+            &format!("{HEAD}[model.command]\nprogram = \"x\"\nshell = 1"),
+            7,
+            vec!["`shell`"],
+        ),
+        (
+            &format!("{HEAD}[model.openai]\naddress = \"here\""),
+            6,
+            vec!["address", "http"],
+        ),
+        (
+            &format!("{HEAD}[model.openai]\naddress = \"http://a\"\nkey_env = \"NOT_THERE\""),
+            7,
+            vec!["key_env", "NOT_THERE"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"uid\"\ntype = \"string\""
+            ),
+            7,
+            vec!["name", "uid"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"n\"\ntype = \"integer\"\nmaximum = 3\ndefault = 4"
+            ),
+            7,
+            vec!["default", "at most 3"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n{HEAD}[model.command]\nprogram = \"x\""
+            ),
+            7,
+            vec!["two models a/b"],
+        ),
+        (
+            &format!("{HEAD}[model.cog]\naddress = \"http://a\"\nschema = \"nothing.json\""),
+            7,
+            vec!["schema", "nothing.json"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"workflow.json\"\n[[model.parameter]]\nname = \"p\"\ntype = \"string\"\ninput = \"9.text\""
+            ),
+            8,
+            vec!["input", "9.text"],
+        ),
+        ("builtin = false", 1, vec!["[[model]]"]),
+    ] {
+        let problem = problem(text);
+        assert!(
+            problem.starts_with(&format!("models.toml:{line}: ")),
+            "{problem}"
+        );
+        for word in words {
+            assert!(problem.contains(word), "{problem}");
+        }
+    }
+}
+
+const EXAMPLE: &str = include_str!("../../../../docs/models.example.toml");
+const SCHEMA: &str = include_str!("../../../../docs/models.schema.json");
+
+#[test]
+fn the_schema_for_editors_is_that_of_what_is_read() {
+    let made = serde_json::to_string_pretty(&json_schema()).unwrap() + "\n";
+    assert!(
+        SCHEMA == made,
+        "docs/models.schema.json is another: atelier-service models-schema > docs/models.schema.json"
+    );
+}
+
+#[test]
+fn the_example_can_be_read() {
+    // Nobody has its key here, though everybody has a path.
+    let example = EXAMPLE.replace("OPENAI_API_KEY", "PATH");
+    let loaded = load_text(&example).unwrap();
+    assert!(loaded.builtin && loaded.remotes.len() == 4);
+}

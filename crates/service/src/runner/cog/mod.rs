@@ -1,0 +1,266 @@
+//! A running cog container: the standard that Replicate's models are packaged in.
+//!
+//! A task is `PUT /predictions/{id}` with its own id, and the answer comes on the same connection: in
+//! no other way do all versions hand out files. Both versions in use were tried (0.16 and coglet
+//! 0.23): asked once more about a prediction that has just ended, either runs it again, and `GET` is
+//! not there at all, so nobody can ask how far it is without the danger of a second run.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use atelier_contract::Parameters;
+use serde_json::{Map, Value, json};
+
+use super::file::{self, to_data_uri};
+use super::http::{CallError, Client};
+use super::openai::fetch;
+use super::{Run, Runner};
+use crate::models::Ended;
+use crate::outputs::Artifact;
+
+mod schema;
+
+pub use schema::parameters_of;
+
+/// How long it may take to say that it is there.
+const SHORT: Duration = Duration::from_secs(5);
+
+/// Between two questions to a container that is busy with what a killed service left there.
+const ABANDONED: Duration = Duration::from_millis(500);
+
+/// After so many answers that broke off a task has failed.
+const MOST_BREAKS: u32 = 4;
+
+/// A container.
+pub struct Container {
+    client: Client,
+    address: String,
+    /// What it takes, as last seen: it is to be known while the container is away, too.
+    parameters: Mutex<Parameters>,
+    kept: PathBuf,
+    /// How often the container has broken off over each task.
+    breaks: Mutex<HashMap<String, u32>>,
+}
+
+impl Container {
+    /// `given` is the OpenAPI document of a container that does not serve its own; `kept` is where
+    /// the last one seen is kept.
+    pub fn new(client: Client, address: String, given: Option<&Value>, kept: PathBuf) -> Self {
+        let seen = || {
+            let bytes = std::fs::read(&kept).ok()?;
+            parameters_of(&serde_json::from_slice(&bytes).ok()?)
+        };
+        let parameters = given.and_then(parameters_of).or_else(seen);
+        Self {
+            client,
+            address,
+            parameters: Mutex::new(parameters.unwrap_or_default()),
+            kept,
+            breaks: Mutex::default(),
+        }
+    }
+
+    /// Learns what the container takes, if it says so.
+    fn learn(&self) -> Result<(), CallError> {
+        let reply = self
+            .client
+            .get(&format!("{}/openapi.json", self.address), SHORT)?;
+        let Some(parameters) = parameters_of(&reply.json()) else {
+            return Ok(());
+        };
+        let mut known = self.lock();
+        if *known != parameters {
+            *known = parameters;
+            let folder = self.kept.parent().map(crate::private::make_dir);
+            let written = folder
+                .transpose()
+                .and_then(|_| std::fs::write(&self.kept, &reply.body));
+            if let Err(error) = written {
+                tracing::warn!("{}: {error}", self.kept.display());
+            }
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Parameters> {
+        self.parameters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A container may be stopped under a task; but one that each attempt at it kills is its fault.
+    fn broke_off(&self, id: &str, why: String) -> Ended {
+        let mut breaks = self.breaks.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = breaks.entry(id.to_owned()).or_default();
+        *count += 1;
+        if *count < MOST_BREAKS {
+            return Ended::Hindered(why);
+        }
+        breaks.remove(id);
+        Ended::Failed(format!(
+            "The container broke off {MOST_BREAKS} times over this task: {why}."
+        ))
+    }
+
+    fn cancel(&self, run: &Run<'_>) {
+        let url = format!("{}/predictions/{}/cancel", self.address, run.id);
+        if let Err(error) = self.client.json("POST", &url, &[], &json!({}), SHORT) {
+            tracing::warn!("task {}: can't cancel: {error}", run.id);
+        }
+    }
+
+    fn input(&self, run: &Run<'_>) -> Result<Map<String, Value>, Ended> {
+        // In lists, too.
+        let mut input = run.given(to_data_uri)?;
+        for value in input.values_mut().filter_map(Value::as_array_mut).flatten() {
+            let path = value.as_str().and_then(|text| run.outputs.own_file(text));
+            if let Some(path) = path {
+                *value = to_data_uri(&path)?;
+            }
+        }
+        Ok(input)
+    }
+}
+
+impl Runner for Container {
+    fn parameters(&self) -> Parameters {
+        self.lock().clone()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let url = format!("{}/health-check", self.address);
+        let reply = self.client.get(&url, SHORT).map_err(|e| e.to_string())?;
+        let body = reply.json();
+        match body["status"].as_str() {
+            Some("READY" | "BUSY") => self.learn().map_err(|error| error.to_string()),
+            Some("STARTING") => Err("the container is starting".into()),
+            Some(other) => Err(format!("the container says {other}")),
+            None => Err(reply.reason()),
+        }
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        let url = format!("{}/predictions/{}", self.address, run.id);
+        let body = json!({"input": self.input(run)?});
+        loop {
+            let (client, url, body) = (self.client.clone(), url.clone(), body.clone());
+            // Time is up here first: then it is cancelled there.
+            let time = run.time_left() + SHORT;
+            let answered = run.wait_for(move || client.json("PUT", &url, &[], &body, time));
+            let answered = answered.inspect_err(|ended| {
+                if matches!(ended, Ended::Failed(_)) {
+                    self.cancel(run);
+                }
+            });
+            let reply = match answered? {
+                Ok(reply) => reply,
+                // Under the same id it is taken for the same once more.
+                Err(CallError::NotSent(why)) => return Err(Ended::Hindered(why)),
+                Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
+            };
+            match reply.status {
+                // What an earlier attempt has begun, still going on, though nobody is left to take its
+                // files: this one shall.
+                202 => {
+                    self.cancel(run);
+                    run.pause(ABANDONED)?;
+                }
+                200 | 201 => return result(run, &reply.json()),
+                400 | 404 | 413 | 422 => {
+                    let words = reply.reason();
+                    return Err(Ended::Failed(format!("The container refused: {words}")));
+                }
+                409 => return Err(Ended::Hindered("the container is busy".into())),
+                // Its own fault with this task; what is not there yet says 503, whatever else it says.
+                500 => {
+                    let words = reply.reason();
+                    return Err(Ended::Failed(format!("The container failed: {words}")));
+                }
+                _ => return Err(Ended::Hindered(reply.reason())),
+            }
+        }
+    }
+}
+
+fn result(run: &Run<'_>, prediction: &Value) -> Result<Vec<Artifact>, Ended> {
+    match prediction["status"].as_str() {
+        Some("succeeded") => files(run, &prediction["output"]),
+        // Somebody else has cancelled it, or the container was being stopped: not the task's fault.
+        Some("canceled" | "aborted") => {
+            Err(Ended::Hindered("the container has cancelled it".into()))
+        }
+        Some("failed") => Err(failure(prediction)),
+        other => Err(Ended::Hindered(format!("the container says {other:?}"))),
+    }
+}
+
+fn failure(prediction: &Value) -> Ended {
+    let error = prediction["error"].as_str().unwrap_or("The model failed.");
+    let logs = prediction["logs"].as_str().unwrap_or_default();
+    let last = logs
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty());
+    Ended::Failed(match last {
+        Some(last) if !error.contains(last) => format!("{error} (last line of its log: {last})"),
+        _ => error.to_owned(),
+    })
+}
+
+/// Addresses, data URIs and lists of them are files; other texts are a text, the rest is JSON.
+fn files(run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
+    let is_file = |text: &str| {
+        ["data:", "http://", "https://"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme))
+    };
+    match output {
+        Value::Null => Err(Ended::Failed("The model made nothing.".into())),
+        Value::String(text) if is_file(text) => Ok(vec![fetch(run, text)?]),
+        Value::String(text) => Ok(vec![text_file(text)]),
+        Value::Array(list) if list.is_empty() => {
+            Err(Ended::Failed("The model made nothing.".into()))
+        }
+        Value::Array(list) if list.iter().all(|v| v.as_str().is_some_and(is_file)) => list
+            .iter()
+            .filter_map(Value::as_str)
+            .map(|url| fetch(run, url))
+            .collect(),
+        // Pieces of one text, as language models give them.
+        Value::Array(list) if list.iter().all(Value::is_string) => {
+            let pieces: String = list.iter().filter_map(Value::as_str).collect();
+            Ok(vec![text_file(&pieces)])
+        }
+        Value::Object(fields) => {
+            let mut artifacts = Vec::new();
+            let mut rest = Map::new();
+            for (name, value) in fields {
+                match value.as_str() {
+                    Some(url) if is_file(url) => artifacts.push(fetch(run, url)?),
+                    _ => {
+                        rest.insert(name.clone(), value.clone());
+                    }
+                }
+            }
+            if rest.values().any(|value| !value.is_null()) || artifacts.is_empty() {
+                artifacts.push(json_file(&rest.into()));
+            }
+            Ok(artifacts)
+        }
+        other => Ok(vec![json_file(other)]),
+    }
+}
+
+fn text_file(text: &str) -> Artifact {
+    Artifact {
+        extension: "txt",
+        bytes: text.as_bytes().to_vec(),
+    }
+}
+
+fn json_file(value: &Value) -> Artifact {
+    file::artifact(value.to_string().into_bytes(), "application/json", "")
+}

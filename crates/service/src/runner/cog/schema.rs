@@ -1,0 +1,162 @@
+//! What a cog container takes, from its own OpenAPI document.
+
+use atelier_contract::{Parameter, Parameters};
+use serde_json::{Map, Number, Value};
+
+/// The parameters in the order of the predictor's own; `None` if the document has none.
+pub fn parameters_of(document: &Value) -> Option<Parameters> {
+    let input = document.pointer("/components/schemas/Input")?;
+    let required = input["required"].as_array().cloned().unwrap_or_default();
+    let mut properties: Vec<(&String, Map<String, Value>)> = input["properties"]
+        .as_object()?
+        .iter()
+        .map(|(name, property)| (name, resolved(document, property, 0)))
+        .collect();
+    properties.sort_by_key(|(_, property)| property.get("x-order").and_then(Value::as_u64));
+    let mut parameters = Parameters::default();
+    for (name, property) in properties {
+        let parameter = parameter(name, &property);
+        let is_required = required.iter().any(|required| required == name.as_str());
+        // What may be null may be left out.
+        if is_required && parameter.default.is_none() && !is_nullable(&property) {
+            parameters.required.push(parameter);
+        } else {
+            parameters.optional.push(parameter);
+        }
+    }
+    Some(parameters)
+}
+
+/// The property with what `$ref`, `allOf` and an `anyOf` with null lead to put in its place.
+fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
+    let mut whole = property.as_object().cloned().unwrap_or_default();
+    // A document that leads back to itself ends here.
+    if depth > 8 {
+        return whole;
+    }
+    let mut take = |part: &Value| {
+        for (key, value) in resolved(document, part, depth + 1) {
+            // What stands nearer is meant for this one.
+            whole.entry(key).or_insert(value);
+        }
+    };
+    if let Some(reference) = property["$ref"].as_str().and_then(|r| r.strip_prefix('#'))
+        && let Some(part) = document.pointer(reference)
+    {
+        take(part);
+    }
+    for part in property["allOf"].as_array().into_iter().flatten() {
+        take(part);
+    }
+    let choices = property["anyOf"].as_array().into_iter().flatten();
+    let (nulls, others): (Vec<&Value>, Vec<&Value>) =
+        choices.partition(|choice| choice["type"] == "null");
+    if let [only] = others[..] {
+        take(only);
+    }
+    if !nulls.is_empty() {
+        whole.insert("nullable".into(), true.into());
+    }
+    whole
+}
+
+fn is_nullable(property: &Map<String, Value>) -> bool {
+    property.get("nullable") == Some(&Value::Bool(true))
+}
+
+fn parameter(name: &str, property: &Map<String, Value>) -> Parameter {
+    let text = |key: &str| property.get(key).and_then(Value::as_str);
+    let allowed = property.get("enum").and_then(Value::as_array).cloned();
+    let type_name = match (&allowed, text("type")) {
+        (Some(_), _) => "enum",
+        (None, Some("number")) => "float",
+        (None, Some(name @ ("string" | "integer" | "boolean" | "array" | "object"))) => name,
+        (None, _) => "any",
+    };
+    let mut extra = Map::new();
+    // Of a file, of a secret; and what a list is of.
+    for key in [
+        "format",
+        "items",
+        "x-cog-secret",
+        "maxLength",
+        "minLength",
+        "pattern",
+    ] {
+        if let Some(value) = property.get(key) {
+            extra.insert(key.into(), value.clone());
+        }
+    }
+    Parameter {
+        name: name.to_owned(),
+        type_name: type_name.to_owned(),
+        description: text("description").unwrap_or_default().to_owned(),
+        default: property.get("default").filter(|v| !v.is_null()).cloned(),
+        allowed_values: allowed,
+        minimum: property.get("minimum").and_then(bound),
+        maximum: property.get("maximum").and_then(bound),
+        extra,
+    }
+}
+
+/// Cog writes the bounds of whole numbers with a point.
+fn bound(value: &Value) -> Option<Number> {
+    let number = value.as_number()?;
+    match number.as_f64() {
+        Some(whole) if number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15 => {
+            Some(Number::from(whole as i64))
+        }
+        _ => Some(number.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_form_that_cog_writes_is_read() {
+        let document = json!({"components": {"schemas": {
+            "colour": {"enum": ["red", "green"], "type": "string", "description": "An enumeration."},
+            "Input": {"required": ["prompt", "images", "token"], "properties": {
+                "seed": {"type": "integer", "nullable": true, "x-order": 2},
+                "prompt": {"type": "string", "description": "Words", "x-order": 0},
+                "colour": {"description": "Of it", "default": "green", "x-order": 1,
+                           "allOf": [{"$ref": "#/components/schemas/colour"}]},
+                "size": {"type": "integer", "minimum": 16.0, "maximum": 512.0, "x-order": 3},
+                "guidance": {"type": "number", "minimum": 0.5, "default": 7.5, "x-order": 4},
+                "images": {"type": "array", "items": {"type": "string", "format": "uri"}, "x-order": 5},
+                "mask": {"anyOf": [{"type": "string", "format": "uri"}, {"type": "null"}], "x-order": 6},
+                "token": {"type": "string", "format": "password", "x-cog-secret": true, "x-order": 7},
+                "odd": {"allOf": [{"$ref": "#/components/schemas/Input/properties/odd"}], "x-order": 8}
+            }}
+        }}});
+        let parameters = parameters_of(&document).unwrap();
+        let names =
+            |list: &[Parameter]| -> Vec<String> { list.iter().map(|p| p.name.clone()).collect() };
+        assert_eq!(names(&parameters.required), ["prompt", "images", "token"]);
+        assert_eq!(
+            names(&parameters.optional),
+            ["colour", "seed", "size", "guidance", "mask", "odd"]
+        );
+        let find = |name: &str| {
+            let mut all = parameters.required.iter().chain(&parameters.optional);
+            all.find(|p| p.name == name).unwrap().to_value()
+        };
+        assert_eq!(
+            find("colour"),
+            json!({"name": "colour", "type": "enum", "description": "Of it", "default": "green",
+                   "allowedValues": ["red", "green"]})
+        );
+        assert_eq!(
+            (&find("size")["minimum"], &find("size")["maximum"]),
+            (&json!(16), &json!(512))
+        );
+        assert_eq!(find("guidance")["minimum"], json!(0.5));
+        assert_eq!(find("mask")["format"], "uri");
+        assert_eq!(find("token")["format"], "password");
+        assert_eq!(find("seed").get("default"), None);
+        assert_eq!(parameters_of(&json!({})), None);
+    }
+}

@@ -1,0 +1,318 @@
+//! A ComfyUI server and a workflow in its API format.
+
+use std::time::Duration;
+
+use atelier_contract::Parameters;
+use serde_json::{Map, Value, json};
+
+use super::file;
+use super::http::{Client, Reply};
+use super::{Run, Runner};
+use crate::models::Ended;
+use crate::outputs::Artifact;
+
+/// How long it may take to answer, and to hand out a file.
+const SHORT: Duration = Duration::from_secs(10);
+const FETCH: Duration = Duration::from_secs(120);
+
+/// Between two questions how far it is.
+const POLL: Duration = Duration::from_millis(500);
+
+/// Of the pictures that are uploaded, all that is sent beside them.
+const BOUNDARY: &str = "atelier-7f3a9c2e51d84b60";
+
+/// A workflow, and which of its inputs the parameters set.
+pub struct Workflow {
+    pub client: Client,
+    pub address: String,
+    pub graph: Value,
+    /// Parameter, node, and input of the node.
+    pub bindings: Vec<(String, String, String)>,
+    pub parameters: Parameters,
+}
+
+impl Runner for Workflow {
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let url = format!("{}/system_stats", self.address);
+        let reply = self.client.get(&url, SHORT).map_err(|e| e.to_string())?;
+        if reply.is_success() {
+            Ok(())
+        } else {
+            Err(reply.reason())
+        }
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        let submission = uuid(run.id);
+        // An earlier attempt, of a service that was killed, may have got as far as that.
+        let mut prompt = self.find(run, &submission)?;
+        let mut asked_before = prompt.is_some();
+        loop {
+            let Some(id) = &prompt else {
+                if asked_before {
+                    // ComfyUI forgets all that waits when it is started anew.
+                    (run.say)("ComfyUI has forgotten it; it is sent again");
+                }
+                prompt = Some(self.submit(run, &submission)?);
+                asked_before = true;
+                continue;
+            };
+            if let Some(entry) = self.ask(run, &format!("/history/{id}"))?.get(id)
+                && is_over(entry)
+            {
+                return self.outputs(run, entry);
+            }
+            let paused = run.pause(POLL);
+            if let Err(ended) = paused {
+                if matches!(ended, Ended::Failed(_)) {
+                    self.cancel(run, id);
+                }
+                return Err(ended);
+            }
+            // A new start of ComfyUI forgets what waits.
+            if !self.has(run, id)? {
+                prompt = self.find(run, &submission)?;
+            }
+        }
+    }
+}
+
+impl Workflow {
+    /// Whether it is in the queue or the history.
+    fn has(&self, run: &Run<'_>, id: &str) -> Result<bool, Ended> {
+        let waits = self.waiting(run)?.iter().any(|item| item[1] == id);
+        Ok(waits || self.ask(run, &format!("/history/{id}"))?.get(id).is_some())
+    }
+
+    /// What runs or waits.
+    fn waiting(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
+        let queue = self.ask(run, "/queue")?;
+        let lists = ["queue_running", "queue_pending"].iter();
+        let items = lists.filter_map(|name| queue[*name].as_array()).flatten();
+        Ok(items.cloned().collect())
+    }
+
+    /// The prompt id under which ComfyUI has the task, if it has it. Older versions choose the id
+    /// themselves; whose it is they know, too.
+    fn find(&self, run: &Run<'_>, submission: &str) -> Result<Option<String>, Ended> {
+        let is_ours = |item: &&Value| {
+            item[1] == submission || item.pointer("/3/client_id") == Some(&json!(submission))
+        };
+        let waiting = self.waiting(run)?;
+        let history = self.ask(run, "/history")?;
+        let ended = history.as_object().into_iter().flatten();
+        let ended = ended.map(|(_, entry)| &entry["prompt"]);
+        let found = waiting.iter().chain(ended).find(is_ours);
+        Ok(found.and_then(|item| item[1].as_str()).map(str::to_owned))
+    }
+
+    fn submit(&self, run: &Run<'_>, submission: &str) -> Result<String, Ended> {
+        let graph = self.filled_in(run)?;
+        let body = json!({"prompt": graph, "prompt_id": submission, "client_id": submission});
+        let reply = self.call(run, move |client, address| {
+            client.json("POST", &format!("{address}/prompt"), &[], &body, SHORT)
+        })?;
+        match reply.status {
+            200..=299 => {
+                let id = reply.json()["prompt_id"].as_str().map(str::to_owned);
+                id.ok_or_else(|| Ended::Failed("ComfyUI's answer has no prompt_id.".into()))
+            }
+            400..=499 => {
+                let body = reply.json();
+                let nodes = body["node_errors"]
+                    .as_object()
+                    .filter(|nodes| !nodes.is_empty());
+                let nodes = nodes
+                    .map(|nodes| json!(nodes).to_string())
+                    .unwrap_or_default();
+                let nodes: String = nodes.chars().take(500).collect();
+                let words = format!("ComfyUI refused the workflow: {} {nodes}", reply.reason());
+                Err(Ended::Failed(words.trim().to_owned()))
+            }
+            _ => Err(Ended::Hindered(reply.reason())),
+        }
+    }
+
+    /// The graph with what was given; a file of ours is uploaded, and its name takes its place.
+    fn filled_in(&self, run: &Run<'_>) -> Result<Value, Ended> {
+        let given = run.given(|path| {
+            let name = format!(
+                "atelier-{}-{}",
+                run.id,
+                path.file_name()
+                    .and_then(|name| name.to_str())
+                    .unwrap_or_default()
+            );
+            let bytes = file::read(path)?;
+            let reply = self.call(run, move |client, address| {
+                let request = ureq::http::Request::post(format!("{address}/upload/image")).header(
+                    "content-type",
+                    format!("multipart/form-data; boundary={BOUNDARY}"),
+                );
+                client.send(request, form(&name, &bytes), FETCH)
+            })?;
+            if reply.is_success() {
+                Ok(reply.json()["name"].clone())
+            } else {
+                Err(Ended::Hindered(reply.reason()))
+            }
+        })?;
+        let mut graph = self.graph.clone();
+        for (name, node, input) in &self.bindings {
+            if let Some(value) = given.get(name) {
+                graph[node]["inputs"][input] = value.clone();
+            }
+        }
+        Ok(graph)
+    }
+
+    fn outputs(&self, run: &Run<'_>, entry: &Value) -> Result<Vec<Artifact>, Ended> {
+        if entry.pointer("/status/status_str") == Some(&json!("error")) {
+            return Err(Ended::Failed(failure(entry)));
+        }
+        // By the nodes' numbers, so that the order is the same each time.
+        let mut nodes: Vec<(&String, &Value)> =
+            entry["outputs"].as_object().into_iter().flatten().collect();
+        nodes.sort_by_key(|(node, _)| (node.parse::<u64>().unwrap_or(u64::MAX), *node));
+        let lists = nodes
+            .into_iter()
+            .filter_map(|(_, output)| output.as_object())
+            .flatten();
+        let files: Vec<&Map<String, Value>> = lists
+            .filter_map(|(_, list)| list.as_array())
+            .flatten()
+            .filter_map(Value::as_object)
+            .filter(|file| file.contains_key("filename"))
+            .collect();
+        // What is saved is meant; previews are, where nothing is saved.
+        let saved: Vec<_> = files
+            .iter()
+            .filter(|f| f.get("type") == Some(&json!("output")))
+            .collect();
+        let files = if saved.is_empty() {
+            files.iter().collect()
+        } else {
+            saved
+        };
+        if files.is_empty() {
+            return Err(Ended::Failed("The workflow has saved no file.".into()));
+        }
+        files.into_iter().map(|file| self.view(run, file)).collect()
+    }
+
+    fn view(&self, run: &Run<'_>, file: &Map<String, Value>) -> Result<Artifact, Ended> {
+        let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
+        let name = text("filename").to_owned();
+        let query: Vec<String> = ["filename", "subfolder", "type"]
+            .iter()
+            .map(|key| format!("{key}={}", encoded(text(key))))
+            .collect();
+        let path = format!("/view?{}", query.join("&"));
+        let reply = self.call(run, move |client, address| {
+            client.get(&format!("{address}{path}"), FETCH)
+        })?;
+        if !reply.is_success() {
+            return Err(Ended::Hindered(format!("{name}: {}", reply.reason())));
+        }
+        Ok(file::artifact(reply.body, &reply.content_type, &name))
+    }
+
+    fn cancel(&self, run: &Run<'_>, prompt: &str) {
+        let calls = [
+            ("/queue", json!({"delete": [prompt]})),
+            ("/interrupt", json!({"prompt_id": prompt})),
+        ];
+        // Older versions end whatever runs: only if it is this one.
+        let running = self.client.get(&format!("{}/queue", self.address), SHORT);
+        let runs = running.is_ok_and(|reply| {
+            let body = reply.json();
+            let mut running = body["queue_running"].as_array().into_iter().flatten();
+            running.any(|item| item[1] == prompt)
+        });
+        for (path, body) in calls.iter().take(if runs { 2 } else { 1 }) {
+            let url = format!("{}{path}", self.address);
+            if let Err(error) = self.client.json("POST", &url, &[], body, SHORT) {
+                tracing::warn!("task {}: can't cancel: {error}", run.id);
+            }
+        }
+    }
+
+    fn ask(&self, run: &Run<'_>, path: &str) -> Result<Value, Ended> {
+        let path = path.to_owned();
+        let reply = self.call(run, move |client, address| {
+            client.get(&format!("{address}{path}"), SHORT)
+        })?;
+        if reply.is_success() {
+            Ok(reply.json())
+        } else {
+            Err(Ended::Hindered(reply.reason()))
+        }
+    }
+
+    /// A call that does not come through hinders: its task is looked for before it is sent again.
+    fn call(
+        &self,
+        run: &Run<'_>,
+        call: impl FnOnce(&Client, &str) -> Result<Reply, super::http::CallError> + Send + 'static,
+    ) -> Result<Reply, Ended> {
+        let (client, address) = (self.client.clone(), self.address.clone());
+        run.wait_for(move || call(&client, &address))?
+            .map_err(|error| Ended::Hindered(error.to_string()))
+    }
+}
+
+/// An entry of the history may be there while it is still written.
+fn is_over(entry: &Value) -> bool {
+    match entry.pointer("/status/completed") {
+        Some(Value::Bool(true)) => true,
+        _ => entry.pointer("/status/status_str") == Some(&json!("error")),
+    }
+}
+
+fn failure(entry: &Value) -> String {
+    let messages = entry.pointer("/status/messages").and_then(Value::as_array);
+    let mut messages = messages.into_iter().flatten();
+    let found = messages.find_map(|message| match message[0].as_str()? {
+        "execution_error" => {
+            let words = message[1]["exception_message"].as_str().unwrap_or_default();
+            let node = message[1]["node_type"].as_str().unwrap_or("a node");
+            Some(format!("{node} failed: {}", words.trim()))
+        }
+        "execution_interrupted" => Some("It was interrupted in ComfyUI.".to_owned()),
+        _ => None,
+    });
+    found.unwrap_or_else(|| "ComfyUI failed, and does not say why.".to_owned())
+}
+
+/// A task's id as ComfyUI wants it: the same digits with dashes.
+fn uuid(id: &str) -> String {
+    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
+    let parts = parts.map(|range| id.get(range).unwrap_or_default());
+    parts.join("-")
+}
+
+fn encoded(text: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
+    text.bytes()
+        .map(|b| match plain(b) {
+            true => char::from(b).to_string(),
+            false => format!("%{b:02X}"),
+        })
+        .collect()
+}
+
+/// A file as the one field of a form. Its name is of our making.
+fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"image\"; filename=\"{name}\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n"
+    );
+    let tail = format!(
+        "\r\n--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"overwrite\"\r\n\r\ntrue\r\n--{BOUNDARY}--\r\n"
+    );
+    [head.as_bytes(), bytes, tail.as_bytes()].concat()
+}

@@ -1,0 +1,262 @@
+//! A program of the person's own: its input as JSON on standard input, its files in the folder that
+//! it is started in, its progress on standard error.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use atelier_contract::Parameters;
+use serde_json::Value;
+
+use super::file::{self, LARGEST};
+use super::{Run, Runner};
+use crate::models::Ended;
+use crate::outputs::Artifact;
+use crate::private;
+
+/// The environment variable that tells a program which task it works on.
+const TASK: &str = "ATELIER_TASK";
+
+/// How often it is looked whether the program has ended.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Of standard error, so many of the last lines are kept, …
+const LINES_KEPT: usize = 5;
+
+/// … each of at most so many bytes.
+const LINE: u64 = 2000;
+
+/// No task makes more files than this.
+const MOST_FILES: usize = 100;
+
+/// A program with its arguments. No shell reads them.
+pub struct Program {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
+    pub parameters: Parameters,
+    /// Where each task has a folder of its own while it runs.
+    pub work: PathBuf,
+}
+
+impl Runner for Program {
+    fn parameters(&self) -> Parameters {
+        self.parameters.clone()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match fs::metadata(&self.program) {
+            Ok(found) if found.is_file() => Ok(()),
+            Ok(_) => Err(format!("{} is not a program", self.program.display())),
+            Err(error) => Err(format!("{}: {error}", self.program.display())),
+        }
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        let folder = self.work.join(run.id);
+        // What an earlier attempt began, before the service was killed, must not go on beside this.
+        end_left_over(run.id);
+        let made = self.run_in(run, &folder);
+        let _ = fs::remove_dir_all(&folder);
+        made
+    }
+}
+
+impl Program {
+    fn run_in(&self, run: &Run<'_>, folder: &Path) -> Result<Vec<Artifact>, Ended> {
+        let input = Value::Object(run.given(|path| {
+            let path = path.canonicalize().map_err(hindered)?;
+            Ok(path.display().to_string().into())
+        })?);
+        let _ = fs::remove_dir_all(folder);
+        private::make_dir(folder).map_err(hindered)?;
+        let mut child = self.start(folder, run.id).map_err(|error| {
+            Ended::Hindered(format!("can't start {}: {error}", self.program.display()))
+        })?;
+        let lines = child.stderr.take().map(lines_of);
+        if let Some(mut stdin) = child.stdin.take() {
+            // A program that does not read it all must not hold this up.
+            std::thread::spawn(move || stdin.write_all(input.to_string().as_bytes()));
+        }
+        let mut last = VecDeque::new();
+        let ended = wait(run, &mut child, lines.as_ref(), &mut last);
+        let status = ended?;
+        if !status.success() {
+            let last: Vec<String> = last.into();
+            let words = last.join("\n");
+            return Err(Ended::Failed(match words.trim() {
+                "" => format!("The program ended with {status}."),
+                words => format!("The program ended with {status}: {words}"),
+            }));
+        }
+        collect(folder)
+    }
+
+    fn start(&self, folder: &Path, task: &str) -> io::Result<Child> {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .current_dir(folder)
+            .env(TASK, task)
+            .env_remove("ATELIER_SERVICE_TOKEN")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        // With whatever it starts itself, so that all of it can be ended at once.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.spawn()
+    }
+}
+
+/// Waits for the program's end, saying what it says; ends it when time is up or the service stops.
+fn wait(
+    run: &Run<'_>,
+    child: &mut Child,
+    lines: Option<&Receiver<String>>,
+    last: &mut VecDeque<String>,
+) -> Result<ExitStatus, Ended> {
+    let mut hear = |patience: Duration| {
+        while let Some(line) = lines.and_then(|lines| lines.recv_timeout(patience).ok()) {
+            run_say(run, &line);
+            last.push_back(line);
+            if last.len() > LINES_KEPT {
+                last.pop_front();
+            }
+        }
+    };
+    let waited = loop {
+        hear(Duration::ZERO);
+        match has_ended(child) {
+            Ok(true) => break Ok(()),
+            Ok(false) => {}
+            Err(error) => break Err(hindered(error)),
+        }
+        if let Err(ended) = run.pause(LOOK) {
+            break Err(ended);
+        }
+    };
+    // Also what it has left behind. Its own id is not given to another while nobody has asked for
+    // its status.
+    end_group(child);
+    let status = child.wait().map_err(hindered);
+    hear(Duration::from_millis(200));
+    waited.and(status)
+}
+
+fn run_say(run: &Run<'_>, line: &str) {
+    if !line.trim().is_empty() {
+        (run.say)(line.trim());
+    }
+}
+
+/// Whether it has ended. Its status is left for later.
+#[cfg(unix)]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), options)?.is_some())
+}
+
+#[cfg(not(unix))]
+fn has_ended(child: &mut Child) -> io::Result<bool> {
+    Ok(child.try_wait()?.is_some())
+}
+
+fn end_group(child: &mut Child) {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        // There may be nobody left.
+        let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    let _ = child.kill();
+}
+
+/// The lines of standard error as they come.
+fn lines_of(stderr: ChildStderr) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        let mut reader = BufReader::new(stderr);
+        let mut line = Vec::new();
+        // A line without an end comes in pieces.
+        while let Ok(1..) = (&mut reader).take(LINE).read_until(b'\n', &mut line) {
+            let text = String::from_utf8_lossy(&line);
+            // Progress bars go back to the start of the line.
+            let text = text.trim_end().rsplit('\r').next().unwrap_or_default();
+            if sender.send(text.to_owned()).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    });
+    lines
+}
+
+/// Ends what bears the task's name still, if the service was killed; that can be found on Linux alone.
+fn end_left_over(task: &str) {
+    #[cfg(target_os = "linux")]
+    {
+        let mark = format!("{TASK}={task}");
+        let bears_it = |process: &Path| {
+            // Other people's can't be read.
+            let environment = fs::read(process.join("environ")).unwrap_or_default();
+            let mut variables = environment.split(|byte| *byte == 0);
+            variables.any(|variable| variable == mark.as_bytes())
+        };
+        let processes = fs::read_dir("/proc").into_iter().flatten();
+        for process in processes.filter_map(Result::ok) {
+            let id = process.file_name().to_str().and_then(|id| id.parse().ok());
+            if let Some(id) = id.and_then(rustix::process::Pid::from_raw)
+                && bears_it(&process.path())
+            {
+                // It may have ended by itself.
+                let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+            }
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = task;
+}
+
+/// What lies in the folder, by name; hidden files and folders are the program's own.
+fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
+    let mut files: Vec<PathBuf> = fs::read_dir(folder)
+        .map_err(hindered)?
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.path())
+        .filter(|path| name(path).is_some_and(|name| !name.starts_with('.')))
+        .collect();
+    files.sort();
+    if files.is_empty() {
+        return Err(Ended::Failed("The program has made no file.".into()));
+    }
+    let sizes = files.iter().filter_map(|file| fs::metadata(file).ok());
+    let size: u64 = sizes.map(|found| found.len()).sum();
+    if files.len() > MOST_FILES || size > LARGEST {
+        return Err(Ended::Failed(format!(
+            "The program has made {} files of {size} bytes; {MOST_FILES} of {LARGEST} bytes are permitted.",
+            files.len()
+        )));
+    }
+    files
+        .iter()
+        .map(|path| {
+            let bytes = fs::read(path).map_err(hindered)?;
+            Ok(file::artifact(bytes, "", name(path).unwrap_or_default()))
+        })
+        .collect()
+}
+
+fn name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()
+}
+
+fn hindered(obstacle: impl std::fmt::Display) -> Ended {
+    Ended::Hindered(obstacle.to_string())
+}

@@ -1,0 +1,175 @@
+//! Files on their way in and out: what they are, and as `data:` URIs.
+
+use std::fs;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use serde_json::Value;
+
+use crate::models::Ended;
+use crate::outputs::Artifact;
+
+/// The largest file that is taken from anywhere, in bytes.
+pub const LARGEST: u64 = 512 << 20;
+
+/// Extensions and types of what is served under its own name; anything else is just bytes.
+const TYPES: [(&str, &str); 20] = [
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("webp", "image/webp"),
+    ("gif", "image/gif"),
+    ("avif", "image/avif"),
+    ("svg", "image/svg+xml"),
+    ("mp4", "video/mp4"),
+    ("webm", "video/webm"),
+    ("mov", "video/quicktime"),
+    ("mp3", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("wav", "audio/x-wav"),
+    ("flac", "audio/flac"),
+    ("ogg", "audio/ogg"),
+    ("m4a", "audio/mp4"),
+    ("glb", "model/gltf-binary"),
+    ("txt", "text/plain"),
+    ("json", "application/json"),
+    ("pdf", "application/pdf"),
+    ("zip", "application/zip"),
+];
+
+/// Of bytes that nothing is known of.
+const UNKNOWN: &str = "bin";
+
+/// A file, by the type that it is said to have, or what it begins with, or its name.
+pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    let by_type = || {
+        let found = TYPES.iter().find(|(_, known)| *known == essence);
+        found.map(|(extension, _)| *extension)
+    };
+    let by_name = || {
+        let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
+        let extension = if extension == "jpeg" {
+            "jpg"
+        } else {
+            &extension
+        };
+        let found = TYPES.iter().find(|(known, _)| *known == extension);
+        found.map(|(extension, _)| *extension)
+    };
+    // What it is counts more than what it is called.
+    let extension = magic(&bytes).or_else(by_type).or_else(by_name);
+    Artifact {
+        extension: extension.unwrap_or(UNKNOWN),
+        bytes,
+    }
+}
+
+/// Pictures, films and sounds say what they are.
+fn magic(bytes: &[u8]) -> Option<&'static str> {
+    let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|b| b.starts_with(what));
+    let riff = |what: &[u8]| at(0, b"RIFF") && at(8, what);
+    Some(match () {
+        () if at(0, b"\x89PNG\r\n") => "png",
+        () if at(0, b"\xff\xd8\xff") => "jpg",
+        () if riff(b"WEBP") => "webp",
+        () if riff(b"WAVE") => "wav",
+        () if at(0, b"GIF8") => "gif",
+        () if at(4, b"ftypavif") => "avif",
+        () if at(4, b"ftypqt") => "mov",
+        () if at(4, b"ftypM4A") => "m4a",
+        () if at(4, b"ftyp") => "mp4",
+        () if at(0, b"\x1a\x45\xdf\xa3") => "webm",
+        () if at(0, b"ID3") => "mp3",
+        () if at(0, b"fLaC") => "flac",
+        () if at(0, b"OggS") => "ogg",
+        () if at(0, b"glTF") => "glb",
+        () => return None,
+    })
+}
+
+/// The file that a `data:` URI holds.
+pub fn of_data_uri(uri: &str) -> Option<Artifact> {
+    let (head, data) = uri.strip_prefix("data:")?.split_once(',')?;
+    let bytes = match head.strip_suffix(";base64") {
+        Some(_) => of_base64(data)?,
+        None => percent_decoded(data),
+    };
+    Some(artifact(bytes, head, ""))
+}
+
+/// With or without its padding.
+pub fn of_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD_NO_PAD
+        .decode(text.trim().trim_end_matches('='))
+        .ok()
+}
+
+/// A file of ours as a `data:` URI.
+pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
+    let bytes = read(path)?;
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default();
+    let found = TYPES.iter().find(|(known, _)| *known == extension);
+    let content_type = found.map_or("application/octet-stream", |(_, known)| known);
+    let data = STANDARD.encode(bytes);
+    Ok(format!("data:{content_type};base64,{data}").into())
+}
+
+/// A file of ours.
+pub fn read(path: &Path) -> Result<Vec<u8>, Ended> {
+    fs::read(path).map_err(|error| Ended::Failed(format!("The file given can't be read: {error}.")))
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).filter(|_| *first == b'%');
+        let decoded = digits
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(decoded.unwrap_or(*first));
+        rest = if decoded.is_some() {
+            &after[2..]
+        } else {
+            after
+        };
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_it_begins_with_then_what_it_is_said_to_be() {
+        let extension = |bytes: &[u8], content_type: &str, name: &str| {
+            artifact(bytes.to_vec(), content_type, name).extension
+        };
+        assert_eq!(extension(b"\x89PNG\r\n\x1a\n", "text/html", "a.exe"), "png");
+        assert_eq!(extension(b"x", "text/plain; charset=utf-8", ""), "txt");
+        assert_eq!(extension(b"x", "", "out.JPEG"), "jpg");
+        assert_eq!(extension(b"x", "text/html", "a.html"), "bin", "no page");
+        assert_eq!(extension(b"", "", ""), "bin");
+    }
+
+    #[test]
+    fn data_uris_are_read_whichever_way_they_are_written() {
+        let text = |uri: &str| of_data_uri(uri).map(|file| (file.extension, file.bytes));
+        assert_eq!(
+            text("data:text/plain;base64,aGk="),
+            Some(("txt", b"hi".to_vec()))
+        );
+        assert_eq!(
+            text("data:text/plain;base64,aGk"),
+            Some(("txt", b"hi".to_vec()))
+        );
+        assert_eq!(text("data:,a%20b%"), Some(("bin", b"a b%".to_vec())));
+        assert_eq!(text("data:text/plain;base64,***"), None);
+        assert_eq!(text("https://a.example/"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Calls to the servers that models run on.
+
+use std::io;
+use std::time::Duration;
+
+use serde_json::Value;
+use thiserror::Error;
+use ureq::http::{Request, Response};
+use ureq::{Agent, Body};
+
+use super::file::LARGEST;
+
+/// How long a server may take to accept a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// A caller; cheap to clone.
+#[derive(Clone)]
+pub struct Client {
+    agent: Agent,
+    /// `Bearer …`
+    authorization: Option<String>,
+}
+
+/// An answer, whatever its status.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    pub status: u16,
+    pub content_type: String,
+    pub retry_after: Option<Duration>,
+    pub body: Vec<u8>,
+}
+
+/// Why there is none.
+#[derive(Debug, Clone, Error)]
+pub enum CallError {
+    /// The request did not leave.
+    #[error("{0}")]
+    NotSent(String),
+    /// It may have arrived.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl Client {
+    pub fn new(key: Option<&str>) -> Self {
+        let config = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT))
+            // A kept connection may be gone by the time of the next request, and then nobody can
+            // tell whether that has arrived.
+            .max_idle_connections(0)
+            .user_agent(concat!("atelier-service/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self {
+            agent: config.into(),
+            authorization: key.map(|key| format!("Bearer {key}")),
+        }
+    }
+
+    pub fn get(&self, url: &str, time: Duration) -> Result<Reply, CallError> {
+        self.send(Request::get(url), Vec::new(), time)
+    }
+
+    pub fn json(
+        &self,
+        method: &str,
+        url: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+        time: Duration,
+    ) -> Result<Reply, CallError> {
+        let mut request = Request::builder().method(method).uri(url);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.header("content-type", "application/json");
+        self.send(request, body.to_string().into_bytes(), time)
+    }
+
+    /// Sends a body as it is.
+    pub fn send(
+        &self,
+        request: ureq::http::request::Builder,
+        body: Vec<u8>,
+        time: Duration,
+    ) -> Result<Reply, CallError> {
+        let request = match &self.authorization {
+            Some(authorization) => request.header("authorization", authorization),
+            None => request,
+        };
+        let request = request
+            .body(body)
+            .map_err(|error| CallError::NotSent(error.to_string()))?;
+        let request = self
+            .agent
+            .configure_request(request)
+            .timeout_global(Some(time))
+            .build();
+        read(self.agent.run(request).map_err(call_error)?)
+    }
+}
+
+fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
+    let header = |name: &str| {
+        let value = response.headers().get(name)?;
+        value.to_str().ok().map(str::to_owned)
+    };
+    let content_type = header("content-type").unwrap_or_default();
+    let retry_after = header("retry-after")
+        .and_then(|seconds| seconds.trim().parse().ok())
+        .map(Duration::from_secs);
+    let status = response.status().as_u16();
+    let body = response.body_mut().with_config().limit(LARGEST);
+    Ok(Reply {
+        status,
+        content_type,
+        retry_after,
+        body: body.read_to_vec().map_err(call_error)?,
+    })
+}
+
+fn call_error(error: ureq::Error) -> CallError {
+    use ureq::{Error, Timeout};
+    let not_sent = match &error {
+        Error::HostNotFound
+        | Error::ConnectionFailed
+        | Error::BadUri(_)
+        | Error::Tls(_)
+        | Error::Timeout(Timeout::Resolve | Timeout::Connect) => true,
+        Error::Io(error) => error.kind() == io::ErrorKind::ConnectionRefused,
+        _ => false,
+    };
+    let text = error.to_string();
+    if not_sent {
+        CallError::NotSent(text)
+    } else {
+        CallError::Broken(text)
+    }
+}
+
+impl Reply {
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// `null` if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// What an answer that refuses says for its reason, in short.
+    pub fn reason(&self) -> String {
+        let body = self.json();
+        let words = ["/error/message", "/error", "/detail", "/message"]
+            .iter()
+            .find_map(|pointer| match body.pointer(pointer)? {
+                Value::String(text) => Some(text.clone()),
+                Value::Null => None,
+                other => Some(other.to_string()),
+            });
+        let words = words.unwrap_or_else(|| String::from_utf8_lossy(&self.body).into_owned());
+        let words: String = words.trim().chars().take(500).collect();
+        match words.as_str() {
+            "" => format!("HTTP {}", self.status),
+            words => format!("HTTP {}: {words}", self.status),
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! Models that run elsewhere: in a program of one's own, in a container, behind another service.
+//! Each kind of place is one file here, a [`Runner`]; [`Remote`] makes a model of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use atelier_contract::{Kind, Media, ModelId, Parameters, Schema};
+use serde_json::{Map, Value, json};
+
+use crate::art::canvas::Canvas;
+use crate::art::vocabulary::Sense;
+use crate::models::{About, Ended, Job, Model, Stop};
+use crate::outputs::{Artifact, Outputs};
+use crate::store::Store;
+
+pub mod cog;
+pub mod comfyui;
+pub mod command;
+pub mod file;
+pub mod http;
+pub mod openai;
+pub mod watch;
+
+/// Where a model runs, and how it is asked.
+pub trait Runner: Send + Sync {
+    /// What it takes, as far as that is known by now.
+    fn parameters(&self) -> Parameters;
+
+    /// Asks whether it is there; the error says, in a sentence, why not. Blocks.
+    fn check(&self) -> Result<(), String>;
+
+    /// How long to wait between two checks.
+    fn check_interval(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+
+    /// Does the work, within the run's deadline. [`Ended::Hindered`] if it was surely not done and
+    /// may be later: the run then begins anew after a pause.
+    fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
+}
+
+/// One attempt at a task.
+pub struct Run<'a> {
+    /// The task's id: the same at every attempt.
+    pub id: &'a str,
+    pub input: &'a Map<String, Value>,
+    pub outputs: &'a Outputs,
+    pub stop: &'a Stop,
+    pub deadline: Instant,
+    /// An earlier attempt has set the mark of [`Run::mark_sent`].
+    pub sent: bool,
+    pub store: &'a Store,
+    /// Tells whoever asks how far it is.
+    pub say: &'a dyn Fn(&str),
+}
+
+impl Run<'_> {
+    /// Notes on the disk that the task is about to be sent to somebody who may want to be paid.
+    pub fn mark_sent(&self) -> Result<(), Ended> {
+        self.store.set_sent(self.id).map_err(hindered)
+    }
+
+    /// Takes the mark back: it was surely not taken.
+    pub fn mark_unsent(&self) -> Result<(), Ended> {
+        self.store.set_unsent(self.id).map_err(hindered)
+    }
+
+    /// Waits; an error when the service stops or time is up.
+    pub fn pause(&self, time: Duration) -> Result<(), Ended> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if self.stop.is_set_within(time.min(left)) {
+            return Err(Ended::Stopped);
+        }
+        if time >= left {
+            return Err(out_of_time());
+        }
+        Ok(())
+    }
+
+    /// Does what may block for long on a thread of its own, which is left to itself when the service
+    /// stops or time is up.
+    pub fn wait_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Ended> {
+        let (done, waiting) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(work()));
+        loop {
+            match waiting.recv_timeout(Duration::from_millis(100)) {
+                Ok(result) => return Ok(result),
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.pause(Duration::ZERO)?,
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(Ended::Failed("The runner crashed on this input.".into()));
+                }
+            }
+        }
+    }
+
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// What was given: without what was left out, and with files of this service's own as `file`
+    /// writes them.
+    pub fn given(
+        &self,
+        file: impl Fn(&std::path::Path) -> Result<Value, Ended>,
+    ) -> Result<Map<String, Value>, Ended> {
+        let given = self.input.iter().filter(|(_, value)| !value.is_null());
+        given
+            .map(|(name, value)| {
+                let path = value.as_str().and_then(|text| self.outputs.own_file(text));
+                let value = match path {
+                    Some(path) => file(&path)?,
+                    None => value.clone(),
+                };
+                Ok((name.clone(), value))
+            })
+            .collect()
+    }
+}
+
+fn hindered(obstacle: impl std::fmt::Display) -> Ended {
+    Ended::Hindered(obstacle.to_string())
+}
+
+fn out_of_time() -> Ended {
+    Ended::Failed("The model did not finish within its time limit.".into())
+}
+
+/// A model that runs elsewhere.
+pub struct Remote {
+    id: ModelId,
+    words: Words,
+    at_once: usize,
+    time_limit: Duration,
+    runner: Box<dyn Runner>,
+    /// Why it is away, if it is.
+    away: Mutex<Option<String>>,
+}
+
+/// What the file of models says of one for people.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    pub name: String,
+    pub description: String,
+    pub makes: Option<Media>,
+    pub preview: Option<String>,
+    /// Addresses of anywhere are passed on to where it runs.
+    pub addresses: bool,
+}
+
+impl Remote {
+    pub fn new(
+        id: ModelId,
+        words: Words,
+        at_once: usize,
+        time_limit: Duration,
+        runner: Box<dyn Runner>,
+    ) -> Self {
+        Self {
+            id,
+            words,
+            at_once,
+            time_limit,
+            runner,
+            away: Mutex::new(None),
+        }
+    }
+
+    pub fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    /// How many tasks it is given at the same time.
+    pub fn at_once(&self) -> usize {
+        self.at_once
+    }
+
+    pub fn time_limit(&self) -> Duration {
+        self.time_limit
+    }
+
+    /// The address of its preview, where one was named.
+    pub fn preview(&self) -> Option<&str> {
+        self.words.preview.as_deref()
+    }
+
+    /// Whether addresses of anywhere are passed on.
+    pub fn takes_addresses(&self) -> bool {
+        self.words.addresses
+    }
+
+    /// Why it is away, if it is.
+    pub fn away(&self) -> Option<String> {
+        self.lock().clone()
+    }
+
+    /// Asks whether it is there, and remembers the answer. Blocks.
+    pub fn check(&self) {
+        let found = self.runner.check().err();
+        let mut away = self.lock();
+        match (&*away, &found) {
+            (None, Some(why)) => tracing::warn!("{} is away: {why}", self.id),
+            (Some(_), None) => tracing::info!("{} is back", self.id),
+            _ => {}
+        }
+        *away = found;
+    }
+
+    pub fn check_interval(&self) -> Duration {
+        self.runner.check_interval()
+    }
+
+    /// Takes a task to its end.
+    pub fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        self.runner.run(run)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<String>> {
+        self.away.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Model for Remote {
+    fn about(&self) -> About<'_> {
+        About {
+            name: &self.words.name,
+            category: &self.id.category,
+            subcategory: &self.id.subcategory,
+            description: &self.words.description,
+            details: &[],
+        }
+    }
+
+    fn schema(&self) -> Schema {
+        Schema {
+            model: self.id.clone(),
+            parameters: self.runner.parameters(),
+        }
+    }
+
+    /// Something for each parameter that must be given, for examples.
+    fn sample(&self) -> Value {
+        let schema = self.schema();
+        let sample = schema.parameters().filter(|(_, required)| *required);
+        let value = |parameter: &atelier_contract::Parameter| {
+            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+            let bound = parameter.minimum.clone().or(parameter.maximum.clone());
+            match parameter.kind() {
+                Kind::Enum => allowed.first().cloned().unwrap_or_default(),
+                Kind::Integer | Kind::Number => bound.map_or(json!(1), Value::Number),
+                Kind::Boolean => json!(false),
+                Kind::Array => json!([]),
+                Kind::Object => json!({}),
+                Kind::Text | Kind::Unknown => json!("a lighthouse at dusk"),
+            }
+        };
+        sample
+            .map(|(parameter, _)| {
+                let default = parameter.default.clone();
+                (
+                    parameter.name.clone(),
+                    default.unwrap_or_else(|| value(parameter)),
+                )
+            })
+            .collect::<Map<_, _>>()
+            .into()
+    }
+
+    fn extension(&self) -> &'static str {
+        match self.words.makes {
+            Some(Media::Image) => "png",
+            Some(Media::Video) => "webm",
+            Some(Media::Audio) => "wav",
+            None => "",
+        }
+    }
+
+    fn seconds(&self, _input: &Map<String, Value>) -> f64 {
+        0.0
+    }
+
+    fn hears(&self, _sense: &Sense) -> bool {
+        false
+    }
+
+    fn poster(&self, _job: &Job<'_>) -> Result<Canvas, Ended> {
+        Err(elsewhere())
+    }
+
+    fn run(&self, _job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+        Err(elsewhere())
+    }
+
+    fn remote(&self) -> Option<&Remote> {
+        Some(self)
+    }
+}
+
+fn elsewhere() -> Ended {
+    Ended::Failed("This model runs elsewhere.".into())
+}

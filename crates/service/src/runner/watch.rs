@@ -1,0 +1,24 @@
+//! Knows which models are away: asks each now and then.
+
+use std::sync::Arc;
+
+use super::Remote;
+use crate::models::Stop;
+
+/// Asks each model now, all at the same time, and then again and again until `stop`.
+pub fn watch(remotes: &[Arc<Remote>], stop: &Stop) {
+    // The first answers are there before the first question can come.
+    std::thread::scope(|scope| {
+        for remote in remotes {
+            scope.spawn(|| remote.check());
+        }
+    });
+    for remote in remotes {
+        let (remote, stop) = (remote.clone(), stop.clone());
+        std::thread::spawn(move || {
+            while !stop.is_set_within(remote.check_interval()) {
+                remote.check();
+            }
+        });
+    }
+}

@@ -1,0 +1,184 @@
+//! Whose turn it is: each owner in turn, so that nobody waits behind all the tasks of another.
+
+use std::collections::{HashMap, VecDeque};
+use std::time::{Duration, Instant};
+
+/// A task that somebody hindered is tried again at least this often.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// A task's turn, and how often it has come to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Turn {
+    pub id: String,
+    pub owner: String,
+    pub failures: u32,
+}
+
+impl Turn {
+    pub fn first(id: String, owner: String) -> Self {
+        Self {
+            id,
+            owner,
+            failures: 0,
+        }
+    }
+
+    /// Doubles from a quarter of a second to [`LONGEST_WAIT`].
+    pub fn wait(&self) -> Duration {
+        let doubled = 250_u64.saturating_mul(1 << self.failures.min(16));
+        Duration::from_millis(doubled).min(LONGEST_WAIT)
+    }
+}
+
+/// The tasks that wait for the same workers: each owner's oldest first, the owners in turn.
+#[derive(Debug, Default)]
+pub struct Lane {
+    /// The owner whose turn is next comes first. None has no task.
+    owners: VecDeque<(String, VecDeque<Turn>)>,
+    /// Those that something which may pass stood in the way of, with the time to try again.
+    later: Vec<(Instant, Turn)>,
+}
+
+impl Lane {
+    pub fn push(&mut self, turn: Turn) {
+        let mut owners = self.owners.iter_mut();
+        match owners.find(|(owner, _)| *owner == turn.owner) {
+            Some((_, turns)) => turns.push_back(turn),
+            None => {
+                let owner = turn.owner.clone();
+                self.owners.push_back((owner, VecDeque::from([turn])));
+            }
+        }
+    }
+
+    /// Puts a task back until it is due.
+    pub fn postpone(&mut self, due: Instant, turn: Turn) {
+        self.later.push((due, turn));
+    }
+
+    /// The next task of an owner who may have one.
+    pub fn pop(&mut self, may_run: impl Fn(&str) -> bool) -> Option<Turn> {
+        let at = self.owners.iter().position(|(owner, _)| may_run(owner))?;
+        let (owner, mut turns) = self.owners.remove(at)?;
+        let turn = turns.pop_front();
+        if !turns.is_empty() {
+            self.owners.push_back((owner, turns));
+        }
+        turn
+    }
+
+    /// Readies what is due; says how long until the next one is.
+    pub fn take_up(&mut self, now: Instant) -> Option<Duration> {
+        let due: Vec<Turn> = self
+            .later
+            .extract_if(.., |(at, _)| *at <= now)
+            .map(|(_, turn)| turn)
+            .collect();
+        due.into_iter().for_each(|turn| self.push(turn));
+        let next = self.later.iter().map(|(at, _)| *at).min()?;
+        Some(next.saturating_duration_since(now))
+    }
+
+    pub fn len(&self) -> usize {
+        let ready: usize = self.owners.iter().map(|(_, turns)| turns.len()).sum();
+        ready + self.later.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Counts by owner, of which none is kept at nought.
+#[derive(Debug, Default)]
+pub struct Tally(HashMap<String, usize>);
+
+impl Tally {
+    pub fn of(&self, owner: &str) -> usize {
+        self.0.get(owner).copied().unwrap_or_default()
+    }
+
+    pub fn add(&mut self, owner: &str) {
+        *self.0.entry(owner.to_owned()).or_default() += 1;
+    }
+
+    pub fn take(&mut self, owner: &str) {
+        if let Some(count) = self.0.get_mut(owner) {
+            *count -= 1;
+            if *count == 0 {
+                self.0.remove(owner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(id: &str, owner: &str) -> Turn {
+        Turn::first(id.into(), owner.into())
+    }
+
+    #[test]
+    fn owners_take_turns_and_each_has_the_oldest_first() {
+        let mut lane = Lane::default();
+        for (id, owner) in [("1", "a"), ("2", "a"), ("3", "a"), ("4", "b"), ("5", "c")] {
+            lane.push(turn(id, owner));
+        }
+        let mut order = String::new();
+        while let Some(turn) = lane.pop(|_| true) {
+            order += &turn.id;
+            if turn.id == "4" {
+                lane.push(super::Turn::first("6".into(), "b".into()));
+            }
+        }
+        assert_eq!(order, "145263");
+        assert!(lane.is_empty());
+    }
+
+    #[test]
+    fn who_has_enough_running_is_passed_over_and_not_forgotten() {
+        let mut lane = Lane::default();
+        lane.push(turn("1", "a"));
+        lane.push(turn("2", "b"));
+        assert_eq!(lane.pop(|owner| owner != "a"), Some(turn("2", "b")));
+        assert_eq!(lane.pop(|owner| owner != "a"), None);
+        assert_eq!(lane.pop(|_| true), Some(turn("1", "a")));
+    }
+
+    #[test]
+    fn a_hindered_task_comes_again_with_a_growing_wait() {
+        let failed = |failures| Turn {
+            failures,
+            ..turn("a", "me")
+        };
+        assert_eq!(failed(0).wait(), Duration::from_millis(250));
+        assert_eq!(failed(2).wait(), Duration::from_secs(1));
+        assert_eq!(failed(u32::MAX).wait(), LONGEST_WAIT);
+
+        let now = Instant::now();
+        let at = |ms| now + Duration::from_millis(ms);
+        let mut lane = Lane::default();
+        lane.postpone(at(500), failed(1));
+        lane.postpone(at(900), failed(2));
+        assert_eq!(lane.take_up(now), Some(Duration::from_millis(500)));
+        assert_eq!(lane.pop(|_| true), None);
+        assert_eq!(lane.take_up(at(500)), Some(Duration::from_millis(400)));
+        assert_eq!(lane.pop(|_| true), Some(failed(1)));
+        assert_eq!(lane.take_up(at(2000)), None);
+        assert_eq!(lane.pop(|_| true), Some(failed(2)));
+    }
+
+    #[test]
+    fn a_tally_forgets_whom_it_has_nothing_of() {
+        let mut tally = Tally::default();
+        tally.add("a");
+        tally.add("a");
+        tally.take("a");
+        assert_eq!((tally.of("a"), tally.of("b")), (1, 0));
+        tally.take("a");
+        tally.take("a");
+        assert!(tally.0.is_empty());
+    }
+}

@@ -1,0 +1,291 @@
+//! Models that are programs of the person's own.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::Server;
+use tempfile::TempDir;
+
+const MODEL: (&str, &str) = ("text", "own");
+
+const PARAMETERS: &str = r#"
+[[model.parameter]]
+name = "prompt"
+type = "string"
+required = true
+
+[[model.parameter]]
+name = "times"
+type = "integer"
+default = 2
+minimum = 1
+maximum = 5
+
+[[model.parameter]]
+name = "picture"
+type = "file"
+"#;
+
+/// A data directory with a program in it, and the file of models that names it.
+fn folder(script: &str, more: &str) -> (TempDir, String) {
+    let data = TempDir::new().unwrap();
+    write_program(data.path(), script);
+    let models = format!(
+        "[[model]]\ncategory = \"text\"\nsubcategory = \"own\"\nname = \"My program\"\n{more}\n\
+         command = {{ program = \"program.sh\", arguments = [\"$HOME; *\"] }}\n{PARAMETERS}"
+    );
+    (data, models)
+}
+
+fn write_program(data: &Path, script: &str) {
+    let file = data.join("new");
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
+    fs::rename(file, data.join("program.sh")).unwrap();
+}
+
+fn await_file(path: &Path) -> String {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        match fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => assert!(Instant::now() < deadline, "no {}", path.display()),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn is_running(process: &str) -> bool {
+    // A zombie runs no more.
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default().trim();
+    !after_name.is_empty() && !after_name.starts_with('Z')
+}
+
+fn await_end_of(process: &str) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while is_running(process) {
+        assert!(Instant::now() < deadline, "{process} still runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn it_gets_its_input_as_json_and_leaves_files() {
+    let (data, models) = folder(
+        "cat > 1-input.json\nprintf '%s' \"$1\" > 2.txt\necho hidden > .hidden\n\
+         printf '\\211PNG\\r\\n' > 3.anything\necho done >&2",
+        "makes = \"image\"\npreview = \"https://a.example/p.png\"",
+    );
+    let server = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
+    let list = server.get("/api/models").json();
+    assert_eq!(list["count"], 7, "the procedural ones stay");
+    assert_eq!(list["data"][0]["name"], "My program");
+    assert_eq!(list["data"][0]["preview"], "https://a.example/p.png");
+    assert_eq!(list["data"][0].get("away"), None);
+
+    let picture = server.output(support::STRATA, json!({"prompt": "a"}));
+    let urls = server.output(
+        MODEL,
+        json!({"prompt": "'\"\u{1F98A}", "picture": picture[0]}),
+    );
+    let endings: Vec<_> = urls
+        .iter()
+        .map(|url| url.rsplit('/').next().unwrap())
+        .collect();
+    assert_eq!(
+        endings,
+        ["0.json", "1.txt", "2.png"],
+        "by name, and by what they are"
+    );
+    let input = server.get(&urls[0]).json();
+    assert_eq!(input["prompt"], "'\"\u{1F98A}");
+    assert_eq!(input["times"], 2, "the default");
+    let file = input["picture"].as_str().unwrap();
+    assert_eq!(fs::read(file).unwrap(), server.get(&picture[0]).bytes);
+    assert_eq!(
+        server.get(&urls[1]).text(),
+        "$HOME; *",
+        "no shell has read it"
+    );
+    assert_eq!(server.get(&urls[1]).header("content-type"), "text/plain");
+
+    for (input, problem) in [
+        (
+            json!({"prompt": "a", "times": 6}),
+            "times must be between 1 and 5, not 6",
+        ),
+        (json!({}), "prompt is required"),
+        (
+            json!({"prompt": "a", "picture": "/etc/passwd"}),
+            "picture must be the address of a file",
+        ),
+        (
+            json!({"prompt": "a", "picture": "http://127.0.0.1:1/"}),
+            "picture must be",
+        ),
+    ] {
+        let answer = server.post("/v2/generate", &support::request(MODEL, input));
+        assert_eq!(answer.error(), "invalid_input");
+        assert!(answer.text().contains(problem), "{}", answer.text());
+    }
+    // As the built-in ones have.
+    for path in [
+        "/api/schema",
+        "/api/openai-function",
+        "/api/comfyui-node",
+        "/api/docs",
+        "/api/mcp",
+    ] {
+        let answer = server.get(&format!("{path}/text/own"));
+        assert_eq!(answer.status, 200, "{path}");
+        assert!(answer.text().contains("prompt"), "{path}");
+    }
+    let pack = server.get("/api/comfyui-nodes.zip");
+    assert_eq!(pack.status, 200);
+    assert!(server.get("/api/openapi.json").text().contains("text/own"));
+    assert_eq!(
+        fs::read_dir(data.path().join("work")).unwrap().count(),
+        0,
+        "nothing is left"
+    );
+}
+
+#[test]
+fn it_says_how_far_it_is_and_why_it_failed() {
+    let (data, models) = folder(
+        "echo 'half done' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\n\
+         echo 'the paint has run out' >&2\nexit 3",
+        "",
+    );
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while server.post("/v2/status", &task).json()["data"]["progress"] != "half done" {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::write(data.path().join("go"), "").unwrap();
+    let ended = server.wait(&task);
+    assert_eq!(ended["status"], "failed");
+    let error = ended["error"].as_str().unwrap();
+    assert!(
+        error.contains("exit status: 3") && error.contains("the paint has run out"),
+        "{error}"
+    );
+}
+
+#[test]
+fn out_of_time_all_of_it_is_ended() {
+    let (data, models) = folder(
+        "sleep 600 &\necho $! > ../../grandchild\nwait",
+        "time_limit = \"1s\"",
+    );
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    let ended = server.wait(&server.generate(MODEL, json!({"prompt": "a"})));
+    assert!(
+        ended["error"].as_str().unwrap().contains("time limit"),
+        "{ended}"
+    );
+    await_end_of(&await_file(&data.path().join("grandchild")));
+}
+
+#[test]
+fn after_a_kill_what_was_left_over_is_ended_and_the_task_is_done_again() {
+    let (data, models) = folder(
+        "echo $$ >> ../../processes\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "",
+    );
+    let mut server = Server::start_with_models(data.path(), &models, &[]);
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    let first = await_file(&data.path().join("processes"));
+    server.kill();
+    assert!(is_running(&first), "nobody was there to end it");
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    await_end_of(&first);
+    fs::write(data.path().join("go"), "").unwrap();
+    assert_eq!(server.wait(&task)["status"], "completed");
+    let processes = fs::read_to_string(data.path().join("processes")).unwrap();
+    assert_eq!(processes.lines().count(), 2);
+}
+
+#[test]
+fn asked_to_stop_the_service_ends_it_and_takes_the_task_up_again() {
+    let (data, models) = folder(
+        "echo $$ >> ../../processes\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "",
+    );
+    let mut server = Server::start_with_models(data.path(), &models, &[]);
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    let first = await_file(&data.path().join("processes"));
+    assert!(server.terminate());
+    assert!(!is_running(&first));
+    fs::write(data.path().join("go"), "").unwrap();
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    assert_eq!(server.wait(&task)["status"], "completed");
+}
+
+#[test]
+fn while_the_program_is_missing_its_tasks_wait_and_others_do_not() {
+    let (data, models) = folder("cat > out.json", "");
+    fs::remove_file(data.path().join("program.sh")).unwrap();
+    let server = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
+    server.await_model(MODEL, |entry| entry["away"].is_string());
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    server.await_log("trying again");
+    assert_eq!(
+        server.post("/v2/status", &task).json()["data"]["status"],
+        "processing"
+    );
+    server.output(support::STRATA, json!({"prompt": "a"}));
+    write_program(data.path(), "cat > out.json");
+    assert_eq!(server.wait(&task)["status"], "completed");
+    server.await_model(MODEL, |entry| entry.get("away").is_none());
+}
+
+#[test]
+fn no_more_run_at_once_than_may() {
+    let (data, models) = folder(
+        "echo x >> ../../begun\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "at_once = 2",
+    );
+    let models = format!("builtin = false\n{models}");
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    assert_eq!(
+        server.get("/api/models").json()["count"],
+        1,
+        "instead of the procedural ones"
+    );
+    let requests: Vec<Value> = (0..5)
+        .map(|n| support::request(MODEL, json!({"prompt": n.to_string()})))
+        .collect();
+    let reply = server
+        .post("/v2/generate-batch", &json!({"requests": requests}))
+        .json();
+    let begun = data.path().join("begun");
+    let count = || {
+        fs::read_to_string(&begun)
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while count() < 2 {
+        assert!(Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(count(), 2);
+    fs::write(data.path().join("go"), "").unwrap();
+    for entry in reply["data"]["results"].as_array().unwrap() {
+        let mut task = support::request(MODEL, json!({}));
+        task["id"] = entry["body"]["data"]["id"].clone();
+        assert_eq!(server.wait(&task)["status"], "completed");
+    }
+}

@@ -1,0 +1,167 @@
+//! Models in cog containers: what a container may do that those of `cog.rs` don't.
+
+mod support;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use support::Server;
+use support::small_server::{Asked, Said, SmallServer, json as said, nobody};
+use tempfile::TempDir;
+
+const MODEL: (&str, &str) = ("text", "cog");
+
+fn start(data: &Path, address: &str) -> Server {
+    let models = format!(
+        "[[model]]\ncategory = \"text\"\nsubcategory = \"cog\"\nname = \"Cog\"\n\
+         [model.cog]\naddress = \"{address}\"\n"
+    );
+    Server::start_with_models(data, &models, &["--speed", "0"])
+}
+
+/// A container that answers a prediction so.
+fn container(predict: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> SmallServer {
+    SmallServer::start(move |asked| answer(asked, &predict))
+}
+
+fn answer(asked: &Asked, predict: &impl Fn(&Asked) -> Said) -> Said {
+    match asked.path.as_str() {
+        "/health-check" => said(200, json!({"status": "READY"})),
+        "/openapi.json" => said(
+            200,
+            json!({"components": {"schemas": {"Input": {"properties": {
+            "prompt": {"type": "string"}, "seed": {"type": "integer", "nullable": true}},
+            "required": ["prompt"]}}}}),
+        ),
+        _ => predict(asked),
+    }
+}
+
+fn succeeded(output: Value) -> Said {
+    said(200, json!({"status": "succeeded", "output": output}))
+}
+
+#[test]
+fn whatever_comes_out_becomes_files() {
+    let server = container(|asked| {
+        succeeded(match asked.json()["input"]["prompt"].as_str() {
+            Some("text") => json!("plain words"),
+            Some("pieces") => json!(["a", " b"]),
+            Some("number") => json!(5),
+            Some("object") => json!({"mask": "data:image/png;base64,iVBORw0KGgo=", "score": 0.5}),
+            _ => json!("data:text/plain;base64,aGk="),
+        })
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url());
+    let outputs = |prompt: &str| -> Vec<String> {
+        let urls = service.output(MODEL, json!({"prompt": prompt, "seed": null}));
+        urls.iter().map(|url| service.get(url).text()).collect()
+    };
+    assert_eq!(outputs("text"), ["plain words"]);
+    assert_eq!(outputs("pieces"), ["a b"]);
+    assert_eq!(outputs("number"), ["5"]);
+    assert_eq!(outputs("object")[1], r#"{"score":0.5}"#);
+    assert_eq!(outputs("uri"), ["hi"]);
+    // Nulls are left out: newer containers refuse them.
+    let urls = service.output(MODEL, json!({"prompt": "uri"}));
+    let path = format!("/predictions/{}", urls[0].rsplit('/').nth(1).unwrap());
+    assert_eq!(
+        server.asked(&path)[0].json(),
+        json!({"input": {"prompt": "uri"}})
+    );
+}
+
+#[test]
+fn what_may_pass_is_asked_for_again_under_the_same_id() {
+    let count = AtomicUsize::new(0);
+    let server = container(move |asked| {
+        if asked.path.ends_with("/cancel") {
+            return said(200, json!({}));
+        }
+        match count.fetch_add(1, Ordering::SeqCst) {
+            0 => said(409, json!({"detail": "Already running a prediction"})),
+            // Of an attempt that nobody waits for any more.
+            1 => said(202, json!({"status": "processing"})),
+            // As coglet says it while it starts.
+            2 => said(503, json!({"status": "failed", "error": "not ready"})),
+            3 => None,
+            _ => succeeded(json!("done")),
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url());
+    let task = service.generate(MODEL, json!({"prompt": "a"}));
+    assert_eq!(service.wait(&task)["status"], "completed");
+    let path = format!("/predictions/{}", task["id"].as_str().unwrap());
+    assert_eq!(server.asked(&path).len(), 5);
+    assert_eq!(server.asked(&format!("{path}/cancel")).len(), 1);
+}
+
+#[test]
+fn what_does_not_pass_fails_with_its_words() {
+    let server = container(|asked| match asked.json()["input"]["prompt"].as_str() {
+        Some("refused") => said(422, json!({"detail": "prompt: too rude"})),
+        Some("odd") => said(500, json!({"detail": "bad output"})),
+        Some("broken") => None,
+        _ => said(
+            200,
+            json!({"status": "failed", "error": "no", "logs": "step 1\nthe last\n\n"}),
+        ),
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url());
+    let error = |prompt: &str| {
+        let ended = service.wait(&service.generate(MODEL, json!({"prompt": prompt})));
+        ended["error"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(
+        error("refused"),
+        "The container refused: HTTP 422: prompt: too rude"
+    );
+    assert_eq!(error("odd"), "The container failed: HTTP 500: bad output");
+    assert_eq!(error("fails"), "no (last line of its log: the last)");
+    assert!(error("broken").starts_with("The container broke off 4 times over this task"));
+}
+
+#[test]
+fn a_container_that_is_away_is_known_by_what_it_said_last() {
+    let address = nobody();
+    let url = format!("http://{address}");
+    let data = TempDir::new().unwrap();
+    {
+        // Never seen before, nobody knows what it takes.
+        let service = start(data.path(), &url);
+        let answer = service.post(
+            "/v2/generate",
+            &support::request(MODEL, json!({"prompt": "a"})),
+        );
+        assert_eq!(
+            (answer.status, answer.error().as_str()),
+            (503, "model_away")
+        );
+        assert_eq!(answer.header("retry-after"), "5");
+    }
+    {
+        let _server = container(|_| None);
+        let server = start(data.path(), &_server.url());
+        assert_eq!(
+            server.get("/api/models").json()["data"][0].get("away"),
+            None
+        );
+    }
+    let service = start(data.path(), &url);
+    let entry = service.await_model(MODEL, |entry| entry["away"].is_string());
+    assert_eq!(entry["name"], "Cog");
+    let schema = service.get("/api/schema/text/cog").json();
+    assert_eq!(
+        schema["data"]["parameters"]["required"][0]["name"],
+        "prompt"
+    );
+    let task = service.generate(MODEL, json!({"prompt": "a"}));
+    service.await_log("trying again");
+    let _server = SmallServer::start_at(address, |asked| answer(asked, &|_| succeeded(json!("x"))));
+    assert_eq!(service.wait(&task)["status"], "completed");
+    service.await_model(MODEL, |entry| entry.get("away").is_none());
+}

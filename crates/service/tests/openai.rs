@@ -1,0 +1,193 @@
+//! Models behind OpenAI's images interface.
+
+mod support;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::json;
+use support::Server;
+use support::small_server::{Said, SmallServer, json as said, nobody};
+use tempfile::TempDir;
+
+const MODEL: (&str, &str) = ("image", "gpt");
+const GENERATIONS: &str = "/v1/images/generations";
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+const PNG_BASE64: &str = "iVBORw0KGgo=";
+
+fn models(address: &str, more: &str) -> String {
+    format!(
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"gpt\"\nname = \"GPT\"\nmakes = \"image\"\n\
+         [model.openai]\naddress = \"{address}/v1\"\nmodel = \"gpt-image-1\"\n{more}\n"
+    )
+}
+
+fn start(data: &Path, address: &str, more: &str) -> Server {
+    Server::start_with_models(data, &models(address, more), &["--speed", "0"])
+}
+
+fn one_picture() -> Said {
+    said(
+        200,
+        json!({"created": 1, "data": [{"b64_json": PNG_BASE64}]}),
+    )
+}
+
+#[test]
+fn pictures_come_as_base64_or_by_address() {
+    let fetched = Arc::new(AtomicUsize::new(0));
+    let files = SmallServer::start(move |asked| match asked.path.as_str() {
+        // The first time it does not work: what is paid for is fetched again.
+        "/a.jpg?x=1" if fetched.fetch_add(1, Ordering::SeqCst) == 0 => said(503, json!({})),
+        "/a.jpg?x=1" => Some((200, "image/jpeg", b"\xff\xd8\xff".to_vec())),
+        _ => said(404, json!({})),
+    });
+    let url = format!("{}/a.jpg?x=1", files.url());
+    let server = SmallServer::start(move |asked| match asked.path.as_str() {
+        GENERATIONS => said(
+            200,
+            json!({"data": [{"b64_json": PNG_BASE64}, {"url": url}]}),
+        ),
+        _ => said(404, json!({})),
+    });
+    let data = TempDir::new().unwrap();
+    // Any variable that is there will do for a key.
+    let more = "key_env = \"CARGO_MANIFEST_DIR\"\nfields = { quality = \"high\" }";
+    let service = start(data.path(), &server.url(), more);
+    let urls = service.output(MODEL, json!({"prompt": "a fox", "n": 2}));
+    assert_eq!(service.get(&urls[0]).bytes, PNG);
+    assert!(
+        urls[0].ends_with(".png") && urls[1].ends_with(".jpg"),
+        "{urls:?}"
+    );
+
+    let [asked] = &server.asked(GENERATIONS)[..] else {
+        panic!("asked more than once")
+    };
+    let body = json!({"quality": "high", "prompt": "a fox", "n": 2, "model": "gpt-image-1"});
+    assert_eq!(asked.json(), body);
+    let key = format!("Bearer {}", env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(asked.header("authorization"), key);
+    assert_eq!(
+        files.asked("/a.jpg?x=1")[1].header("authorization"),
+        "",
+        "the key is the server's"
+    );
+}
+
+#[test]
+fn a_refusal_fails_and_a_busy_server_is_asked_again() {
+    let count = AtomicUsize::new(0);
+    let server = SmallServer::start(move |asked| {
+        if asked.path != GENERATIONS {
+            return said(404, json!({}));
+        }
+        match count.fetch_add(1, Ordering::SeqCst) {
+            0 => said(400, json!({"error": {"message": "no such thing"}})),
+            1 => said(429, json!({"error": {"message": "slow down"}})),
+            2 => said(401, json!({"error": {"message": "key"}})),
+            _ => one_picture(),
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url(), "");
+    let refused = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    assert_eq!(
+        refused["error"],
+        "The server refused: HTTP 400: no such thing"
+    );
+    service.output(MODEL, json!({"prompt": "b"}));
+    assert_eq!(server.asked(GENERATIONS).len(), 4);
+}
+
+#[test]
+fn an_answer_that_was_lost_is_not_paid_for_twice() {
+    let server = SmallServer::start(|asked| match asked.path.as_str() {
+        GENERATIONS => None,
+        _ => said(404, json!({})),
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url(), "");
+    let lost = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    assert!(
+        lost["error"]
+            .as_str()
+            .unwrap()
+            .contains("not sent again by itself"),
+        "{lost}"
+    );
+    assert_eq!(server.asked(GENERATIONS).len(), 1);
+}
+
+/// A server that takes its time until it is told to go on.
+fn slow() -> (SmallServer, Arc<Mutex<bool>>) {
+    let go = Arc::new(Mutex::new(false));
+    let told = go.clone();
+    let server = SmallServer::start(move |asked| {
+        while asked.path == GENERATIONS && !*told.lock().unwrap() {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        one_picture()
+    });
+    (server, go)
+}
+
+fn await_asked(server: &SmallServer, count: usize) {
+    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    while server.asked(GENERATIONS).len() < count {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn killed_while_it_waits_the_service_does_not_pay_twice() {
+    let (server, go) = slow();
+    let data = TempDir::new().unwrap();
+    let mut service = start(data.path(), &server.url(), "");
+    let task = service.generate(MODEL, json!({"prompt": "a"}));
+    await_asked(&server, 1);
+    service.kill();
+    *go.lock().unwrap() = true;
+    let service = start(data.path(), &server.url(), "");
+    let ended = service.wait(&task);
+    assert!(
+        ended["error"]
+            .as_str()
+            .unwrap()
+            .contains("may have been made and paid"),
+        "{ended}"
+    );
+    assert_eq!(server.asked(GENERATIONS).len(), 1);
+}
+
+#[test]
+fn a_server_that_knows_keys_is_asked_again_with_the_same_one() {
+    let (server, go) = slow();
+    let data = TempDir::new().unwrap();
+    let mut service = start(data.path(), &server.url(), "idempotent = true");
+    let task = service.generate(MODEL, json!({"prompt": "a"}));
+    await_asked(&server, 1);
+    service.kill();
+    *go.lock().unwrap() = true;
+    let service = start(data.path(), &server.url(), "idempotent = true");
+    assert_eq!(service.wait(&task)["status"], "completed");
+    let asked = server.asked(GENERATIONS);
+    let keys: Vec<_> = asked.iter().map(|a| a.header("idempotency-key")).collect();
+    assert_eq!(keys, [task["id"].as_str().unwrap(); 2]);
+}
+
+#[test]
+fn while_the_server_is_away_its_tasks_wait() {
+    let address = nobody();
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &format!("http://{address}"), "");
+    service.await_model(MODEL, |entry| entry["away"].is_string());
+    let task = service.generate(MODEL, json!({"prompt": "a"}));
+    service.await_log("trying again");
+    let server = SmallServer::start_at(address, |_| one_picture());
+    assert_eq!(service.wait(&task)["status"], "completed");
+    assert_eq!(server.asked(GENERATIONS).len(), 1);
+}
