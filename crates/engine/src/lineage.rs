@@ -1,5 +1,7 @@
 //! Which outputs became the input of which tasks: kept with a task when it is made, and shown both ways.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,48 +46,51 @@ pub struct Family {
 /// Says of new tasks which outputs they are made from: those whose addresses are among their inputs. What is
 /// known of that already stays.
 pub fn trace(new: &mut [Task], known: &[&Task]) {
-    // Most inputs have none, and are not looked up among thousands.
-    let is_address = |value: &Value| {
-        let text = value.as_str();
-        text.is_some_and(|text| {
-            text.starts_with('/') || text.starts_with("data:") || text.contains("://")
-        })
-    };
-    for task in new {
-        if !task.sources.is_empty() {
-            continue;
-        }
+    let mut origins = None;
+    for task in new.iter_mut().filter(|task| task.sources.is_empty()) {
         let values = task.input.values().iter();
-        let addresses = values.filter(|(_, value)| is_address(value));
-        let found = addresses.filter_map(|(parameter, value)| {
+        let addresses = values.filter_map(|(name, value)| Some((name, address(value)?)));
+        let found = addresses.filter_map(|(parameter, address)| {
+            // Most inputs have no address, and nothing is looked up for them.
+            let origins = origins.get_or_insert_with(|| origins_of(known));
             Some(Source {
                 parameter: parameter.clone(),
-                output: origin(value.as_str()?, value, known)?,
+                output: origins.get(address)?.clone(),
             })
         });
         task.sources = found.collect();
     }
 }
 
-/// The output at an address: the newest, should several have it. A service may have given it another
-/// address since, but not since another task took it.
-fn origin(address: &str, value: &Value, known: &[&Task]) -> Option<String> {
-    let own = |task: &&&Task| position(task, address).is_some();
-    if let Some(task) = known.iter().filter(own).max_by_key(|task| task.created) {
-        return Some(task.key.output(position(task, address)?));
-    }
-    known.iter().find_map(|task| {
-        let is_it = |source: &&Source| task.input.values().get(&source.parameter) == Some(value);
-        let source = task.sources.iter().find(is_it)?;
-        Some(source.output.clone())
-    })
+fn address(value: &Value) -> Option<&str> {
+    let is_so =
+        |text: &&str| text.starts_with('/') || text.starts_with("data:") || text.contains("://");
+    value.as_str().filter(is_so)
 }
 
-fn position(task: &Task, address: &str) -> Option<usize> {
-    match &task.state {
-        TaskState::Ready { outputs, .. } => outputs.iter().position(|url| url == address),
-        _ => None,
+/// The output at each address: the newest, should several have it. A service may have given it another
+/// address since another task took it: that one knows.
+fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
+    let mut origins = HashMap::new();
+    for task in known {
+        for source in &task.sources {
+            let value = task.input.values().get(&source.parameter);
+            if let Some(address) = value.and_then(Value::as_str) {
+                origins.insert(address, source.output.clone());
+            }
+        }
     }
+    let mut by_age: Vec<&&Task> = known.iter().collect();
+    by_age.sort_by_key(|task| task.created);
+    for task in by_age {
+        let TaskState::Ready { outputs, .. } = &task.state else {
+            continue;
+        };
+        for (position, address) in outputs.iter().enumerate() {
+            origins.insert(address, task.key.output(position));
+        }
+    }
+    origins
 }
 
 /// The relatives of one output of a task.

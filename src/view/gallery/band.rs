@@ -7,7 +7,7 @@ use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, MouseEvent};
+use web_sys::{Element, Event, HtmlElement, MouseEvent};
 
 use super::selection::Selection;
 use crate::boxed::{dynamic, text};
@@ -59,8 +59,13 @@ pub fn band(
             HashSet::new()
         };
         drawing.set_value(Some(Drawing { from, before }));
-        // Or the words under the frame would be selected.
+        // Or the words under the frame would be selected. What else a press on nothing does, it still does.
         event.prevent_default();
+        let focused = document().active_element();
+        if let Some(focused) = focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+            // What has the focus can lose it.
+            let _ = focused.blur();
+        }
     };
     let go_on = move |event: &MouseEvent| {
         let from = drawing.with_value(|it| it.as_ref().map(|it| it.from));
