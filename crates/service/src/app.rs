@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 
 use crate::access::Access;
+use crate::accounts::Accounts;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::limit::Limit;
@@ -23,7 +24,7 @@ use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::{Store, StoreError};
-use crate::worker::{self, Pool, WorkerContext};
+use crate::worker::{Pool, WorkerContext};
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -35,6 +36,13 @@ pub enum StartError {
     Store(PathBuf, StoreError),
     #[error(transparent)]
     Models(#[from] ModelFileError),
+    #[error(
+        "{0} is in reach of others: they need a token. Add an account (atelier-service account add NAME), \
+         or give --token"
+    )]
+    Open(SocketAddr),
+    #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
+    Token,
     #[error("there is no index.html in {0}; build the front-end first")]
     Site(PathBuf),
     #[error("serving failed: {0}")]
@@ -51,6 +59,7 @@ pub struct App {
     pub limit: Option<Limit>,
     pub site: Option<Site>,
     pub token: Option<String>,
+    pub accounts: Accounts,
     pub access: Arc<Access>,
     pub latency: Duration,
 }
@@ -58,6 +67,14 @@ pub struct App {
 impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
+        let token = config.token.clone().filter(|token| !token.is_empty());
+        let accounts = Accounts::of(&config.data);
+        if accounts.are_there() && token.is_some() {
+            return Err(StartError::Token);
+        }
+        if !config.listen.ip().is_loopback() && !accounts.are_there() && token.is_none() {
+            return Err(StartError::Open(config.listen));
+        }
         let data_error = |error| StartError::Data(config.data.clone(), error);
         private::make_dir(&config.data).map_err(data_error)?;
         let outputs = config.data.join("outputs");
@@ -95,7 +112,7 @@ impl App {
             context,
             config.worker_count(),
             &loaded.remotes,
-            worker::Bounds::default(),
+            config.bounds(),
         );
         let pool = pool.map_err(store_error)?;
         watch(&loaded.remotes, pool.stopping());
@@ -107,7 +124,8 @@ impl App {
             outputs,
             limit: config.rate.map(Limit::new),
             site,
-            token: config.token.clone().filter(|token| !token.is_empty()),
+            token,
+            accounts,
             access: Arc::new(Access::new(config)),
             latency: config.latency,
         })

@@ -18,11 +18,18 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
             refused("An access token is required: send the header Authorization: Bearer <token>.")
         })?;
     match demanded {
-        Some(demanded) if !same(demanded.as_bytes(), token.as_bytes()) => {
-            Err(refused("This access token is not known here."))
-        }
+        Some(demanded) if !same(demanded.as_bytes(), token.as_bytes()) => Err(unknown_token()),
         _ => Ok(token),
     }
+}
+
+/// 401: somebody else's token, or nobody's.
+pub fn unknown_token() -> Failure {
+    Failure::new(
+        StatusCode::UNAUTHORIZED,
+        "unauthorized",
+        "This access token is not known here.",
+    )
 }
 
 /// Equality whose time does not tell how much of a guess was right.

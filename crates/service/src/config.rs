@@ -8,6 +8,7 @@ use axum::http::uri::Authority;
 use clap::{Parser, Subcommand};
 
 use crate::access::ANY;
+use crate::worker::Bounds;
 
 /// A local generation service with procedural models (no AI): for trying Atelier on one machine.
 #[derive(Debug, Clone, Parser)]
@@ -21,7 +22,7 @@ pub struct Config {
     pub listen: SocketAddr,
 
     /// Directory of the database and the outputs; made if absent.
-    #[arg(long, value_name = "DIR", default_value_os_t = default_data())]
+    #[arg(long, global = true, value_name = "DIR", default_value_os_t = default_data())]
     pub data: PathBuf,
 
     /// The access token to demand. Without it, any non-empty token will do.
@@ -72,6 +73,14 @@ pub struct Config {
     #[arg(long, value_name = "F", value_parser = parse_speed, default_value = "1.0")]
     pub speed: f64,
 
+    /// The most tasks of one uid that are worked on at the same time.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub account_running: Option<u32>,
+
+    /// The most tasks of one uid that wait; more are refused with 429.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub account_waiting: Option<u32>,
+
     /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
@@ -82,9 +91,35 @@ pub struct Config {
 pub enum Command {
     /// Print the JSON schema of a file of models, for editors.
     ModelsSchema,
+    /// Who may come in by a token of their own. With the first account, nobody does without one.
+    Account {
+        #[command(subcommand)]
+        change: AccountCommand,
+    },
+}
+
+#[derive(Debug, Clone, Subcommand)]
+pub enum AccountCommand {
+    /// Add an account and print its token, once. Its name is the uid of its calls.
+    Add { name: String },
+    /// Print the accounts.
+    List,
+    /// Take an account away. Its tasks stay.
+    Remove { name: String },
+    /// Give an account another token and print it, once.
+    Rotate { name: String },
 }
 
 impl Config {
+    /// What one owner may have at once.
+    pub fn bounds(&self) -> Bounds {
+        let count = |number: Option<u32>| number.and_then(|number| usize::try_from(number).ok());
+        Bounds {
+            running: count(self.account_running),
+            waiting: count(self.account_waiting),
+        }
+    }
+
     /// The number of worker threads.
     pub fn worker_count(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);

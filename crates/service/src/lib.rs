@@ -11,6 +11,7 @@
 //! - The two Python files are rendered from the same schemas ([`python`]).
 
 pub mod access;
+pub mod accounts;
 pub mod app;
 pub mod art;
 pub mod auth;

@@ -19,7 +19,7 @@ async fn main() -> ExitCode {
     private::from_now_on();
     let config = Config::parse();
     if let Some(command) = &config.command {
-        return command::run(command);
+        return command::run(command, &config.data);
     }
     match run(config).await {
         Ok(()) => ExitCode::SUCCESS,

@@ -26,6 +26,7 @@ pub fn close(data: &Path) -> io::Result<()> {
     for (name, mode) in [
         ("outputs", 0o700),
         ("tasks.sqlite", 0o600),
+        ("accounts.sqlite", 0o600),
         ("tasks.sqlite-wal", 0o600),
     ] {
         match restrict(&data.join(name), mode) {

@@ -43,13 +43,16 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
 
 pub async fn status(State(app): State<Arc<App>>, request: Request) -> Reply {
     let call = Call::of(&app, request).await?;
-    each(&app.clone(), call, move |_, item| progress_of(&app, item)).await
+    each(&app.clone(), call, move |call, item| {
+        progress_of(&app, call, item)
+    })
+    .await
 }
 
 pub async fn response(State(app): State<Arc<App>>, request: Request) -> Reply {
     let call = Call::of(&app, request).await?;
     each(&app.clone(), call, move |call, item| {
-        output_of(&app, &call.origin, item)
+        output_of(&app, call, item)
     })
     .await
 }

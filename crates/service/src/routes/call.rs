@@ -32,6 +32,8 @@ pub struct Call {
     pub headers: HeaderMap,
     /// The caller's access token.
     pub token: String,
+    /// The account that has the token, where there are accounts.
+    pub account: Option<String>,
     /// What the caller is counted by.
     pub caller: Vec<String>,
     pub body: Value,
@@ -43,7 +45,7 @@ impl Call {
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
         // By what the headers say, before a byte of the body is kept.
-        let (token, caller) = match admitted(app, &headers, peer.as_ref()) {
+        let (token, account, caller) = match admitted(app, &headers, peer.as_ref()) {
             Ok(admitted) => admitted,
             Err(failure) => {
                 decline(&headers, body);
@@ -61,9 +63,15 @@ impl Call {
             origin: app.access.origin(&headers),
             headers,
             token,
+            account,
             caller,
             body,
         })
+    }
+
+    /// Whether this user's tasks are the caller's: an account's are those of its name.
+    pub fn is_of(&self, uid: &str) -> bool {
+        self.account.as_deref().is_none_or(|account| account == uid)
     }
 }
 
@@ -72,9 +80,18 @@ fn admitted(
     app: &App,
     headers: &HeaderMap,
     peer: Option<&Peer>,
-) -> Result<(String, Vec<String>), Failure> {
+) -> Result<(String, Option<String>, Vec<String>), Failure> {
     let token = auth::bearer(headers, app.token.as_deref())?;
-    let mut caller = vec![format!("token {token}")];
+    let account = if app.accounts.are_there() {
+        let found = app.accounts.of_token(token).map_err(Failure::internal)?;
+        Some(found.ok_or_else(auth::unknown_token)?)
+    } else {
+        None
+    };
+    let mut caller = vec![match &account {
+        Some(account) => format!("account {account}"),
+        None => format!("token {token}"),
+    }];
     caller.extend(peer.map(|peer| {
         let address = app.access.caller(peer.address, headers);
         format!("address {address}")
@@ -88,7 +105,7 @@ fn admitted(
     if length.is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_large());
     }
-    Ok((token.to_owned(), caller))
+    Ok((token.to_owned(), account, caller))
 }
 
 /// Reads on and drops what is read, while the answer is on its way: a client that is cut off while

@@ -38,7 +38,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
             Integration::MCP,
         ],
     });
-    if app.token.is_none() {
+    if app.token.is_none() && !app.accounts.are_there() {
         // Whoever may come with any token may come without choosing one: the page's first run
         // needs no typing. No secret, and no part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});

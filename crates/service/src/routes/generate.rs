@@ -53,6 +53,13 @@ pub fn accept(
     first_word: StatusWord,
 ) -> Result<Accepted, Failure> {
     let common = Common::read(body, false)?;
+    if !call.is_of(common.uid) {
+        return Err(Failure::new(
+            StatusCode::FORBIDDEN,
+            "wrong_uid",
+            "This access token belongs to another user: the uid must be the name of its account.",
+        ));
+    }
     let given: Map<String, Value> = common
         .fields
         .iter()
@@ -68,7 +75,12 @@ pub fn accept(
         (header, field) => header.or(field),
     };
     let submission = key.map(|key| Submission {
-        account: account(common.uid, &call.token, app.token.is_some()),
+        account: account(
+            common.uid,
+            &call.token,
+            // An account stays the same one when it gets another token.
+            app.token.is_some() || call.account.is_some(),
+        ),
         key,
         fingerprint: fingerprint(&common.model, &given),
     });

@@ -11,7 +11,6 @@ use super::generate::Common;
 use super::{Call, blocking};
 use crate::app::App;
 use crate::failure::{Failure, success};
-use crate::origin::Origin;
 use crate::outputs::ROUTE as OUTPUTS;
 use crate::store::Progress;
 
@@ -21,7 +20,7 @@ pub async fn status(
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, request).await?;
     Ok(success(
-        blocking(move || progress_of(&app, &call.body)).await?,
+        blocking(move || progress_of(&app, &call, &call.body)).await?,
     ))
 }
 
@@ -31,13 +30,13 @@ pub async fn response(
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, request).await?;
     Ok(success(
-        blocking(move || output_of(&app, &call.origin, &call.body)).await?,
+        blocking(move || output_of(&app, &call, &call.body)).await?,
     ))
 }
 
 /// `{id, status}`, and `error` if the task failed. Never any output. Blocks.
-pub fn progress_of(app: &App, body: &Value) -> Result<Value, Failure> {
-    let task = find(app, body)?;
+pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
+    let task = find(app, call, body)?;
     let mut data = json!({"id": task.id, "status": word(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
@@ -59,14 +58,14 @@ fn word(status: &StatusWord) -> &StatusWord {
 
 /// `{status, output}` when completed, `{status, error}` when failed, else
 /// `{status: "processing"}`: asking early is no error. Blocks.
-pub fn output_of(app: &App, origin: &Origin, body: &Value) -> Result<Value, Failure> {
-    let task = find(app, body)?;
+pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
+    let task = find(app, call, body)?;
     Ok(match task.status {
         StatusWord::Completed => {
             let urls: Vec<String> = task
                 .output
                 .iter()
-                .map(|path| origin.url(&format!("{OUTPUTS}/{path}")))
+                .map(|path| call.origin.url(&format!("{OUTPUTS}/{path}")))
                 .collect();
             json!({"status": task.status, "output": urls})
         }
@@ -77,12 +76,14 @@ pub fn output_of(app: &App, origin: &Origin, body: &Value) -> Result<Value, Fail
 
 /// The task asked for. To anybody but its owner, and under another model's name, it does not
 /// exist.
-fn find(app: &App, body: &Value) -> Result<Progress, Failure> {
+fn find(app: &App, call: &Call, body: &Value) -> Result<Progress, Failure> {
     let common = Common::read(body, true)?;
     app.store
         .progress(common.id)
         .map_err(Failure::store)?
-        .filter(|task| task.uid == common.uid && task.model == common.model)
+        .filter(|task| {
+            call.is_of(&task.uid) && task.uid == common.uid && task.model == common.model
+        })
         .ok_or_else(|| {
             Failure::not_found(
                 "unknown_task",

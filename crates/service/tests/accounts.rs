@@ -1,0 +1,171 @@
+//! Many people on one service: accounts, fair turns, limits.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use support::{Answer, STRATA, Server, request};
+use tempfile::TempDir;
+
+fn run(data: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .args(args)
+        .arg("--data")
+        .arg(data)
+        .env_remove("ATELIER_SERVICE_TOKEN")
+        .output()
+        .unwrap()
+}
+
+/// What `account …` prints.
+fn account(data: &Path, args: &[&str]) -> String {
+    let output = run(data, &[&["account"], args].concat());
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn post(server: &Server, token: &str, path: &str, body: &Value) -> Answer {
+    let authorization = format!("Bearer {token}");
+    let headers = [
+        ("authorization", authorization.as_str()),
+        ("content-type", "application/json"),
+    ];
+    server.call("POST", path, &headers, body.to_string().as_bytes())
+}
+
+fn of(uid: &str, input: Value) -> Value {
+    let mut body = request(STRATA, input);
+    body["uid"] = uid.into();
+    body
+}
+
+#[test]
+fn an_account_has_its_tasks_to_itself() {
+    let data = TempDir::new().unwrap();
+    let ada = account(data.path(), &["add", "ada"]);
+    let bob = account(data.path(), &["add", "bob"]);
+    let server = Server::start_on(data.path(), &["--speed", "0"]);
+    assert_eq!(server.get("/api/models").json().get("guest"), None);
+    let begun = post(
+        &server,
+        &ada,
+        "/v2/generate",
+        &of("ada", json!({"prompt": "a"})),
+    );
+    assert_eq!(begun.status, 200, "{}", begun.text());
+    let mut task = of("ada", json!({}));
+    task["id"] = begun.json()["data"]["id"].clone();
+    assert_eq!(post(&server, &ada, "/v2/status", &task).status, 200);
+    let batch = |token: &str, path: &str| {
+        let answer = post(&server, token, path, &json!({"requests": [task]})).json();
+        answer["data"]["results"][0]["status"].clone()
+    };
+    assert_eq!(batch(&ada, "/v2/status-batch"), 200);
+    // To Bob it is not there, whoever he says he is.
+    for uid in ["ada", "bob"] {
+        task["uid"] = uid.into();
+        for path in ["/v2/status", "/v2/response"] {
+            let answer = post(&server, &bob, path, &task);
+            assert_eq!(
+                (answer.status, answer.error().as_str()),
+                (404, "unknown_task")
+            );
+        }
+    }
+    let batch = |token: &str, path: &str| {
+        let answer = post(&server, token, path, &json!({"requests": [task]})).json();
+        answer["data"]["results"][0]["status"].clone()
+    };
+    assert_eq!(batch(&bob, "/v2/response-batch"), 404);
+    let wrong = post(
+        &server,
+        &bob,
+        "/v2/generate",
+        &of("ada", json!({"prompt": "a"})),
+    );
+    assert_eq!((wrong.status, wrong.error().as_str()), (403, "wrong_uid"));
+    let nobody = post(
+        &server,
+        "t",
+        "/v2/generate",
+        &of("ada", json!({"prompt": "a"})),
+    );
+    assert_eq!(nobody.status, 401);
+
+    // Accounts come and go while it runs.
+    let new = account(data.path(), &["rotate", "ada"]);
+    task["uid"] = "ada".into();
+    assert_eq!(post(&server, &ada, "/v2/status", &task).status, 401);
+    assert_eq!(post(&server, &new, "/v2/status", &task).status, 200);
+    account(data.path(), &["remove", "bob"]);
+    assert_eq!(post(&server, &bob, "/v2/status", &task).status, 401);
+    assert!(account(data.path(), &["list"]).starts_with("ada\t"));
+    assert!(
+        !run(data.path(), &["account", "add", "ada"])
+            .status
+            .success()
+    );
+}
+
+#[test]
+fn what_others_can_reach_is_not_open_to_them() {
+    let data = TempDir::new().unwrap();
+    let refused = run(data.path(), &["--listen", "0.0.0.0:0"]);
+    assert!(!refused.status.success());
+    let words = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(words.contains("account add"), "{words}");
+    account(data.path(), &["add", "ada"]);
+    let refused = run(data.path(), &["--token", "x"]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--token"));
+}
+
+#[test]
+fn nobody_waits_behind_all_the_tasks_of_another() {
+    let server = Server::start(&["--speed", "0.1", "--workers", "1"]);
+    let batch = |uid: &str, count: usize| {
+        let requests: Vec<Value> = (0..count)
+            .map(|n| of(uid, json!({"prompt": n.to_string()})))
+            .collect();
+        let answer = server.post("/v2/generate-batch", &json!({"requests": requests}));
+        let results = answer.json()["data"]["results"].clone();
+        let entry = results.as_array().unwrap().last().unwrap().clone();
+        let mut task = of(uid, json!({}));
+        task["id"] = entry["body"]["data"]["id"].clone();
+        task
+    };
+    let last_of_a = batch("a", 10);
+    let of_b = batch("b", 1);
+    assert_eq!(server.wait(&of_b)["status"], "completed");
+    let status = server.post("/v2/status", &last_of_a).json();
+    assert_eq!(
+        status["data"]["status"], "processing",
+        "B was not behind A's tenth"
+    );
+}
+
+#[test]
+fn more_than_may_wait_are_refused_and_nobody_else_is() {
+    let server = Server::start(&[
+        "--speed",
+        "20",
+        "--workers",
+        "4",
+        "--account-running",
+        "1",
+        "--account-waiting",
+        "2",
+    ]);
+    let begin = |uid: &str| server.post("/v2/generate", &of(uid, json!({"prompt": "a"})));
+    assert_eq!(begin("a").status, 200);
+    server.await_log("begins");
+    assert_eq!((begin("a").status, begin("a").status), (200, 200));
+    let refused = begin("a");
+    assert_eq!(
+        (refused.status, refused.error().as_str()),
+        (429, "too_many_waiting")
+    );
+    assert_eq!(refused.header("retry-after"), "5");
+    assert_eq!(begin("b").status, 200);
+}
