@@ -257,11 +257,12 @@ function joined(script, loader, deferred) {
   loader = replace(loader, /^export const __wasm_split_load_deferred/m, "const __wasm_split_load_deferred");
   loader = replace(loader, /split_deferred\.wasm/, deferred);
   // Asked for early: see `preload`. Where that has failed, it is asked for anew.
-  loader = replace(loader, /fetch\(new URL\([^)]*\)\)/, "earlyDeferred() ?? $&");
-  loader += `\nfunction earlyDeferred() {
+  loader = replace(loader, /fetch\((new URL\([^)]*\))\)/, "fetchDeferred($1)");
+  loader += `\nasync function fetchDeferred(address) {
   const early = globalThis.deferredAnswer;
   globalThis.deferredAnswer = undefined;
-  return early;
+  const answer = await early?.catch(() => undefined);
+  return answer?.ok ? answer : fetch(address);
 }\n`;
   // As wasm-bindgen does: it goes another way where a host says that a wasm is something else.
   loader = replace(loader, /WebAssembly\.instantiateStreaming\(src, imports\)/, "__wbg_load(await src, imports)");

@@ -114,6 +114,7 @@ impl Runner {
                 }
             });
             if !lifecycle::is_visible() {
+                driver.write_rest();
                 tabs.tell_next_tasks();
             }
         });

@@ -118,6 +118,9 @@ impl Leadership {
         }
         // WebKit takes the lock away first, and says so: the lease would be wanted instead.
         if self.is_left.get() {
+            if !lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now()) {
+                self.set_leading(false);
+            }
             return;
         }
         let claim = self.claim.get();

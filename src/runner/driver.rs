@@ -1,7 +1,7 @@
 //! Drives the engine: carries out what it decides, brings back the answers, and comes back when it
 //! wants to decide again.
 
-use atelier_engine::{Call, CallKind, Command, Engine, Task};
+use atelier_engine::{Call, CallKind, Command, Engine, Phase, Task, TaskKey};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -35,6 +35,10 @@ pub(super) struct Driver {
 struct State {
     engine: Engine,
     timer: Option<Timeout>,
+    /// Records that are to be written in the next task; many, while this tab leads.
+    unwritten: Vec<TaskKey>,
+    /// In which generation of leading they were put off.
+    unwritten_since: Option<u64>,
 }
 
 /// The records that one decision of the engine changes.
@@ -73,6 +77,8 @@ impl Driver {
             state: StoredValue::new_local(State {
                 engine,
                 timer: None,
+                unwritten: Vec::new(),
+                unwritten_since: None,
             }),
         }
     }
@@ -174,20 +180,38 @@ impl Driver {
         self.tabs.tell_tasks(keys);
         // All in one go, so that a batch is there as a whole; a call that sends some of it writes those
         // once more before it leaves.
-        if saved.tasks.len() <= WRITTEN_AT_ONCE {
+        let generation = self.tabs.generation();
+        if saved.tasks.len() <= WRITTEN_AT_ONCE || generation.is_none() || !lifecycle::is_visible()
+        {
             return self.write(&saved.tasks);
         }
-        let keys: Vec<_> = saved.tasks.into_iter().map(|task| task.key).collect();
-        let write = move || {
-            // As they are by then: a call may have written one of them meanwhile.
-            let tasks = self.look(|engine| {
-                keys.iter()
-                    .filter_map(|key| engine.task(key).cloned())
-                    .collect::<Vec<_>>()
-            });
-            self.write(&tasks.unwrap_or_default());
+        let keys = saved.tasks.into_iter().map(|task| task.key);
+        self.state.update_value(|state| {
+            state.unwritten.extend(keys);
+            state.unwritten_since = generation;
+        });
+        after(0, move || self.write_rest()).forget();
+    }
+
+    /// Writes what was put off, as it is by now: a call may have written some of it meanwhile. At once
+    /// where the page may go.
+    pub fn write_rest(self) {
+        let rest = self.state.try_update_value(|state| {
+            let keys = std::mem::take(&mut state.unwritten);
+            let tasks = keys
+                .iter()
+                .filter_map(|key| state.engine.task(key).cloned());
+            (tasks.collect::<Vec<_>>(), state.unwritten_since)
+        });
+        let Some((mut tasks, since)) = rest.filter(|(tasks, _)| !tasks.is_empty()) else {
+            return;
         };
-        after(0, write).forget();
+        if self.tabs.generation() == since {
+            return self.write(&tasks);
+        }
+        // Another tab leads by now, and writes. It has not heard of what is new.
+        tasks.retain(|task| task.state.phase() == Phase::Queued);
+        self.tabs.tell(&TabMessage::Submitted(tasks));
     }
 
     fn write(self, tasks: &[Task]) {

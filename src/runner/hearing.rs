@@ -1,6 +1,5 @@
 //! What a tab does on hearing another one.
 
-use atelier_contract::json;
 use atelier_engine::BatchAction;
 
 use super::parts::Parts;
@@ -14,15 +13,18 @@ impl Parts {
             return;
         }
         // A tab with another version may say what we do not know.
-        let Some(message) = json::read(text).and_then(TabMessage::from_value) else {
-            return;
-        };
+        if let Some(message) = TabMessage::read(text) {
+            self.hear_message(message);
+        }
+    }
+
+    pub fn hear_message(self, message: TabMessage) {
         let Some(leads) = self.tabs.try_leads() else {
             return;
         };
         match message {
             TabMessage::Task(task) if !leads => {
-                self.tabs.is_answered(&task.key);
+                self.tabs.hear_of(&task.key, Some(&task));
                 self.driver.merge_remote(vec![*task]);
             }
             // The last word of a tab that led before and is closed: it may have got the id that
@@ -44,7 +46,7 @@ impl Parts {
                     .change(|engine| engine.take_in(tasks, clock::now()));
             }
             TabMessage::Removed(key) if !leads => {
-                self.tabs.is_answered(&key);
+                self.tabs.hear_of(&key, None);
                 self.tasks.hide(&key);
                 self.driver
                     .change_quietly(|engine| engine.drop_remote(&key));
@@ -64,8 +66,8 @@ impl Parts {
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.status.hear(block_reason, storage_error);
                 // Perhaps it leads only now.
-                for (key, action) in self.tabs.unanswered() {
-                    self.tabs.tell(&TabMessage::Act(key, action));
+                for message in self.tabs.take_unheard() {
+                    self.tabs.tell(&message);
                 }
                 // It may have begun to lead just now.
                 spawn(self.recovery.hand_over());

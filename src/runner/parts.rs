@@ -81,6 +81,13 @@ impl Parts {
         let Some(put_off) = self.tabs.lead(generation) else {
             return;
         };
+        let put_off = put_off.iter().filter_map(|text| TabMessage::read(text));
+        let asked: Vec<_> = self
+            .tabs
+            .take_unheard()
+            .into_iter()
+            .chain(put_off)
+            .collect();
         // Nothing can be read, the last leader could not write what it told, or it has gone before
         // it wrote again what was cleared.
         let is_unwritten = self.recovery.is_unwritten();
@@ -104,17 +111,21 @@ impl Parts {
                 // Another tab may have found out that they are taken after all.
                 engine.credentials_changed(now);
             }
-            for (key, action) in self.tabs.unanswered() {
-                self.tabs.is_answered(&key);
-                engine.act(&key, action, now);
+            // Before anything is sent: it may be what a person has cancelled.
+            for message in &asked {
+                match message {
+                    TabMessage::Act(key, action) => engine.act(key, *action, now),
+                    TabMessage::ActOnBatch(batch, action) => {
+                        engine.act_on_batch(batch, *action, now);
+                    }
+                    _ => {}
+                }
             }
             engine.set_leading(true, now);
         });
-        for text in put_off {
-            self.hear(&text);
-        }
-        for asked in self.tabs.asked_here() {
-            self.obey(asked);
+        // What was done already is not done again.
+        for message in asked {
+            self.hear_message(message);
         }
         self.status.lead();
         if is_unwritten {

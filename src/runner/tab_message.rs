@@ -50,7 +50,11 @@ pub enum TabMessage {
 
 impl TabMessage {
     /// `None` for what only another version knows.
-    pub fn from_value(value: Value) -> Option<Self> {
+    pub fn read(text: &str) -> Option<Self> {
+        json::read(text).and_then(Self::from_value)
+    }
+
+    fn from_value(value: Value) -> Option<Self> {
         if let Value::String(word) = &value {
             return match word.as_str() {
                 "Tick" => Some(Self::Tick),

@@ -4,20 +4,23 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use atelier_engine::tab_role::TabRole;
-use atelier_engine::{Action, TaskKey};
+use atelier_engine::{Action, Millis, Task, TaskKey};
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
 use super::task_store::TaskStore;
 use crate::boxed::after;
 use crate::browser::leadership::Leadership;
-use crate::browser::lifecycle;
 use crate::browser::tabs::Channel;
+use crate::browser::{clock, lifecycle};
 
 const CHANNEL: &str = "atelier";
 
 /// Tasks that are told in one go: some milliseconds.
 const TOLD_AT_ONCE: usize = 100;
+
+/// Longer than any tab is without one that leads.
+const ASKED_MS: Millis = 10_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct TabSync {
@@ -32,8 +35,9 @@ struct State {
     role: TabRole,
     /// What the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
-    asked_here: Vec<TabMessage>,
-    /// What a person has asked for in this tab while another one led; see [`TabSync::ask_to_act`].
+    /// What a person has asked for in this tab while another one led, and when.
+    asked: Vec<(Millis, TabMessage)>,
+    /// The same of single tasks; see [`TabSync::ask_to_act`].
     unanswered: Vec<(TaskKey, Action)>,
 }
 
@@ -62,9 +66,8 @@ impl TabSync {
                     return Some(state.role.take_over());
                 }
                 state.role.follow();
-                // Whoever leads now knows better, and was asked, too.
+                // Whoever leads now knows better.
                 state.untold.clear();
-                state.asked_here.clear();
                 None
             });
             if let Some(generation) = generation {
@@ -134,46 +137,52 @@ impl TabSync {
         });
     }
 
-    /// Asks the tab that leads for something. Where this one is about to lead, it will do it itself: see
-    /// [`TabSync::asked_here`].
+    /// Asks the tab that leads for something, and remembers it for a while: there may be none just now,
+    /// or this one be about to lead.
     pub fn ask_leader(self, message: TabMessage) {
         self.tell(&message);
-        self.state.update_value(|state| {
-            if state.role.takes_over() {
-                state.asked_here.push(message);
-            }
-        });
+        let asked = (clock::now(), message);
+        self.state.update_value(|state| state.asked.push(asked));
     }
 
-    /// What a person has asked for in this tab while it was about to lead.
-    pub fn asked_here(self) -> Vec<TabMessage> {
-        let asked = |state: &mut State| std::mem::take(&mut state.asked_here);
-        self.state.try_update_value(asked).unwrap_or_default()
-    }
-
-    /// Asks the tab that leads to do something with a task, and remembers it until that tab has a word
-    /// about the task: there may be none just now, or one that is gone before it has heard. What is
-    /// cancelled would be sent then, and paid.
+    /// Asks the tab that leads to do something with a task, and remembers it until the task shows that
+    /// this was done, or can't be done any more. What is cancelled would be sent otherwise, and paid.
     pub fn ask_to_act(self, key: &TaskKey, action: Action) {
-        // Whoever asks for a second attempt twice may pay for both.
-        if action != Action::Resubmit {
-            let asked = (key.clone(), action);
-            self.state
-                .update_value(|state| state.unanswered.push(asked));
+        let message = TabMessage::Act(key.clone(), action);
+        let takes_over = self.state.with_value(|state| state.role.takes_over());
+        match action {
+            // Whoever asks for a second attempt twice may pay for both.
+            Action::Resubmit | Action::Refetch if takes_over => self.ask_leader(message),
+            Action::Resubmit | Action::Refetch => self.tell(&message),
+            _ => {
+                self.tell(&message);
+                let asked = (key.clone(), action);
+                self.state
+                    .update_value(|state| state.unanswered.push(asked));
+            }
         }
-        self.ask_leader(TabMessage::Act(key.clone(), action));
     }
 
-    /// The tab that leads has a word about a task.
-    pub fn is_answered(self, key: &TaskKey) {
+    /// The tab that leads says how a task is; `None`: it is gone.
+    pub fn hear_of(self, key: &TaskKey, task: Option<&Task>) {
+        let is_open = |action: Action| task.is_some_and(|task| action.is_allowed(task));
+        let is_unanswered = |(asked, action): &(TaskKey, Action)| asked != key || is_open(*action);
         self.state
-            .try_update_value(|state| state.unanswered.retain(|(asked, _)| asked != key));
+            .try_update_value(|state| state.unanswered.retain(is_unanswered));
     }
 
-    /// What a person has asked for in this tab, and no other one has had a word about.
-    pub fn unanswered(self) -> Vec<(TaskKey, Action)> {
-        let unanswered = self.state.try_with_value(|state| state.unanswered.clone());
-        unanswered.unwrap_or_default()
+    /// What a person has asked for in this tab and may not have been heard, in the order in which it was
+    /// asked for. What is no longer remembered by that is asked for once more, or done by this tab.
+    pub fn take_unheard(self) -> Vec<TabMessage> {
+        let now = clock::now();
+        let taken = self.state.try_update_value(|state| {
+            let acts = state.unanswered.iter();
+            let acts = acts.map(|(key, action)| TabMessage::Act(key.clone(), *action));
+            let asked = std::mem::take(&mut state.asked).into_iter();
+            let asked = asked.filter(|(then, _)| now.saturating_sub(*then) < ASKED_MS);
+            acts.chain(asked.map(|(_, message)| message)).collect()
+        });
+        taken.unwrap_or_default()
     }
 
     /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as

@@ -36,7 +36,10 @@ impl Question {
         let confirm = move |_| {
             self.close();
             // To close it has the whole page laid out: what was asked about comes after that.
-            after(0, move || on_yes.run(())).forget();
+            after(0, move || {
+                on_yes.try_run(());
+            })
+            .forget();
         };
         view! {
             <dialog node_ref=self.dialog aria-label=label>

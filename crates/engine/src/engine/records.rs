@@ -59,6 +59,7 @@ impl Engine {
             self.keep_waiting(key, now);
             self.give_up_answer(key, now);
             self.resume(key, now);
+            self.cancel_early(key, now);
         }
     }
 
