@@ -82,12 +82,8 @@ impl Parts {
             return;
         };
         let put_off = put_off.iter().filter_map(|text| TabMessage::read(text));
-        let asked: Vec<_> = self
-            .tabs
-            .take_unheard()
-            .into_iter()
-            .chain(put_off)
-            .collect();
+        let put_off: Vec<_> = put_off.collect();
+        let asked_here = self.tabs.take_unheard();
         // Nothing can be read, the last leader could not write what it told, or it has gone before
         // it wrote again what was cleared.
         let is_unwritten = self.recovery.is_unwritten();
@@ -112,7 +108,7 @@ impl Parts {
                 engine.credentials_changed(now);
             }
             // Before anything is sent: it may be what a person has cancelled.
-            for message in &asked {
+            for message in asked_here.iter().chain(&put_off) {
                 match message {
                     TabMessage::Act(key, action) => engine.act(key, *action, now),
                     TabMessage::ActOnBatch(batch, action) => {
@@ -124,7 +120,10 @@ impl Parts {
             engine.set_leading(true, now);
         });
         // What was done already is not done again.
-        for message in asked {
+        for message in asked_here {
+            self.obey(message);
+        }
+        for message in put_off {
             self.hear_message(message);
         }
         self.status.lead();
