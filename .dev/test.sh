@@ -15,7 +15,7 @@ engines="chromium"
 engine_suites=(browser main_job boot first_view models_page model_page later_part many_tasks copy_as
   times gallery kept_outputs durability batch)
 # Of these, those that take little time: for each commit.
-quick_suites=(browser main_job boot first_view models_page model_page later_part kept_outputs)
+quick_suites=(main_job first_view model_page later_part)
 
 test_all() {
   local wanted=() phase begin status engine
