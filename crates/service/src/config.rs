@@ -8,6 +8,7 @@ use axum::http::uri::Authority;
 use clap::{Parser, Subcommand};
 
 use crate::access::ANY;
+use crate::logging::LogFormat;
 use crate::worker::Bounds;
 
 /// A local generation service with procedural models (no AI): for trying Atelier on one machine.
@@ -81,6 +82,29 @@ pub struct Config {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub account_waiting: Option<u32>,
 
+    /// Asked to stop, let the tasks that are being worked on end for this long. What has not ended
+    /// by then, or has not begun, is taken up at the next start.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub drain_seconds: u32,
+
+    /// Tell metrics at this address alone, e.g. `127.0.0.1:9090`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// The bearer token that metrics demand. With accounts or --token, /metrics is closed without
+    /// it.
+    #[arg(
+        long,
+        env = "ATELIER_METRICS_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN"
+    )]
+    pub metrics_token: Option<String>,
+
+    /// How the log is written.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub log: LogFormat,
+
     /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
@@ -118,6 +142,11 @@ impl Config {
             running: count(self.account_running),
             waiting: count(self.account_waiting),
         }
+    }
+
+    /// How long tasks have to end when the service is to stop.
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_seconds.into())
     }
 
     /// The number of worker threads.

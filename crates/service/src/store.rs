@@ -39,6 +39,8 @@ pub struct Unfinished {
     pub id: String,
     pub uid: String,
     pub model: ModelId,
+    /// In milliseconds since 1970.
+    pub created: i64,
 }
 
 /// Where a task stands.
@@ -272,7 +274,7 @@ impl Store {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory FROM task
+                    "SELECT id, uid, category, subcategory, created_ms FROM task
                      WHERE finished_ms IS NULL ORDER BY seq",
                 )?
                 .query_map([], |row| {
@@ -280,10 +282,16 @@ impl Store {
                         id: row.get(0)?,
                         uid: row.get(1)?,
                         model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
+                        created: row.get(4)?,
                     })
                 })?
                 .collect()
         })
+    }
+
+    /// Whether the database answers, and takes what is written: it is told its version anew.
+    pub fn try_write(&self) -> Result<(), StoreError> {
+        self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
     }
 
     /// The task is about to be sent to where its model runs.
@@ -407,7 +415,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-fn now_ms() -> i64 {
+/// In milliseconds since 1970.
+pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| {
         i64::try_from(time.as_millis()).unwrap_or(i64::MAX)

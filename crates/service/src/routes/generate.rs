@@ -90,6 +90,9 @@ pub fn accept(
         return again(submission, &answered);
     }
 
+    if app.pool.is_draining() {
+        return Err(Failure::draining());
+    }
     let model = app
         .models
         .find(&common.model)
@@ -123,6 +126,8 @@ pub fn accept(
         return again(submission, answered);
     }
     place.take(task.id.clone(), &task.model);
+    app.metrics.accepted(&task.model);
+    tracing::info!("task {} of {} taken in", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
         again: false,
