@@ -12,6 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::access::Access;
 use crate::accounts::Accounts;
+use crate::cleanup::Cleanup;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::limit::Limit;
@@ -70,30 +71,37 @@ pub struct App {
     pub access: Arc<Access>,
     pub latency: Duration,
     pub metrics: Arc<Metrics>,
+    pub account_disk: Option<u64>,
     pub metrics_token: Option<String>,
     /// They are told at an address of their own.
     pub metrics_elsewhere: bool,
     pub readiness: Readiness,
 }
 
+/// Whether the doors that are open may be.
+pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
+    let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
+    if accounts.are_there() && has(&config.token) {
+        return Err(StartError::Token);
+    }
+    let listen = config.listen;
+    if !listen.ip().is_loopback() && !accounts.are_there() && !has(&config.token) {
+        return Err(StartError::Open(listen));
+    }
+    match config.metrics_listen {
+        Some(address) if !address.ip().is_loopback() && !has(&config.metrics_token) => {
+            Err(StartError::OpenMetrics(address))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        let token = config.token.clone().filter(|token| !token.is_empty());
         let accounts = Accounts::of(&config.data);
-        if accounts.are_there() && token.is_some() {
-            return Err(StartError::Token);
-        }
-        if !config.listen.ip().is_loopback() && !accounts.are_there() && token.is_none() {
-            return Err(StartError::Open(config.listen));
-        }
-        let has_token = config.metrics_token.as_ref().is_some_and(|t| !t.is_empty());
-        if let Some(address) = config.metrics_listen
-            && !address.ip().is_loopback()
-            && !has_token
-        {
-            return Err(StartError::OpenMetrics(address));
-        }
+        allowed(config, &accounts)?;
+        let token = config.token.clone().filter(|token| !token.is_empty());
         let data_error = |error| StartError::Data(config.data.clone(), error);
         private::make_dir(&config.data).map_err(data_error)?;
         let outputs = config.data.join("outputs");
@@ -137,6 +145,13 @@ impl App {
         );
         let pool = pool.map_err(store_error)?;
         watch(&loaded.remotes, pool.stopping());
+        let cleanup = Cleanup {
+            keep: config.keep(),
+            store: store.clone(),
+            outputs: outputs.clone(),
+            metrics: metrics.clone(),
+        };
+        cleanup.begin(pool.stopping().clone());
         Ok(Self {
             pool,
             samples: Samples::new(models.clone(), outputs.clone()),
@@ -149,6 +164,7 @@ impl App {
             accounts,
             access: Arc::new(Access::new(config)),
             latency: config.latency,
+            account_disk: config.account_disk,
             metrics,
             metrics_token: config
                 .metrics_token

@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use atelier_service::{Config, StartError, command, logging, private, serve};
+use atelier_service::{Cli, Config, StartError, command, logging, private, serve};
 use clap::Parser;
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let config = Config::parse();
+    let Cli { command, config } = Cli::parse();
     logging::begin(config.log);
     private::from_now_on();
-    if let Some(command) = &config.command {
+    if let Some(command) = &command {
         return command::run(command, &config.data);
     }
     match run(config).await {

@@ -81,6 +81,7 @@ pub struct Metrics {
     refusals: Family<Refusal, Counter>,
     accepted: Family<OfModel, Counter>,
     ended: Family<Tasks, Counter>,
+    removed: Counter,
     unfinished: Family<Tasks, Gauge>,
     queue_age: Gauge<f64, AtomicU64>,
     away: Family<OfModel, Gauge>,
@@ -96,7 +97,7 @@ impl Default for Metrics {
         let refusals = Family::default();
         let (accepted, ended, unfinished) =
             (Family::default(), Family::default(), Family::default());
-        let (queue_age, away) = (Gauge::default(), Family::default());
+        let (queue_age, away, removed) = (Gauge::default(), Family::default(), Counter::default());
         registry.register(
             "build",
             "The program",
@@ -120,6 +121,11 @@ impl Default for Metrics {
         );
         registry.register("tasks_ended", "Tasks ended since the start", ended.clone());
         registry.register(
+            "tasks_removed",
+            "Tasks cleaned up since the start",
+            removed.clone(),
+        );
+        registry.register(
             "tasks",
             "Tasks that wait or are worked on",
             unfinished.clone(),
@@ -141,6 +147,7 @@ impl Default for Metrics {
             refusals,
             accepted,
             ended,
+            removed,
             unfinished,
             queue_age,
             away,
@@ -177,6 +184,11 @@ impl Metrics {
             _ => State::failed,
         };
         self.ended.get_or_create(&tasks(model, state)).inc();
+    }
+
+    /// Tasks were cleaned up.
+    pub fn removed(&self, count: usize) {
+        self.removed.inc_by(count as u64);
     }
 
     /// All of it, in the text format of OpenMetrics.

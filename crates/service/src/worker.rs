@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use atelier_contract::{ModelId, StatusWord};
 use thiserror::Error;
 
+use crate::holds::Hold;
 use crate::metrics::{Load, Metrics};
 use crate::models::{Ended, Job, Models, Pace, Stop};
 use crate::outputs::{Artifact, Outputs};
@@ -69,6 +70,8 @@ struct Turns {
     /// The same by model, as soon as they are in a lane.
     queued: Backlog,
     begun: Backlog,
+    /// What they are made from.
+    holds: HashMap<String, Hold>,
     /// What those at work have said last.
     words: HashMap<String, String>,
 }
@@ -106,6 +109,8 @@ impl Pool {
         for task in unfinished {
             let mut turns = queue.lock();
             turns.waiting.add(&task.uid);
+            let hold = context.outputs.holds.hold(&task.input);
+            turns.holds.insert(task.id.clone(), hold);
             let turn = Turn::first(task.id, task.uid, task.model, task.created);
             turns.push(queue.lane(&turn.model), turn);
         }
@@ -215,11 +220,14 @@ pub struct Place {
 
 impl Place {
     /// Queues a task that is in the store.
-    pub fn take(mut self, id: String, model: &ModelId) {
+    pub fn take(mut self, id: String, model: &ModelId, hold: Hold) {
         self.taken = true;
         let lane = self.queue.lane(model);
         let turn = Turn::first(id, self.owner.clone(), model.clone(), now_ms());
-        self.queue.lock().push(lane, turn);
+        let mut turns = self.queue.lock();
+        turns.holds.insert(turn.id.clone(), hold);
+        turns.push(lane, turn);
+        drop(turns);
         self.queue.changed.notify_all();
     }
 }
@@ -277,6 +285,9 @@ impl Queue {
         turns.words.remove(&turn.id);
         turns.running.take(&turn.owner);
         turns.begun.take(&turn);
+        if worked.is_ok() {
+            turns.holds.remove(&turn.id);
+        }
         if let Err(obstacle) = worked {
             let wait = turn.wait();
             tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
@@ -372,7 +383,8 @@ fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obsta
                 },
                 None => outputs.save(id, &artifacts)?,
             };
-            store.complete(id, &paths)?;
+            let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
+            store.complete(id, &paths, bytes)?;
             metrics.ended(&turn.model, &StatusWord::Completed);
             Ok(())
         }

@@ -45,7 +45,7 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         match &refusal {
             Some(Refusal(reason)) => tracing::info!(route, status, ms, reason, "refused"),
             // Polls come by the thousand.
-            None if reads => tracing::debug!(route, status, ms, "answered"),
+            None if reads => tracing::trace!(route, status, ms, "answered"),
             None => tracing::info!(route, status, ms, "answered"),
         }
     });

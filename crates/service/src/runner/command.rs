@@ -49,10 +49,18 @@ impl Runner for Program {
 
     fn check(&self) -> Result<(), String> {
         match fs::metadata(&self.program) {
+            Ok(found) if found.is_file() && !may_run(&found) => Err(format!(
+                "{} may not be executed: chmod +x",
+                self.program.display()
+            )),
             Ok(found) if found.is_file() => Ok(()),
             Ok(_) => Err(format!("{} is not a program", self.program.display())),
             Err(error) => Err(format!("{}: {error}", self.program.display())),
         }
+    }
+
+    fn is_program(&self) -> bool {
+        true
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
@@ -63,6 +71,17 @@ impl Runner for Program {
         let _ = fs::remove_dir_all(&folder);
         made
     }
+}
+
+#[cfg(unix)]
+fn may_run(program: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    program.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_program: &fs::Metadata) -> bool {
+    true
 }
 
 impl Program {
