@@ -205,7 +205,15 @@ fn access(config: &Config) -> Finding {
         Some(Ok(list)) => ok("access", format!("{} accounts", list.len())),
         Some(Err(problem)) => error("access", problem.to_string()),
         None if config.token.is_some() => ok("access", "one token for everybody"),
-        None => ok("access", "open to this machine"),
+        None => match &config.public_url {
+            Some(url) => warning(
+                "access",
+                format!(
+                    "whoever reaches {url} comes in with any token: atelier-service account add NAME"
+                ),
+            ),
+            None => ok("access", "open to this machine"),
+        },
     }
 }
 

@@ -104,6 +104,18 @@ fn what_is_wrong_is_said_with_what_to_do() {
         !content && line(&text, "access").contains("account add"),
         "{text}"
     );
+    let public = [
+        "--listen",
+        "127.0.0.1:0",
+        "--public-url",
+        "https://a.example",
+    ];
+    let (content, text) = doctor(data.path(), &public);
+    assert!(
+        content && line(&text, "access").starts_with("warning "),
+        "{text}"
+    );
+    assert!(line(&text, "proxy").starts_with("warning "), "{text}");
     let file = data.path().join("plain");
     let (content, text) = doctor(&file, &FREE);
     assert!(

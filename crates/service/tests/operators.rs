@@ -210,6 +210,7 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
         (&answered["route"], &answered["status"]),
         (&json!("/v2/generate"), &json!(200))
     );
+    assert!(answered["ms"].is_u64(), "{answered}");
     for secret in ["tok3n", "wish"] {
         assert!(!log.contains(secret), "{log}");
     }

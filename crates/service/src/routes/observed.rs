@@ -41,7 +41,8 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         app.metrics.refused(reason);
     }
     call.in_scope(|| {
-        let (status, ms) = (status.as_u16(), took.as_millis());
+        let status = status.as_u16();
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match &refusal {
             Some(Refusal(reason)) => tracing::info!(route, status, ms, reason, "refused"),
             // Polls come by the thousand.
