@@ -16,6 +16,9 @@ use crate::session::Session;
 const FIRST_RETRY_MS: u32 = 5_000;
 const LONGEST_RETRY_MS: u32 = 60_000;
 
+/// How often the list is asked for again while it says that a model is away.
+const AWAY_MS: u32 = 30_000;
+
 /// Something that is fetched.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load<T> {
@@ -119,7 +122,19 @@ impl Catalog {
                     session.set_guest(address.clone(), list.guest.clone());
                     let honoured = list.idempotent_for_ms.map(Idempotency::For);
                     session.set_idempotency(address, honoured.unwrap_or(Idempotency::Unsupported));
-                    return slot.set(Load::Loaded(Arc::new(list)));
+                    let is_away = list.models.iter().any(|model| !model.away.is_empty());
+                    // The same list once more is no reason to build anything again.
+                    if slot.with_untracked(|load| load.loaded().is_none_or(|known| **known != list))
+                    {
+                        slot.set(Load::Loaded(Arc::new(list)));
+                    }
+                    if is_away {
+                        TimeoutFuture::new(AWAY_MS).await;
+                        if is_latest() {
+                            this.fetch_models(FIRST_RETRY_MS);
+                        }
+                    }
+                    return;
                 }
                 Err(error) => error,
             };

@@ -17,6 +17,7 @@ pub fn card(model: Model) -> AnyView {
     let runner = contexts().runner;
     let id = model.id.clone();
     let label = format!("Favorite: {}", model.display_name());
+    let model_away = model.away.clone();
     let pictures = memo(move || {
         runner.track_phases();
         let latest = runner.with_tasks(|tasks| {
@@ -45,10 +46,19 @@ pub fn card(model: Model) -> AnyView {
         move || model_order::is_favorite(&id)
     };
     let toggle = move || model_order::toggle(&id);
+    let away = (!model_away.is_empty()).then(|| {
+        view! {
+            <p class="away" title=model_away>
+                "Away"
+            </p>
+        }
+        .into_any()
+    });
     view! {
         <div class="model-card-picture" aria-hidden="true">
             {dynamic(picture)}
         </div>
+        {away}
         {heart(label, "Favorites come first", is_favorite, toggle)}
     }
     .into_any()

@@ -64,6 +64,9 @@ pub struct Model {
     pub preview: String,
     /// A small picture for its card, where the service has one: it is beside the interface.
     pub poster: String,
+    /// Why it can't be reached at present, where a service that runs its models elsewhere says so; empty
+    /// otherwise. It is beside the interface.
+    pub away: String,
 }
 
 impl Model {

@@ -155,6 +155,7 @@ struct Entry {
     documentation: Option<String>,
     preview: Option<String>,
     poster: Option<String>,
+    away: Option<String>,
 }
 
 impl Target for Entry {
@@ -167,6 +168,7 @@ impl Target for Entry {
             "documentation" => &mut self.documentation,
             "preview" => &mut self.preview,
             "poster" => &mut self.poster,
+            "away" => &mut self.away,
             _ => return None,
         };
         begun(text)
@@ -185,6 +187,7 @@ impl Entry {
             documentation: self.documentation.unwrap_or_default(),
             preview: self.preview.unwrap_or_default(),
             poster: self.poster.unwrap_or_default(),
+            away: self.away.unwrap_or_default(),
         })
     }
 }

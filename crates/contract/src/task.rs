@@ -33,6 +33,9 @@ pub struct Progress {
     pub status: StatusWord,
     /// `data.error` as text, where there is one.
     pub error: Option<String>,
+    /// How far it is, in the words of what makes it, where the service has them: `data.progress`, beside
+    /// the interface. One line of at most [`Progress::MAX_LINE`] characters.
+    pub line: Option<String>,
 }
 
 /// What `POST /v2/response` answers.
@@ -59,6 +62,8 @@ impl Accepted {
 }
 
 impl Progress {
+    pub const MAX_LINE: usize = 200;
+
     /// Reads the body of a status reply; one without a status is malformed.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
@@ -67,6 +72,7 @@ impl Progress {
             status: status_of(data)
                 .ok_or_else(|| ApiError::malformed("the reply has no status"))?,
             error: error_text(data),
+            line: line_of(data),
         })
     }
 }
@@ -119,6 +125,19 @@ fn status_of(data: &Value) -> Option<StatusWord> {
     StatusWord::from_value(status.clone())
 }
 
+/// The last line: a bar that draws itself again has many.
+fn line_of(data: &Value) -> Option<String> {
+    let text = data.get("progress")?.as_str()?;
+    let is_end = |c| c == '\n' || c == '\r';
+    let line = text.trim_end().rsplit(is_end).next()?.trim();
+    let line: String = line
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(Progress::MAX_LINE)
+        .collect();
+    (!line.is_empty()).then_some(line)
+}
+
 /// Output may be an array, one string or absent. Entries may be bare URLs or objects with a `url`;
 /// anything else is kept as JSON text, so that nothing paid for is dropped.
 fn outputs_of(output: &Value) -> Vec<String> {
@@ -158,6 +177,28 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    /// What a program draws over and over is not shown as one long line.
+    #[test]
+    fn progress_is_its_last_line() {
+        let line = |progress: Value| {
+            let body = json!({"data": {"status": "processing", "progress": progress}});
+            Progress::from_body(&body).unwrap().line
+        };
+        assert_eq!(line(json!("step 3 of 20")).as_deref(), Some("step 3 of 20"));
+        assert_eq!(line(json!("10%\r20%\r 30% \n")).as_deref(), Some("30%"));
+        for nothing in [
+            json!(null),
+            json!(""),
+            json!(" \n"),
+            json!(7),
+            json!({"a": 1}),
+        ] {
+            assert_eq!(line(nothing), None);
+        }
+        let long = line(json!("x".repeat(5_000))).unwrap();
+        assert_eq!(long.len(), Progress::MAX_LINE);
+    }
 
     #[test]
     fn error_of_any_shape_gives_its_message() {

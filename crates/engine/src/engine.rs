@@ -307,6 +307,9 @@ impl Engine {
             let had_id = task.state.id().is_some();
             task.state = state;
             (task.not_before, task.waits_since) = (None, None);
+            if task.state.phase() != Phase::Running {
+                task.progress = None;
+            }
             if task.state.id().is_some() && !had_id {
                 task.accepted = Some(now);
             }

@@ -47,6 +47,7 @@ pub mod output_cache;
 pub mod plural;
 pub mod preset;
 pub mod press;
+pub mod progress;
 pub mod prompt_history;
 pub mod recipe;
 pub mod recovery;

@@ -83,6 +83,7 @@ mod tests {
             documentation: String::new(),
             preview: String::new(),
             poster: String::new(),
+            away: String::new(),
         };
         (0..count).map(model).collect()
     }

@@ -56,6 +56,7 @@ mod tests {
             documentation: String::new(),
             preview: String::new(),
             poster: String::new(),
+            away: String::new(),
         }
     }
 

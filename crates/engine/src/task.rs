@@ -104,6 +104,9 @@ pub struct Task {
     /// When the service's id arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
+    /// The service's last line on how far it is, while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub progress: Option<String>,
     /// When the last word was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
@@ -157,6 +160,7 @@ impl Task {
             submitted: None,
             idempotency_key: None,
             accepted: None,
+            progress: None,
             finished: None,
             refreshed: None,
             removed: None,

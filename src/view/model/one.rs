@@ -140,6 +140,16 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             },
         })
     };
+    let away = {
+        let model = model.clone();
+        memo(move || {
+            let away = catalog.model(&model)?.away;
+            (!away.is_empty()).then(|| {
+                let why = away.trim_end_matches('.');
+                format!("Away: {why}. What is sent waits at the service until it is back.")
+            })
+        })
+    };
     let rests = resting.is_resting(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
@@ -187,6 +197,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     "Clear form"
                 </button>
                 <p class="muted why">{why}</p>
+                <p class="muted" role="status" hidden=when(move || away.read().is_none())>
+                    {text(move || away.get().unwrap_or_default())}
+                </p>
                 {answer.view()}
                 {fixed_seed}
             </div>

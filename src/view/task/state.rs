@@ -1,9 +1,9 @@
 use crate::contexts::contexts;
-use atelier_engine::{Task, TaskKey, TaskState, duration, history, output};
+use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
 use super::words;
-use crate::boxed::{derived, text, when};
+use crate::boxed::{derived, memo, text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -88,6 +88,12 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             }
         })
     };
+    let progress = {
+        let task = task.clone();
+        memo(move || task.read().progress.clone())
+    };
+    // Without a value it only says that something goes on.
+    let part = derived(move || progress.read().as_deref().and_then(progress::fraction));
     let values = task.with_untracked(|task| task.input.values().clone());
     let catalog = contexts().catalog;
     let ratio =
@@ -95,7 +101,15 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let unwatched = when(move || !task.read().watching);
     view! {
         <div class="waiting" style:aspect-ratio=ratio>
-            <progress class="indeterminate" aria-label="Under way" hidden=unwatched></progress>
+            <progress
+                class:indeterminate=when(move || part.get().is_none())
+                aria-label="Under way"
+                value=part
+                hidden=unwatched
+            ></progress>
+            <p class="progress-line" hidden=when(move || progress.read().is_none())>
+                {text(move || progress.get().unwrap_or_default())}
+            </p>
             <p class="muted">{line}</p>
         </div>
     }

@@ -8,7 +8,7 @@ use super::judgement::asks_to_wait;
 use super::polls::age;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
-use crate::{Millis, TaskKey, TaskState, schedule};
+use crate::{Millis, Phase, TaskKey, TaskState, schedule};
 
 /// A service that says twice, this far apart and nothing else in between, that it does not know an
 /// id, is believed: one that is just starting may say so once.
@@ -176,8 +176,14 @@ impl Engine {
             _ => Ok(progress),
         });
         match progress {
-            Ok(Progress { status, error, .. }) => {
+            Ok(Progress {
+                status,
+                error,
+                line,
+                ..
+            }) => {
                 self.progressed(key, status, error, now, chance);
+                self.say_progress(key, line);
                 Ok(())
             }
             Err(error) => self.unheard(key, error, now, chance),
@@ -261,6 +267,18 @@ impl Engine {
         self.heard(key);
         self.apply_event(key, Event::Progress { word, error }, now);
         self.poll_again(key, now, chance);
+    }
+
+    /// Keeps the line while the task runs.
+    fn say_progress(&mut self, key: &TaskKey, line: Option<String>) {
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return;
+        };
+        let is_running = tracked.task.state.phase() == Phase::Running;
+        if is_running && tracked.task.progress != line {
+            tracked.task.progress = line;
+            self.save(key);
+        }
     }
 
     /// An answer came: whatever was unclear is clear again.

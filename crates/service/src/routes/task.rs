@@ -40,11 +40,21 @@ pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failur
     let mut data = json!({"id": task.id, "status": word(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
-    } else if let Some(words) = app.pool.words(&task.id) {
-        // No part of INTERFACE: what the model has said last.
-        data["progress"] = words.into();
+    } else if !task.status.is_terminal()
+        && let Some(line) = line_of(app, &task)
+    {
+        // No part of INTERFACE.
+        data["progress"] = line.into();
     }
     Ok(data)
+}
+
+/// Why its model is away, else what that has said last.
+fn line_of(app: &App, task: &Progress) -> Option<String> {
+    let model = app.models.find(&task.model);
+    let away = model.and_then(|model| model.remote()?.away());
+    let away = away.map(|why| format!("The model is away: {why}"));
+    away.or_else(|| app.pool.words(&task.id))
 }
 
 /// One of the three standardized words: `starting` and `queued` are for the answer to generate.

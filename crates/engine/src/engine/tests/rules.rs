@@ -493,3 +493,23 @@ fn what_could_not_be_sent_is_tried_again_ever_more_slowly() {
     hand.engine.wake(hand.now);
     assert_eq!(hand.calls().len(), 1, "asked for, it is tried at once");
 }
+
+/// What a service says of how far it is stands with the task while it runs, and no longer.
+#[test]
+fn the_line_of_progress_goes_with_the_run() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Ok(json!({"data": {"id": "t1", "status": "queued"}})));
+    let key = TaskKey("a".into());
+    let mut say = |data: Value| {
+        let call = hand.next_call();
+        hand.answer(&call, Ok(json!({"data": data})));
+        hand.engine.task(&key).unwrap().progress.clone()
+    };
+    let line = say(json!({"id": "t1", "status": "processing", "progress": "step 3 of 20"}));
+    assert_eq!(line.as_deref(), Some("step 3 of 20"));
+    assert_eq!(say(json!({"id": "t1", "status": "processing"})), None);
+    let data = json!({"id": "t1", "status": "completed", "progress": "20 of 20"});
+    assert_eq!(say(data), None);
+}

@@ -1,0 +1,76 @@
+//! How far a task is, read out of the line that a service says of it: its words are whatever the program that
+//! generates prints.
+
+/// The part that is done, 0 to 1, where the line says one: the first percentage (`37%`, `12.5 %`), or the
+/// first step of some (`6/20`, `step 6 of 20`).
+pub fn fraction(line: &str) -> Option<f64> {
+    percentage(line).or_else(|| step(line))
+}
+
+fn percentage(line: &str) -> Option<f64> {
+    line.match_indices('%').find_map(|(at, _)| {
+        let percent: f64 = last_number(line[..at].trim_end())?.parse().ok()?;
+        (0.0..=100.0).contains(&percent).then(|| percent / 100.0)
+    })
+}
+
+fn step(line: &str) -> Option<f64> {
+    ["/", " of "].into_iter().find_map(|between| {
+        line.match_indices(between).find_map(|(at, _)| {
+            let done: f64 = last_number(line[..at].trim_end())?.parse().ok()?;
+            let all = line[at + between.len()..].trim_start();
+            let all = all.split(|c: char| !c.is_ascii_digit()).next()?;
+            let all: f64 = all.parse().ok()?;
+            (all > 0.0 && (0.0..=all).contains(&done)).then(|| done / all)
+        })
+    })
+}
+
+/// The digits, and a point among them, that a text ends with.
+fn last_number(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_digit() || c == '.';
+    let start = text.trim_end_matches(is_part).len();
+    let number = &text[start..];
+    // `-5 %` is no part of anything.
+    let is_whole = !text[..start].ends_with(['-', ',']);
+    (is_whole && !number.is_empty()).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_part_is_read_where_there_is_one() {
+        for (line, expected) in [
+            ("37%", Some(0.37)),
+            ("12.5 % done", Some(0.125)),
+            (" 30%|###       | 6/20 [00:03<00:07,  2.0it/s]", Some(0.3)),
+            ("step 6 of 20", Some(0.3)),
+            ("6/20", Some(0.3)),
+            ("Sampling 20 / 20", Some(1.0)),
+            ("loading the model", None),
+            ("120%", None),
+            ("-5 %", None),
+            ("21/20", None),
+            ("0/0", None),
+            ("and/or", None),
+            ("%", None),
+            ("", None),
+        ] {
+            assert_eq!(fraction(line), expected, "{line}");
+        }
+    }
+
+    proptest! {
+        /// Guards against a cut inside of a character, and against a bar beyond its end.
+        #[test]
+        fn any_line_gives_a_part_or_nothing(line in "\\PC{0,40}", a in 0u32..300, b in 0u32..300) {
+            for line in [line.clone(), format!("{line}{a}/{b}{line}"), format!("{line}{a}%")] {
+                let part = fraction(&line);
+                prop_assert!(part.is_none_or(|part| (0.0..=1.0).contains(&part)), "{line}: {part:?}");
+            }
+        }
+    }
+}

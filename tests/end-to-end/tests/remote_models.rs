@@ -1,0 +1,127 @@
+//! Models that the local service runs elsewhere, on the page: how far their tasks are, and that one is away.
+
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::{Result, http, wait};
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+/// Enough for the service and the page to ask once more, on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(90);
+
+const MODELS: &str = r#"
+[[model]]
+category = "image"
+subcategory = "sketch"
+name = "Sketch"
+description = "Draws with a program of mine."
+makes = "image"
+
+[model.command]
+program = "./draw.sh"
+
+[[model.parameter]]
+name = "prompt"
+type = "string"
+required = true
+max_length = 200
+"#;
+
+/// Says how far it is, and waits until it may go on.
+const PROGRAM: &str = "#!/bin/sh
+input=$(cat)
+printf 'loading\\r' >&2
+echo 'step 5 of 20' >&2
+while [ ! -e \"$(dirname \"$0\")/go\" ]; do sleep 0.1; done
+printf '%s' \"$input\" > out.json
+";
+
+fn write_program(folder: &Path) -> Result<()> {
+    // Never seen half written: a program that is open for writing can't be started.
+    let (half, program) = (folder.join("half"), folder.join("draw.sh"));
+    fs::write(&half, PROGRAM)?;
+    fs::set_permissions(&half, fs::Permissions::from_mode(0o755))?;
+    fs::rename(half, program)?;
+    Ok(())
+}
+
+/// Guards against a wait of which nothing is known though the program tells, and against money sent, or not
+/// sent, to a model of which only the service knows that it is away.
+#[tokio::test(flavor = "multi_thread")]
+async fn progress_is_shown_and_so_is_a_model_that_is_away() {
+    let name = "progress_is_shown_and_so_is_a_model_that_is_away";
+    drive(name, async |browser| {
+        let folder = tempfile::tempdir()?;
+        let models = folder.path().join("models.toml");
+        fs::write(&models, MODELS)?;
+        write_program(folder.path())?;
+        let models = models.to_str().ok_or("no text")?;
+        let service = Service::with_site(&["--models", models]).await?;
+        let page = format!("{}/models/image/sketch", service.address());
+        browser.open(&page).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a heron")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("step 5 of 20", TIMEOUT).await?;
+        wait::until("the bar".to_owned(), TIMEOUT, async || {
+            let value = "return document.querySelector('.waiting progress')?.value ?? null";
+            let value = browser.run(value, vec![]).await?;
+            Ok(match value.as_f64() {
+                Some(0.25) => wait::Seen::Yes(()),
+                _ => wait::Seen::NotYet(format!("it shows {value}")),
+            })
+        })
+        .await?;
+        fs::write(folder.path().join("go"), "")?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+
+        // It goes away; a task is taken in all the same, and says why it waits.
+        fs::remove_file(folder.path().join("draw.sh"))?;
+        wait::until("the list says so".to_owned(), TIMEOUT, async || {
+            let (_, list) = http::get(&format!("{}/api/models", service.address())).await?;
+            let list: Value = serde_json::from_slice(&list)?;
+            let models = list["data"].as_array().ok_or("no list")?;
+            Ok(match models.iter().any(|model| model["away"].is_string()) {
+                true => wait::Seen::Yes(()),
+                false => wait::Seen::NotYet("it does not".to_owned()),
+            })
+        })
+        .await?;
+        browser.open(&service.address()).await?;
+        browser.see_text("Away", TIMEOUT).await?;
+        browser.press(&by("link", "Sketch")).await?;
+        browser.see_text("Away: ", TIMEOUT).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a crane")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("The model is away: ", TIMEOUT).await?;
+
+        // It is back, and so is what waited for it; nobody has reloaded the page.
+        write_program(folder.path())?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        wait::until("nothing is away".to_owned(), TIMEOUT, async || {
+            let text = browser
+                .run("return document.body.innerText", vec![])
+                .await?;
+            Ok(
+                match text.as_str().is_some_and(|text| text.contains("Away: ")) {
+                    true => wait::Seen::NotYet("it is still said".to_owned()),
+                    false => wait::Seen::Yes(()),
+                },
+            )
+        })
+        .await?;
+        Ok(())
+    })
+    .await;
+}
