@@ -285,7 +285,8 @@ impl Queue {
         turns.words.remove(&turn.id);
         turns.running.take(&turn.owner);
         turns.begun.take(&turn);
-        if worked.is_ok() {
+        // What was stopped goes on at the next start.
+        if worked.is_ok() && !self.stop.is_set() {
             turns.holds.remove(&turn.id);
         }
         if let Err(obstacle) = worked {
