@@ -145,7 +145,7 @@ pub fn Sweep() -> impl IntoView {
         when(move || is_open.get() && space.with(Option::is_none) && runner.has_read_tasks());
     view! {
         <dialog
-            class="lightbox sweep"
+            class="lightbox"
             node_ref=dialog
             aria-label="Sweep"
             on:close=handler(move |_: web_sys::Event| close())

@@ -95,13 +95,14 @@ async fn a_sweep_is_explored_along_its_axes() {
         browser.run("location.reload()", vec![]).await?;
         browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;
         sees_picture(studio, "Image: dawn").await?;
-        browser
-            .press(&by("radio", "dusk").within(&browser.find(&by("dialog", "Sweep")).await?))
-            .await?;
+        let dialog = browser.find(&by("dialog", "Sweep")).await?;
+        browser.press(&by("radio", "dusk").within(&dialog)).await?;
         is_at(studio, "0.2").await?;
         browser.see_text("Item 3 of 6: Completed", TIMEOUT).await?;
         sees_picture(studio, "Image: dusk").await?;
-        studio.press("Close").await?;
+        browser
+            .press(&by("button", "Close").within(&dialog))
+            .await?;
         browser.find_gone(&by("dialog", "Sweep")).await?;
         is_at(studio, "").await
     })
