@@ -12,19 +12,25 @@ use tokio::net::TcpListener;
 
 use crate::access::Access;
 use crate::accounts::Accounts;
+use crate::cleanup::Cleanup;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::limit::Limit;
+use crate::metrics::Metrics;
 use crate::model_file::{self, Loaded, ModelFileError};
 use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::private;
+use crate::readiness::Readiness;
 use crate::routes;
 use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::{Store, StoreError};
 use crate::worker::{Pool, WorkerContext};
+
+/// How often it is looked whether all has ended.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -41,6 +47,8 @@ pub enum StartError {
          or give --token"
     )]
     Open(SocketAddr),
+    #[error("the metrics at {0} are in reach of others: they need a --metrics-token")]
+    OpenMetrics(SocketAddr),
     #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
     Token,
     #[error("there is no index.html in {0}; build the front-end first")]
@@ -62,19 +70,38 @@ pub struct App {
     pub accounts: Accounts,
     pub access: Arc<Access>,
     pub latency: Duration,
+    pub metrics: Arc<Metrics>,
+    pub account_disk: Option<u64>,
+    pub metrics_token: Option<String>,
+    /// They are told at an address of their own.
+    pub metrics_elsewhere: bool,
+    pub readiness: Readiness,
+}
+
+/// Whether the doors that are open may be.
+pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
+    let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
+    if accounts.are_there() && has(&config.token) {
+        return Err(StartError::Token);
+    }
+    let listen = config.listen;
+    if !listen.ip().is_loopback() && !accounts.are_there() && !has(&config.token) {
+        return Err(StartError::Open(listen));
+    }
+    match config.metrics_listen {
+        Some(address) if !address.ip().is_loopback() && !has(&config.metrics_token) => {
+            Err(StartError::OpenMetrics(address))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        let token = config.token.clone().filter(|token| !token.is_empty());
         let accounts = Accounts::of(&config.data);
-        if accounts.are_there() && token.is_some() {
-            return Err(StartError::Token);
-        }
-        if !config.listen.ip().is_loopback() && !accounts.are_there() && token.is_none() {
-            return Err(StartError::Open(config.listen));
-        }
+        allowed(config, &accounts)?;
+        let token = config.token.clone().filter(|token| !token.is_empty());
         let data_error = |error| StartError::Data(config.data.clone(), error);
         private::make_dir(&config.data).map_err(data_error)?;
         let outputs = config.data.join("outputs");
@@ -95,10 +122,12 @@ impl App {
         };
         models.add(&loaded.remotes);
         let models = Arc::new(models);
+        let metrics = Arc::new(Metrics::default());
         let context = WorkerContext {
             store: store.clone(),
             models: models.clone(),
             outputs: outputs.clone(),
+            metrics: metrics.clone(),
             speed: config.speed,
         };
         let site = match &config.site {
@@ -116,6 +145,13 @@ impl App {
         );
         let pool = pool.map_err(store_error)?;
         watch(&loaded.remotes, pool.stopping());
+        let cleanup = Cleanup {
+            keep: config.keep(),
+            store: store.clone(),
+            outputs: outputs.clone(),
+            metrics: metrics.clone(),
+        };
+        cleanup.begin(pool.stopping().clone());
         Ok(Self {
             pool,
             samples: Samples::new(models.clone(), outputs.clone()),
@@ -128,21 +164,91 @@ impl App {
             accounts,
             access: Arc::new(Access::new(config)),
             latency: config.latency,
+            account_disk: config.account_disk,
+            metrics,
+            metrics_token: config
+                .metrics_token
+                .clone()
+                .filter(|token| !token.is_empty()),
+            metrics_elsewhere: config.metrics_listen.is_some(),
+            readiness: Readiness::default(),
         })
     }
 }
 
-/// Runs the service on `listener` until `stop` ends. Tasks under way are then left for the next
-/// start.
+/// Runs the service on `listener` until `asked` ends for the first time, which asks it to stop. What
+/// is being worked on then has `--drain-seconds` to end, or until `asked` ends once more; the rest is
+/// left for the next start.
 pub async fn serve(
     config: Config,
     listener: TcpListener,
-    stop: impl Future<Output = ()>,
+    asked: impl AsyncFn(),
 ) -> Result<(), StartError> {
     let app = Arc::new(App::start(&config)?);
     let bounds = Bounds::new(config.idle, config.worker_count());
+    let metrics = match config.metrics_listen {
+        Some(address) => Some(tokio::spawn(
+            tell_apart(&config, &app, address, bounds).await?,
+        )),
+        None => None,
+    };
+    let stop = async {
+        asked().await;
+        app.pool.drain();
+        drained(&app, config.drain(), asked()).await;
+    };
     connections::serve(listener, routes::router(app.clone()), bounds, stop).await;
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
     tokio::task::spawn_blocking(move || app.pool.stop())
         .await
         .map_err(|error| StartError::Serve(io::Error::other(error)))
+}
+
+/// `--metrics-listen`.
+async fn tell_apart(
+    config: &Config,
+    app: &Arc<App>,
+    address: SocketAddr,
+    bounds: Bounds,
+) -> Result<impl Future<Output = ()> + use<>, StartError> {
+    let unable = |error| StartError::Listen(address, error);
+    let listener = TcpListener::bind(address).await.map_err(unable)?;
+    let address = listener.local_addr().map_err(unable)?;
+    tracing::info!("metrics on http://{address}/metrics");
+    let access = Access::new(&Config {
+        listen: address,
+        ..config.clone()
+    });
+    let router = routes::metrics_router(app.clone(), Arc::new(access));
+    Ok(connections::serve(
+        listener,
+        router,
+        bounds,
+        std::future::pending(),
+    ))
+}
+
+/// Waits for what is being worked on, so long or until `hurried` ends.
+async fn drained(app: &App, patience: Duration, hurried: impl Future<Output = ()>) {
+    let running = app.pool.running();
+    if running == 0 || patience.is_zero() {
+        return;
+    }
+    tracing::info!("stopping: {running} tasks have {patience:?} to end");
+    let ended = async {
+        while app.pool.running() > 0 {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    };
+    tokio::select! {
+        () = ended => {}
+        () = hurried => {}
+        () = tokio::time::sleep(patience) => {}
+    }
+    match app.pool.running() {
+        0 => {}
+        left => tracing::warn!("stopping: {left} tasks are left for the next start"),
+    }
 }

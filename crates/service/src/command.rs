@@ -7,7 +7,8 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use crate::accounts::{AccountError, Accounts};
-use crate::config::{AccountCommand, Command};
+use crate::config::{AccountCommand, Command, Config};
+use crate::doctor::{self, Level};
 use crate::model_file;
 
 #[derive(Debug, Error)]
@@ -24,6 +25,7 @@ enum CommandError {
 pub fn run(command: &Command, data: &Path) -> ExitCode {
     let done = match command {
         Command::ModelsSchema => models_schema(),
+        Command::Doctor(config) => return doctor(config),
         Command::Account { change } => account(change, &Accounts::of(data)),
     };
     match done {
@@ -32,6 +34,20 @@ pub fn run(command: &Command, data: &Path) -> ExitCode {
             eprintln!("atelier-service: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// A line for each part; fails if the service would.
+fn doctor(config: &Config) -> ExitCode {
+    let found = doctor::examine(config);
+    let mut out = io::stdout();
+    for finding in &found {
+        // Whether anybody reads it makes no difference to what is wrong.
+        let _ = writeln!(out, "{finding}");
+    }
+    match found.iter().any(|finding| finding.level == Level::Error) {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
     }
 }
 

@@ -8,15 +8,26 @@ use axum::http::uri::Authority;
 use clap::{Parser, Subcommand};
 
 use crate::access::ANY;
+use crate::cleanup::Keep;
+use crate::logging::LogFormat;
 use crate::worker::Bounds;
 
-/// A local generation service with procedural models (no AI): for trying Atelier on one machine.
+/// A local generation service with procedural models (no AI), and with those of --models.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "atelier-service", version)]
-pub struct Config {
+pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
 
+    #[command(flatten)]
+    pub config: Config,
+}
+
+// Of serving, and of what looks at how it would be. No words of its own: they would take the place of
+// those above.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "atelier-service")]
+pub struct Config {
     /// Address and port to listen on; port 0 takes a free one, which is printed.
     #[arg(long, default_value = "127.0.0.1:8787")]
     pub listen: SocketAddr,
@@ -81,6 +92,42 @@ pub struct Config {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub account_waiting: Option<u32>,
 
+    /// The most that the tasks of one uid may take on the disk, inputs and outputs, e.g. `2GB`; more
+    /// are refused with 429.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub account_disk: Option<u64>,
+
+    /// Remove tasks, and their outputs, so many days after they have ended.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep_days: Option<u32>,
+
+    /// Remove the oldest ended tasks, and their outputs, when all take more than this, e.g. `50GB`.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub keep_bytes: Option<u64>,
+
+    /// Asked to stop, let the tasks that are being worked on end for this long. What has not ended
+    /// by then, or has not begun, is taken up at the next start.
+    #[arg(long, value_name = "N", default_value = "0")]
+    pub drain_seconds: u32,
+
+    /// Tell metrics at this address alone, e.g. `127.0.0.1:9090`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub metrics_listen: Option<SocketAddr>,
+
+    /// The bearer token that metrics demand. With accounts or --token, /metrics is closed without
+    /// it.
+    #[arg(
+        long,
+        env = "ATELIER_METRICS_TOKEN",
+        hide_env_values = true,
+        value_name = "TOKEN"
+    )]
+    pub metrics_token: Option<String>,
+
+    /// How the log is written.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    pub log: LogFormat,
+
     /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
@@ -91,6 +138,8 @@ pub struct Config {
 pub enum Command {
     /// Print the JSON schema of a file of models, for editors.
     ModelsSchema,
+    /// Look at what serving with these options would meet, and say what is wrong with it.
+    Doctor(Box<Config>),
     /// Who may come in by a token of their own. With the first account, nobody does without one.
     Account {
         #[command(subcommand)]
@@ -118,6 +167,20 @@ impl Config {
             running: count(self.account_running),
             waiting: count(self.account_waiting),
         }
+    }
+
+    /// What is not to be cleaned up.
+    pub fn keep(&self) -> Keep {
+        Keep {
+            days: self.keep_days,
+            bytes: self.keep_bytes,
+            measured: self.account_disk.is_some(),
+        }
+    }
+
+    /// How long tasks have to end when the service is to stop.
+    pub fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain_seconds.into())
     }
 
     /// The number of worker threads.
@@ -163,6 +226,29 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
             Ok(Duration::from_secs_f64(n * unit_ms / 1000.0))
         }
         _ => Err("a time from 0 to 60 s, such as 200ms".into()),
+    }
+}
+
+/// `500MB`, `2GiB` or a number of bytes, above none.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>() {
+        Ok(number) if (1.0..=1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
+        _ => Err("a size, such as 500MB or 2GiB".into()),
     }
 }
 
@@ -221,6 +307,12 @@ mod tests {
         assert!(
             parse_rate("0").is_err() && parse_rate("fast").is_err() && parse_rate("nan").is_err()
         );
+        assert_eq!(parse_size("500MB"), Ok(500_000_000));
+        assert_eq!(parse_size("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(parse_size("77"), Ok(77));
+        for odd in ["0", "", "GB", "-1GB", "1XB", "1e99", "99999999TB"] {
+            assert!(parse_size(odd).is_err(), "{odd}");
+        }
         assert_eq!(parse_duration("200ms"), Ok(Duration::from_millis(200)));
         assert_eq!(parse_duration("200"), Ok(Duration::from_millis(200)));
         assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));

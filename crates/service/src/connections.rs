@@ -30,7 +30,7 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
 /// More connections than this are of no use to a local service.
-const MAX: usize = 1024;
+pub const MAX: usize = 1024;
 
 /// A request's line and headers, in bytes.
 const HEADER_BYTES: usize = 32 * 1024;

@@ -78,6 +78,14 @@ impl Failure {
         )
     }
 
+    /// The service is about to stop.
+    pub fn draining() -> Self {
+        Self::later(
+            "draining",
+            "The service is about to be started anew. Nothing was taken in; try again in a moment.",
+        )
+    }
+
     /// Nobody knows yet what the model takes: where it runs could not be asked.
     pub fn model_away() -> Self {
         Self::later(
@@ -118,9 +126,15 @@ impl Failure {
     }
 }
 
+/// Goes with the answer to a refused call, for whoever counts them: the code of the refusal.
+#[derive(Debug, Clone)]
+pub struct Refusal(pub String);
+
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
+        let refusal = Refusal(self.body.error.clone());
         let mut response = (self.status, Json(self.body)).into_response();
+        response.extensions_mut().insert(refusal);
         if let Some(seconds) = self.retry_after {
             response
                 .headers_mut()

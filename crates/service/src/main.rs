@@ -1,24 +1,18 @@
 //! `atelier-service`: the local service as a program. See the library's documentation.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
-use atelier_service::{Config, StartError, command, private, serve};
+use atelier_service::{Cli, Config, StartError, command, logging, private, serve};
 use clap::Parser;
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into()),
-        )
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::stderr().is_terminal())
-        .init();
+    let Cli { command, config } = Cli::parse();
+    logging::begin(config.log);
     private::from_now_on();
-    let config = Config::parse();
-    if let Some(command) = &config.command {
+    if let Some(command) = &command {
         return command::run(command, &config.data);
     }
     match run(config).await {
@@ -40,7 +34,7 @@ async fn run(config: Config) -> Result<(), StartError> {
     // The one line on standard output: with `--listen 127.0.0.1:0` it tells the port. Whether
     // anybody reads it makes no difference to the service.
     let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
-    serve(config, listener, stop_asked()).await
+    serve(config, listener, stop_asked).await
 }
 
 /// Ends on Ctrl-C, or when the system asks the process to end.

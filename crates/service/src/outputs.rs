@@ -11,6 +11,7 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::failure::Failure;
+use crate::holds::Holds;
 
 /// Where outputs are served.
 pub const ROUTE: &str = "/outputs";
@@ -24,8 +25,7 @@ const SANDBOX: &str =
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /// The room that another task may need, in bytes.
-#[cfg(unix)]
-const ROOM: u64 = 4 << 20;
+pub const ROOM: u64 = 4 << 20;
 
 /// One file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,13 +39,18 @@ pub struct Artifact {
 #[derive(Debug, Clone)]
 pub struct Outputs {
     dir: PathBuf,
+    /// Those that are needed yet.
+    pub holds: Holds,
 }
 
 impl Outputs {
     /// Makes the directory if it is absent.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&dir)?;
-        Ok(Self { dir })
+        Ok(Self {
+            dir,
+            holds: Holds::default(),
+        })
     }
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
@@ -68,14 +73,37 @@ impl Outputs {
         Ok(paths)
     }
 
+    /// Takes a task's files away, unless another task is to be made from them; whether it did.
+    pub fn remove(&self, task: &str) -> io::Result<bool> {
+        let going = self.dir.join(format!(".{task}"));
+        let hidden = self
+            .holds
+            .unless_held(task, || fs::rename(self.dir.join(task), &going));
+        match hidden {
+            None => return Ok(false),
+            // A failed task has none; what an earlier attempt has left is taken away, too.
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Some(_) => {}
+        }
+        match fs::remove_dir_all(&going) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(true),
+        }
+    }
+
+    /// The bytes of a task's files.
+    pub fn bytes_of(&self, task: &str) -> u64 {
+        let Ok(files) = fs::read_dir(self.dir.join(task)) else {
+            return 0;
+        };
+        let metadata = files.flatten().filter_map(|file| file.metadata().ok());
+        metadata.map(|metadata| metadata.len()).sum()
+    }
+
     /// Whether there is room for the files of another task. Where the system does not say, there
     /// is.
     pub fn have_room(&self) -> bool {
-        #[cfg(unix)]
-        if let Ok(disk) = rustix::fs::statvfs(&self.dir) {
-            return disk.f_bavail.saturating_mul(disk.f_frsize) >= ROOM;
-        }
-        true
+        free_bytes(&self.dir).is_none_or(|free| free >= ROOM)
     }
 
     /// The file of a preview or poster, whether or not it exists yet.
@@ -160,6 +188,20 @@ impl Outputs {
             },
             Err(never) => match never {},
         })
+    }
+}
+
+/// What is free on the disk of this directory, where the system says so.
+pub fn free_bytes(dir: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let disk = rustix::fs::statvfs(dir).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = dir;
+        None
     }
 }
 

@@ -5,11 +5,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use atelier_contract::{ModelId, StatusWord};
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::idempotency::{Submission, TTL_SECONDS};
+
+pub mod room;
 
 /// A new task.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,10 @@ pub struct Unfinished {
     pub id: String,
     pub uid: String,
     pub model: ModelId,
+    /// In milliseconds since 1970.
+    pub created: i64,
+    /// As it is written down.
+    pub input: String,
 }
 
 /// Where a task stands.
@@ -87,6 +93,11 @@ impl StoreError {
         )
     }
 
+    /// Another process has the database.
+    pub fn is_busy(&self) -> bool {
+        self.code() == Some(ErrorCode::DatabaseBusy)
+    }
+
     fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Database(error) => error.sqlite_error_code(),
@@ -102,7 +113,7 @@ pub struct Store {
 }
 
 /// What each version of the schema added; a database goes through those that it lacks.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -135,10 +146,11 @@ const MIGRATIONS: [&str; 4] = [
     // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
     "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
      CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
+    room::MIGRATION,
 ];
 
 /// The schema of this program.
-const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 impl Store {
     /// Opens the database, making or migrating it. Only one process may have it open.
@@ -205,8 +217,8 @@ impl Store {
             }
             transaction
                 .prepare_cached(
-                    "INSERT INTO task (id, uid, category, subcategory, status, created_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT INTO task (id, uid, category, subcategory, status, created_ms, bytes)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute(params![
                     task.id,
@@ -215,6 +227,7 @@ impl Store {
                     task.model.subcategory,
                     task.status.as_str(),
                     now,
+                    i64::try_from(input.len()).unwrap_or(i64::MAX),
                 ])?;
             transaction
                 .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
@@ -272,7 +285,8 @@ impl Store {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT id, uid, category, subcategory FROM task
+                    "SELECT id, uid, category, subcategory, created_ms, input
+                     FROM task JOIN input USING (seq)
                      WHERE finished_ms IS NULL ORDER BY seq",
                 )?
                 .query_map([], |row| {
@@ -280,10 +294,17 @@ impl Store {
                         id: row.get(0)?,
                         uid: row.get(1)?,
                         model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
+                        created: row.get(4)?,
+                        input: row.get(5)?,
                     })
                 })?
                 .collect()
         })
+    }
+
+    /// Whether the database answers, and takes what is written: it is told its version anew.
+    pub fn try_write(&self) -> Result<(), StoreError> {
+        self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
     }
 
     /// The task is about to be sent to where its model runs.
@@ -318,15 +339,15 @@ impl Store {
         Ok(())
     }
 
-    /// The task has its output.
-    pub fn complete(&self, id: &str, output: &[String]) -> Result<(), StoreError> {
+    /// The task has its output, of so many bytes.
+    pub fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
         let output = serde_json::json!(output).to_string();
-        self.finish(id, StatusWord::Completed, &output, None)
+        self.finish(id, StatusWord::Completed, &output, None, bytes)
     }
 
     /// The task ended without output.
     pub fn fail(&self, id: &str, message: &str) -> Result<(), StoreError> {
-        self.finish(id, StatusWord::Failed, "[]", Some(message))
+        self.finish(id, StatusWord::Failed, "[]", Some(message), 0)
     }
 
     fn finish(
@@ -335,14 +356,24 @@ impl Store {
         status: StatusWord,
         output: &str,
         error: Option<&str>,
+        bytes: u64,
     ) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
-                    "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5
+                    "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
+                     bytes = ?6 + coalesce(bytes,
+                         (SELECT octet_length(input) FROM input WHERE input.seq = task.seq), 0)
                      WHERE id = ?1 AND finished_ms IS NULL",
                 )?
-                .execute(params![id, status.as_str(), output, error, now_ms()])
+                .execute(params![
+                    id,
+                    status.as_str(),
+                    output,
+                    error,
+                    now_ms(),
+                    i64::try_from(bytes).unwrap_or(i64::MAX),
+                ])
         })?;
         Ok(())
     }
@@ -407,7 +438,14 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-fn now_ms() -> i64 {
+/// The schema of a database, which is left as it is.
+pub fn version_of(path: &Path) -> Result<i64, StoreError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+/// In milliseconds since 1970.
+pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| {
         i64::try_from(time.as_millis()).unwrap_or(i64::MAX)

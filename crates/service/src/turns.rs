@@ -1,7 +1,9 @@
 //! Whose turn it is: each owner in turn, so that nobody waits behind all the tasks of another.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
+
+use atelier_contract::ModelId;
 
 /// A task that somebody hindered is tried again at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -11,14 +13,19 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 pub struct Turn {
     pub id: String,
     pub owner: String,
+    pub model: ModelId,
+    /// When it was taken in, in milliseconds since 1970.
+    pub since: i64,
     pub failures: u32,
 }
 
 impl Turn {
-    pub fn first(id: String, owner: String) -> Self {
+    pub fn first(id: String, owner: String, model: ModelId, since: i64) -> Self {
         Self {
             id,
             owner,
+            model,
+            since,
             failures: 0,
         }
     }
@@ -112,12 +119,54 @@ impl Tally {
     }
 }
 
+/// Tasks by their model, and since when each has been there.
+#[derive(Debug, Default)]
+pub struct Backlog(HashMap<ModelId, BTreeSet<(i64, String)>>);
+
+impl Backlog {
+    pub fn add(&mut self, turn: &Turn) {
+        let tasks = self.0.entry(turn.model.clone()).or_default();
+        tasks.insert((turn.since, turn.id.clone()));
+    }
+
+    pub fn take(&mut self, turn: &Turn) {
+        if let Some(tasks) = self.0.get_mut(&turn.model) {
+            tasks.remove(&(turn.since, turn.id.clone()));
+            if tasks.is_empty() {
+                self.0.remove(&turn.model);
+            }
+        }
+    }
+
+    pub fn of(&self, model: &ModelId) -> usize {
+        self.0.get(model).map_or(0, BTreeSet::len)
+    }
+
+    pub fn models(&self) -> impl Iterator<Item = &ModelId> {
+        self.0.keys()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.values().map(BTreeSet::len).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Since when the oldest has been there.
+    pub fn oldest(&self) -> Option<i64> {
+        let firsts = self.0.values().filter_map(BTreeSet::first);
+        firsts.map(|(since, _)| *since).min()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn turn(id: &str, owner: &str) -> Turn {
-        Turn::first(id.into(), owner.into())
+        Turn::first(id.into(), owner.into(), ModelId::new("image", "strata"), 0)
     }
 
     #[test]
@@ -130,7 +179,7 @@ mod tests {
         while let Some(turn) = lane.pop(|_| true) {
             order += &turn.id;
             if turn.id == "4" {
-                lane.push(super::Turn::first("6".into(), "b".into()));
+                lane.push(self::turn("6", "b"));
             }
         }
         assert_eq!(order, "145263");
@@ -180,5 +229,19 @@ mod tests {
         tally.take("a");
         tally.take("a");
         assert!(tally.0.is_empty());
+    }
+
+    #[test]
+    fn a_backlog_knows_its_oldest_and_forgets_what_was_taken() {
+        let mut backlog = Backlog::default();
+        let old = Turn::first("1".into(), "a".into(), ModelId::new("image", "x"), 5);
+        let new = Turn::first("2".into(), "a".into(), ModelId::new("image", "y"), 9);
+        backlog.add(&new);
+        backlog.add(&old);
+        assert_eq!((backlog.oldest(), backlog.len()), (Some(5), 2));
+        backlog.take(&old);
+        assert_eq!((backlog.oldest(), backlog.of(&old.model)), (Some(9), 0));
+        backlog.take(&new);
+        assert!(backlog.is_empty() && backlog.models().next().is_none());
     }
 }

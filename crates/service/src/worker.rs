@@ -1,20 +1,23 @@
 //! The bounded pool that works off the tasks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use atelier_contract::ModelId;
+use atelier_contract::{ModelId, StatusWord};
 use thiserror::Error;
 
+use crate::holds::Hold;
+use crate::metrics::{Load, Metrics};
 use crate::models::{Ended, Job, Models, Pace, Stop};
 use crate::outputs::{Artifact, Outputs};
 use crate::runner::{Remote, Run};
-use crate::store::{Order, Store, StoreError};
-use crate::turns::{Lane, Tally, Turn};
+use crate::store::{Order, Store, StoreError, now_ms};
+use crate::turns::{Backlog, Lane, Tally, Turn};
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]
@@ -22,6 +25,7 @@ pub struct WorkerContext {
     pub store: Arc<Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
+    pub metrics: Arc<Metrics>,
     /// Multiplies the time that models take.
     pub speed: f64,
 }
@@ -44,6 +48,8 @@ struct Queue {
     turns: Mutex<Turns>,
     changed: Condvar,
     stop: Stop,
+    /// Nothing is begun any more.
+    draining: AtomicBool,
     bounds: Bounds,
     /// Of the models that run elsewhere; [`HERE`] is that of all others.
     lanes: HashMap<ModelId, usize>,
@@ -61,6 +67,11 @@ struct Turns {
     running: Tally,
     /// Taken in, or about to be, and not yet begun.
     waiting: Tally,
+    /// The same by model, as soon as they are in a lane.
+    queued: Backlog,
+    begun: Backlog,
+    /// What they are made from.
+    holds: HashMap<String, Hold>,
     /// What those at work have said last.
     words: HashMap<String, String>,
 }
@@ -89,16 +100,19 @@ impl Pool {
             }),
             changed: Condvar::new(),
             stop: Stop::default(),
+            draining: AtomicBool::new(false),
             bounds,
             lanes: lanes
                 .map(|(n, remote)| (remote.id().clone(), n + 1))
                 .collect(),
         });
         for task in unfinished {
-            let lane = queue.lane(&task.model);
             let mut turns = queue.lock();
             turns.waiting.add(&task.uid);
-            turns.lanes[lane].push(Turn::first(task.id, task.uid));
+            let hold = context.outputs.holds.hold(&task.input);
+            turns.holds.insert(task.id.clone(), hold);
+            let turn = Turn::first(task.id, task.uid, task.model, task.created);
+            turns.push(queue.lane(&turn.model), turn);
         }
         let workers = sizes
             .iter()
@@ -141,6 +155,43 @@ impl Pool {
         self.queue.lock().words.get(id).cloned()
     }
 
+    /// How many tasks of each model there are that have not ended, and since when the oldest of
+    /// those that wait has waited.
+    pub fn load(&self) -> (Vec<Load>, Option<i64>) {
+        let turns = self.queue.lock();
+        let models: HashSet<&ModelId> = turns.queued.models().chain(turns.begun.models()).collect();
+        let load = |model: &ModelId| Load {
+            model: model.clone(),
+            waiting: turns.queued.of(model),
+            running: turns.begun.of(model),
+        };
+        (
+            models.into_iter().map(load).collect(),
+            turns.queued.oldest(),
+        )
+    }
+
+    /// How many threads have ended that should not have.
+    pub fn threads_lost(&self) -> usize {
+        let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
+        threads.iter().filter(|thread| thread.is_finished()).count()
+    }
+
+    /// Lets the tasks end that are being worked on, and begins no other.
+    pub fn drain(&self) {
+        self.queue.draining.store(true, Ordering::Relaxed);
+        self.queue.wake_all();
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.queue.draining.load(Ordering::Relaxed)
+    }
+
+    /// How many tasks are being worked on.
+    pub fn running(&self) -> usize {
+        self.queue.lock().begun.len()
+    }
+
     /// Is set when the pool stops.
     pub fn stopping(&self) -> &Stop {
         &self.queue.stop
@@ -150,11 +201,7 @@ impl Pool {
     /// next start takes them up.
     pub fn stop(&self) {
         self.queue.stop.set();
-        {
-            // Under the lock, so that no thread misses it between its check and its wait.
-            let _turns = self.queue.lock();
-            self.queue.changed.notify_all();
-        }
+        self.queue.wake_all();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         for thread in threads.drain(..) {
             if thread.join().is_err() {
@@ -173,11 +220,14 @@ pub struct Place {
 
 impl Place {
     /// Queues a task that is in the store.
-    pub fn take(mut self, id: String, model: &ModelId) {
+    pub fn take(mut self, id: String, model: &ModelId, hold: Hold) {
         self.taken = true;
         let lane = self.queue.lane(model);
-        let turn = Turn::first(id, self.owner.clone());
-        self.queue.lock().lanes[lane].push(turn);
+        let turn = Turn::first(id, self.owner.clone(), model.clone(), now_ms());
+        let mut turns = self.queue.lock();
+        turns.holds.insert(turn.id.clone(), hold);
+        turns.push(lane, turn);
+        drop(turns);
         self.queue.changed.notify_all();
     }
 }
@@ -199,11 +249,17 @@ impl Queue {
         self.lanes.get(model).copied().unwrap_or(HERE)
     }
 
-    /// The next task of a lane; waits for one. `None` when it is time to stop.
+    fn wake_all(&self) {
+        // Under the lock, so that no thread misses it between its check and its wait.
+        let _turns = self.lock();
+        self.changed.notify_all();
+    }
+
+    /// The next task of a lane; waits for one. `None` when none is to be begun any more.
     fn next(&self, lane: usize) -> Option<Turn> {
         let mut turns = self.lock();
         loop {
-            if self.stop.is_set() {
+            if self.stop.is_set() || self.draining.load(Ordering::Relaxed) {
                 return None;
             }
             let next_due = turns.lanes[lane].take_up(Instant::now());
@@ -228,11 +284,16 @@ impl Queue {
         let mut turns = self.lock();
         turns.words.remove(&turn.id);
         turns.running.take(&turn.owner);
+        turns.begun.take(&turn);
+        if worked.is_ok() {
+            turns.holds.remove(&turn.id);
+        }
         if let Err(obstacle) = worked {
             let wait = turn.wait();
             tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
             turn.failures = turn.failures.saturating_add(1);
             turns.waiting.add(&turn.owner);
+            turns.queued.add(&turn);
             turns.lanes[lane].postpone(Instant::now() + wait, turn);
         }
         // Somebody has to wait for it, and its owner may have another turn.
@@ -241,12 +302,19 @@ impl Queue {
 }
 
 impl Turns {
+    fn push(&mut self, lane: usize, turn: Turn) {
+        self.queued.add(&turn);
+        self.lanes[lane].push(turn);
+    }
+
     fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
         let most = most.unwrap_or(usize::MAX);
         let running = &self.running;
         let turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
         self.waiting.take(&turn.owner);
         self.running.add(&turn.owner);
+        self.queued.take(&turn);
+        self.begun.add(&turn);
         Some(turn)
     }
 }
@@ -268,6 +336,7 @@ fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obsta
         store,
         models,
         outputs,
+        metrics,
         speed,
     } = context;
     let id = &turn.id;
@@ -275,7 +344,9 @@ fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obsta
         return Ok(());
     };
     let Some(model) = models.find(&model) else {
-        return Ok(store.fail(id, "This model is no longer offered.")?);
+        store.fail(id, "This model is no longer offered.")?;
+        metrics.ended(&turn.model, &StatusWord::Failed);
+        return Ok(());
     };
     store.set_processing(id)?;
     tracing::debug!("task {id} begins");
@@ -312,9 +383,16 @@ fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obsta
                 },
                 None => outputs.save(id, &artifacts)?,
             };
-            Ok(store.complete(id, &paths)?)
+            let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
+            store.complete(id, &paths, bytes)?;
+            metrics.ended(&turn.model, &StatusWord::Completed);
+            Ok(())
         }
-        Err(Ended::Failed(message)) => Ok(store.fail(id, &message)?),
+        Err(Ended::Failed(message)) => {
+            store.fail(id, &message)?;
+            metrics.ended(&turn.model, &StatusWord::Failed);
+            Ok(())
+        }
         Err(Ended::Hindered(obstacle)) => Err(Obstacle::Model(obstacle)),
         Err(Ended::Stopped) => Ok(()),
     }

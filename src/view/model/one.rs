@@ -197,7 +197,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     "Clear form"
                 </button>
                 <p class="muted why">{why}</p>
-                <p class="muted" role="status" hidden=when(move || away.read().is_none())>
+                <p class="away-note" role="status" hidden=when(move || away.read().is_none())>
                     {text(move || away.get().unwrap_or_default())}
                 </p>
                 {answer.view()}

@@ -67,6 +67,7 @@ async fn each(
     if let Some(limit) = &app.limit {
         limit.charge(&call.caller, count - 1);
     }
+    let metrics = app.metrics.clone();
     let results = blocking(move || {
         let items = items(&call.body)?;
         let entry = |(index, item)| match answer(&call, item) {
@@ -75,11 +76,14 @@ async fn each(
                 status: 200,
                 body: json!(Envelope::success(data)),
             },
-            Err(failure) => BatchEntry {
-                index,
-                status: failure.status.as_u16(),
-                body: failure.to_body(),
-            },
+            Err(failure) => {
+                metrics.refused(&failure.body.error);
+                BatchEntry {
+                    index,
+                    status: failure.status.as_u16(),
+                    body: failure.to_body(),
+                }
+            }
         };
         Ok(items.iter().enumerate().map(entry).collect::<Vec<_>>())
     })

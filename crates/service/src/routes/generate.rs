@@ -23,6 +23,9 @@ use crate::store::{Answered, Task};
 /// When to try again if too many tasks wait.
 const WAITING_RETRY_SECONDS: u64 = 5;
 
+/// When to try again if a user has no room left.
+const FULL_RETRY_SECONDS: u64 = 60;
+
 pub async fn single(
     State(app): State<Arc<App>>,
     request: Request,
@@ -90,6 +93,9 @@ pub fn accept(
         return again(submission, &answered);
     }
 
+    if app.pool.is_draining() {
+        return Err(Failure::draining());
+    }
     let model = app
         .models
         .find(&common.model)
@@ -100,11 +106,19 @@ pub fn accept(
         return Err(Failure::model_away());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
+    // What it is made from stays from here on: it is looked for next.
+    let hold = app.outputs.holds.hold(&body.to_string());
     let files = Files::of(model);
     keep_paths(app, &call.origin, &schema, &files, &mut input)?;
 
     if !app.outputs.have_room() {
         return Err(Failure::full());
+    }
+    if let Some(most) = app.account_disk {
+        let taken = app.store.bytes_of(common.uid).map_err(Failure::store)?;
+        if taken >= most {
+            return Err(account_full(taken, most));
+        }
     }
     let place = app.pool.reserve(common.uid).ok_or_else(too_many_wait)?;
     let task = Task {
@@ -122,7 +136,9 @@ pub fn accept(
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
-    place.take(task.id.clone(), &task.model);
+    place.take(task.id.clone(), &task.model, hold);
+    app.metrics.accepted(&task.model);
+    tracing::info!("task {} of {} taken in", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
         again: false,
@@ -293,6 +309,23 @@ fn too_many_wait() -> Failure {
         "As many of your tasks are waiting as may. Nothing was taken in; try again later.",
     );
     failure.retry_after = Some(WAITING_RETRY_SECONDS);
+    failure
+}
+
+/// 429: its owner's tasks take as much of the disk as they may.
+fn account_full(taken: u64, most: u64) -> Failure {
+    let megabytes = |bytes: u64| bytes as f64 / 1e6;
+    let mut failure = Failure::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "account_disk_full",
+        format!(
+            "Your tasks take {:.1} MB of the disk, and may take {:.1} MB. Nothing was taken in; there \
+             is room again when old tasks are removed.",
+            megabytes(taken),
+            megabytes(most)
+        ),
+    );
+    failure.retry_after = Some(FULL_RETRY_SECONDS);
     failure
 }
 

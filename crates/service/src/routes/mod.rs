@@ -23,12 +23,15 @@ mod discovery;
 mod documentation;
 mod downloads;
 mod generate;
+mod health;
 mod model_path;
+mod observed;
 mod openapi;
 mod task;
 
 use call::Call;
 use model_path::ModelPath;
+pub use observed::REQUEST_ID;
 
 /// How long a browser may remember what CORS permits.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
@@ -82,6 +85,8 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
             get(documentation::page),
         ),
         (openapi::PATH, Method::GET, get(openapi::document)),
+        (health::LIVE, Method::GET, get(health::live)),
+        (health::READY, Method::GET, get(health::ready)),
     ]
 }
 
@@ -92,18 +97,30 @@ pub fn router(app: Arc<App>) -> Router {
         .fold(Router::new(), |router, (path, _, endpoint)| {
             router.route(path, endpoint)
         })
+        .route(health::METRICS, get(health::metrics))
         .fallback(elsewhere)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(app.clone(), delayed))
         .layer(cors(app.access.clone()))
-        .layer(from_fn_with_state(app.clone(), let_in))
+        .layer(from_fn_with_state(app.access.clone(), let_in))
+        .layer(from_fn_with_state(app.clone(), observed::observed))
+        .with_state(app)
+}
+
+/// What `--metrics-listen` serves.
+pub fn metrics_router(app: Arc<App>, access: Arc<Access>) -> Router {
+    Router::new()
+        .route(health::METRICS, get(health::metrics_apart))
+        .route(health::LIVE, get(health::live))
+        .route(health::READY, get(health::ready))
+        .layer(from_fn_with_state(access, let_in))
         .with_state(app)
 }
 
 /// Names and pages that are not let in.
-async fn let_in(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+async fn let_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    match app.access.check(&parts) {
+    match access.check(&parts) {
         Ok(()) => next.run(Request::from_parts(parts, body)).await,
         Err(failure) => failure.into_response(),
     }
@@ -123,6 +140,7 @@ fn cors(access: Arc<Access>) -> CorsLayer {
             header::CONTENT_TYPE,
             header::RANGE,
             idempotency::HEADER,
+            REQUEST_ID,
         ])
         .expose_headers([
             header::RETRY_AFTER,
@@ -130,6 +148,7 @@ fn cors(access: Arc<Access>) -> CorsLayer {
             header::CONTENT_DISPOSITION,
             header::CONTENT_LENGTH,
             header::CONTENT_RANGE,
+            REQUEST_ID,
         ])
         .max_age(PREFLIGHT_AGE)
 }
@@ -180,7 +199,9 @@ async fn method_not_allowed(method: Method) -> Failure {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work)
+    // What it logs belongs to the call.
+    let call = tracing::Span::current();
+    tokio::task::spawn_blocking(move || call.in_scope(work))
         .await
         .unwrap_or_else(|error| Err(Failure::internal(error)))
 }

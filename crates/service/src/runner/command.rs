@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(50);
 const LINES_KEPT: usize = 5;
 
 /// … each of at most so many bytes.
-const LINE: u64 = 2000;
+const LINE: usize = 2000;
 
 /// No task makes more files than this.
 const MOST_FILES: usize = 100;
@@ -49,10 +49,18 @@ impl Runner for Program {
 
     fn check(&self) -> Result<(), String> {
         match fs::metadata(&self.program) {
+            Ok(found) if found.is_file() && !may_run(&found) => Err(format!(
+                "{} may not be executed: chmod +x",
+                self.program.display()
+            )),
             Ok(found) if found.is_file() => Ok(()),
             Ok(_) => Err(format!("{} is not a program", self.program.display())),
             Err(error) => Err(format!("{}: {error}", self.program.display())),
         }
+    }
+
+    fn is_program(&self) -> bool {
+        true
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
@@ -63,6 +71,17 @@ impl Runner for Program {
         let _ = fs::remove_dir_all(&folder);
         made
     }
+}
+
+#[cfg(unix)]
+fn may_run(program: &fs::Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    program.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn may_run(_program: &fs::Metadata) -> bool {
+    true
 }
 
 impl Program {
@@ -116,11 +135,18 @@ impl Program {
 fn wait(
     run: &Run<'_>,
     child: &mut Child,
-    lines: Option<&Receiver<String>>,
+    lines: Option<&Receiver<Said>>,
     last: &mut VecDeque<String>,
 ) -> Result<ExitStatus, Ended> {
     let mut hear = |patience: Duration| {
-        while let Some(line) = lines.and_then(|lines| lines.recv_timeout(patience).ok()) {
+        while let Some(said) = lines.and_then(|lines| lines.recv_timeout(patience).ok()) {
+            let line = match said {
+                Said::Line(line) => line,
+                Said::Bar(bar) => {
+                    run_say(run, &bar);
+                    continue;
+                }
+            };
             run_say(run, &line);
             last.push_back(line);
             if last.len() > LINES_KEPT {
@@ -177,24 +203,79 @@ fn end_group(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// The lines of standard error as they come.
-fn lines_of(stderr: ChildStderr) -> Receiver<String> {
+/// What a program writes to standard error.
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Line(String),
+    /// A progress bar at present: it goes back to the start of its line, and ends it when all is done.
+    Bar(String),
+}
+
+/// Standard error as it comes.
+fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Said> {
     let (sender, lines) = channel();
     std::thread::spawn(move || {
-        let mut reader = BufReader::new(stderr);
-        let mut line = Vec::new();
-        // A line without an end comes in pieces.
-        while let Ok(1..) = (&mut reader).take(LINE).read_until(b'\n', &mut line) {
-            let text = String::from_utf8_lossy(&line);
-            // Progress bars go back to the start of the line.
-            let text = text.trim_end().rsplit('\r').next().unwrap_or_default();
-            if sender.send(text.to_owned()).is_err() {
-                break;
+        let mut bytes = [0; 4096];
+        let mut line = Line::default();
+        while let Ok(count @ 1..) = stderr.read(&mut bytes) {
+            let mut said: Vec<Said> = bytes[..count]
+                .iter()
+                .filter_map(|byte| line.take(*byte))
+                .collect();
+            said.extend(line.bar());
+            if said.into_iter().any(|said| sender.send(said).is_err()) {
+                return;
             }
-            line.clear();
         }
+        // Nobody may listen any more.
+        let _ = line.end().map(|rest| sender.send(rest));
     });
     lines
+}
+
+/// A line that is not whole yet.
+#[derive(Default)]
+struct Line {
+    text: Vec<u8>,
+    /// What stood there before the program went back to the start.
+    before: Vec<u8>,
+    is_bar: bool,
+}
+
+impl Line {
+    /// What a byte makes whole. A line without an end comes in pieces.
+    fn take(&mut self, byte: u8) -> Option<Said> {
+        match byte {
+            b'\n' => return self.end().or(Some(Said::Line(String::new()))),
+            b'\r' => {
+                if !self.text.is_empty() {
+                    self.before = std::mem::take(&mut self.text);
+                }
+                self.is_bar = true;
+            }
+            _ => self.text.push(byte),
+        }
+        (self.text.len() >= LINE).then(|| self.end()).flatten()
+    }
+
+    fn words(&self) -> Option<String> {
+        let shown = match self.text.trim_ascii() {
+            [] => &self.before,
+            _ => &self.text,
+        };
+        let words = String::from_utf8_lossy(shown).trim().to_owned();
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn bar(&self) -> Option<Said> {
+        self.is_bar.then(|| self.words().map(Said::Bar)).flatten()
+    }
+
+    fn end(&mut self) -> Option<Said> {
+        let words = self.words();
+        *self = Self::default();
+        words.map(Said::Line)
+    }
 }
 
 /// Ends what bears the task's name still, if the service was killed; that can be found on Linux alone.
@@ -259,4 +340,30 @@ fn name(path: &Path) -> Option<&str> {
 
 fn hindered(obstacle: impl std::fmt::Display) -> Ended {
     Ended::Hindered(obstacle.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &'static str) -> Vec<Said> {
+        lines_of(text.as_bytes()).iter().collect()
+    }
+
+    /// Guards against a bar of which nothing is seen before its line ends.
+    #[test]
+    fn a_bar_is_seen_while_it_grows() {
+        let [line, bar] = [Said::Line, Said::Bar];
+        assert_eq!(said("one\ntwo"), [line("one".into()), line("two".into())]);
+        assert_eq!(
+            said("\r10%\r 20% "),
+            [bar("20%".into()), line("20%".into())]
+        );
+        assert_eq!(said("30%\r"), [bar("30%".into()), line("30%".into())]);
+        assert_eq!(
+            said("\r10%\r100%\ndone\r\n"),
+            [line("100%".into()), line("done".into())]
+        );
+        assert_eq!(said(""), []);
+    }
 }

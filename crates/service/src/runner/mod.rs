@@ -29,6 +29,11 @@ pub trait Runner: Send + Sync {
     /// Asks whether it is there; the error says, in a sentence, why not. Blocks.
     fn check(&self) -> Result<(), String>;
 
+    /// Whether it is a program on this machine, which does not come by itself if it is not there.
+    fn is_program(&self) -> bool {
+        false
+    }
+
     /// How long to wait between two checks.
     fn check_interval(&self) -> Duration {
         Duration::from_secs(5)
@@ -206,6 +211,10 @@ impl Remote {
             _ => {}
         }
         *away = found;
+    }
+
+    pub fn is_program(&self) -> bool {
+        self.runner.is_program()
     }
 
     pub fn check_interval(&self) -> Duration {

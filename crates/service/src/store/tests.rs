@@ -23,7 +23,7 @@ fn tasks_come_back_as_they_were_after_the_database_was_closed() {
         store.insert(&task(id), None).unwrap();
     }
     store.set_processing("b").unwrap();
-    store.complete("a", &["a/0.png".into()]).unwrap();
+    store.complete("a", &["a/0.png".into()], 7).unwrap();
     drop(store);
     let store = Store::open(&path).unwrap();
     let unfinished = store.unfinished().unwrap();
@@ -46,7 +46,7 @@ fn what_has_ended_does_not_change_any_more() {
     store.insert(&task("a"), None).unwrap();
     store.fail("a", "no").unwrap();
     store.set_processing("a").unwrap();
-    store.complete("a", &["a/0.png".into()]).unwrap();
+    store.complete("a", &["a/0.png".into()], 7).unwrap();
     let task = store.progress("a").unwrap().unwrap();
     assert_eq!(
         (task.status, task.error),
@@ -144,4 +144,84 @@ fn a_database_of_the_first_version_is_taken_over() {
         .execute_batch("PRAGMA user_version = 99")
         .unwrap();
     assert!(matches!(Store::open(&path), Err(StoreError::Newer(99))));
+}
+
+#[test]
+fn what_tasks_take_is_known_and_given_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("t")).unwrap();
+    for id in ["a", "b", "c"] {
+        store.insert(&task(id), None).unwrap();
+    }
+    let input = store.bytes().unwrap() / 3;
+    assert!(input > 10);
+    store.complete("a", &["a/0.png".into()], 1000).unwrap();
+    store.fail("b", "no").unwrap();
+    assert_eq!(store.bytes_of("me").unwrap(), 3 * input + 1000);
+    assert_eq!(store.bytes_of("you").unwrap(), 0);
+    let ended = store
+        .ended_after(room::Place::default(), i64::MAX, 9)
+        .unwrap();
+    let ids: Vec<&str> = ended.iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(ids, ["a", "b"], "what waits is not among them");
+    assert_eq!(ended[0].bytes, input + 1000);
+    let later = store.ended_after(ended[0].place, i64::MAX, 9).unwrap();
+    assert_eq!(later, ended[1..]);
+    store.remove(&ended).unwrap();
+    assert_eq!(store.bytes().unwrap(), input);
+    assert_eq!(store.progress("a").unwrap(), None);
+    assert!(store.order("c").unwrap().is_some());
+    let inputs: i64 = store
+        .with(|c| c.query_row("SELECT count(*) FROM input", [], |row| row.get(0)))
+        .unwrap();
+    assert_eq!(inputs, 1);
+}
+
+/// Guards against a clean-up, or a look at what there is, that reads every task.
+#[test]
+fn finding_the_oldest_reads_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("t")).unwrap();
+    let plan: Vec<String> = store
+        .with(|connection| {
+            connection
+                .prepare(&format!("EXPLAIN QUERY PLAN {}", room::ENDED_AFTER))?
+                .query_map([1, 1, 1, 1], |row| row.get(3))?
+                .collect()
+        })
+        .unwrap();
+    assert_eq!(plan.len(), 1, "{plan:?}: nothing is sorted");
+    assert!(
+        plan[0].contains("USING INDEX task_by_end (") && plan[0].starts_with("SEARCH"),
+        "{plan:?}"
+    );
+}
+
+#[test]
+fn tasks_of_an_earlier_version_are_measured_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("t");
+    let old = Connection::open(&path).unwrap();
+    for migration in &MIGRATIONS[..4] {
+        old.execute_batch(migration).unwrap();
+    }
+    old.execute_batch(
+        r#"INSERT INTO task (id, uid, category, subcategory, status, created_ms, finished_ms)
+           VALUES ('a', 'me', 'image', 'strata', 'completed', 1, 1),
+                  ('b', 'me', 'image', 'strata', 'queued', 1, NULL);
+           INSERT INTO input VALUES (1, '{"prompt":"é"}'), (2, '{}');
+           PRAGMA user_version = 4;"#,
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.bytes().unwrap(), 0);
+    assert_eq!(store.unmeasured(9).unwrap(), ["a"]);
+    for _ in 0..2 {
+        store.measured(&[("a".into(), 100)]).unwrap();
+        assert_eq!(store.bytes().unwrap(), 115);
+    }
+    assert!(store.unmeasured(9).unwrap().is_empty());
+    store.complete("b", &[], 10).unwrap();
+    assert_eq!(store.bytes().unwrap(), 115 + 12);
 }

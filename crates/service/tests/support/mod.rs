@@ -140,18 +140,31 @@ impl Server {
         self.child.wait().unwrap();
     }
 
-    /// As Ctrl-C or a system shutting down. Returns whether it ended well, in time.
+    /// All of the log so far.
+    pub fn log(&self) -> String {
+        self.log.0.0.lock().unwrap().clone()
+    }
+
+    /// What follows these words in the log, up to the end of the line; waits for it.
+    pub fn word_of_log(&self, words: &str) -> String {
+        self.await_log(words);
+        let log = self.log();
+        let rest = &log[log.find(words).unwrap() + words.len()..];
+        rest.lines().next().unwrap().trim().to_owned()
+    }
+
+    /// As Ctrl-C or a system shutting down.
     #[cfg(unix)]
-    pub fn terminate(&mut self) -> bool {
+    pub fn ask_to_stop(&self) {
         let pid = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-TERM", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let asked = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(asked.unwrap().success());
+    }
+
+    /// Whether it ended well, in time.
+    #[cfg(unix)]
+    pub fn ended_well(&mut self) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(20);
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.success();
@@ -159,6 +172,13 @@ impl Server {
             std::thread::sleep(Duration::from_millis(20));
         }
         false
+    }
+
+    /// Asks it to stop. Returns whether it ended well, in time.
+    #[cfg(unix)]
+    pub fn terminate(&mut self) -> bool {
+        self.ask_to_stop();
+        self.ended_well()
     }
 
     pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {

@@ -1,0 +1,318 @@
+//! `atelier-service doctor`: looks at a configuration without starting, and says what is wrong.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::accounts::Accounts;
+use crate::app::allowed;
+use crate::config::Config;
+use crate::connections::{self, Bounds};
+use crate::model_file;
+use crate::outputs::{ROOM, free_bytes};
+use crate::runner::http::Client;
+use crate::store::{SCHEMA_VERSION, version_of};
+
+/// With less free, somebody should look after it soon.
+const COMFORT: u64 = 1 << 30;
+
+/// What answers takes no longer.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// 1 January 2025: no clock that is right is before.
+const PAST: Duration = Duration::from_secs(1_735_689_600);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Ok,
+    /// It would start, but something is not as it should be.
+    Warning,
+    /// It would not start, or not work.
+    Error,
+}
+
+/// One line of what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub level: Level,
+    pub part: String,
+    /// What is the case, and what to do about it.
+    pub words: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = match self.level {
+            Level::Ok => "ok",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        };
+        write!(f, "{level:8} {}: {}", self.part, self.words)
+    }
+}
+
+fn ok(part: &str, words: impl Into<String>) -> Finding {
+    finding(Level::Ok, part, words)
+}
+
+fn warning(part: &str, words: impl Into<String>) -> Finding {
+    finding(Level::Warning, part, words)
+}
+
+fn error(part: &str, words: impl Into<String>) -> Finding {
+    finding(Level::Error, part, words)
+}
+
+fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
+    let words = words.into();
+    Finding {
+        level,
+        part: part.to_owned(),
+        // One line each, whatever somebody else's message holds.
+        words: words.split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
+/// Everything that can be told before the start.
+pub fn examine(config: &Config) -> Vec<Finding> {
+    let mut found = data(&config.data);
+    found.push(database(&config.data.join("tasks.sqlite")));
+    found.push(access(config));
+    found.extend(models(config));
+    if let Some(site) = &config.site {
+        found.push(match site.join("index.html").is_file() {
+            true => ok("site", format!("{}", site.display())),
+            false => error(
+                "site",
+                format!("no index.html in {}; build the page first", site.display()),
+            ),
+        });
+    }
+    found.push(address("address", config.listen));
+    if let Some(listen) = config.metrics_listen {
+        found.push(address("metrics", listen));
+    }
+    found.extend(proxy(config));
+    found.push(files(config));
+    found.push(clock(&config.data));
+    found
+}
+
+fn data(dir: &Path) -> Vec<Finding> {
+    let shown = dir.display();
+    let there = dir.ancestors().find(|parent| parent.exists());
+    let Some(there) = there.filter(|there| !there.as_os_str().is_empty()) else {
+        return vec![ok("data", format!("{shown} will be made here"))];
+    };
+    if !there.is_dir() {
+        let words = format!("{} is no directory; choose another --data", there.display());
+        return vec![error("data", words)];
+    }
+    if let Err(problem) = try_to_write(there) {
+        let words = format!(
+            "{} can't be written to ({problem}); give it to the service's user: chown",
+            there.display()
+        );
+        return vec![error("data", words)];
+    }
+    let mut found = vec![match there == dir {
+        true => ok("data", format!("{shown} can be written to")),
+        false => ok("data", format!("{shown} will be made")),
+    }];
+    found.extend(others_permitted(dir));
+    found.extend(free_bytes(there).map(|free| {
+        let words = format!("{:.1} GB free", free as f64 / 1e9);
+        match free {
+            free if free < ROOM => {
+                error("disk", format!("{words}: no task is taken in; make room"))
+            }
+            free if free < COMFORT => warning(
+                "disk",
+                format!("{words}: make room, or clean up by --keep-days or --keep-bytes"),
+            ),
+            _ => ok("disk", words),
+        }
+    }));
+    found
+}
+
+fn try_to_write(dir: &Path) -> io::Result<()> {
+    let probe = dir.join(format!(".doctor-{}", std::process::id()));
+    fs::write(&probe, "x")?;
+    fs::remove_file(probe)
+}
+
+#[cfg(unix)]
+fn others_permitted(dir: &Path) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt;
+    let outputs = dir.join("outputs");
+    let mode = fs::metadata(&outputs).ok()?.permissions().mode();
+    (mode & 0o077 != 0).then(|| {
+        let words = "others on this machine can read it until the next start: chmod 700";
+        warning("permissions", format!("{}: {words}", outputs.display()))
+    })
+}
+
+#[cfg(not(unix))]
+fn others_permitted(_dir: &Path) -> Option<Finding> {
+    None
+}
+
+fn database(file: &Path) -> Finding {
+    if !file.exists() {
+        return ok("database", "will be made");
+    }
+    match version_of(file) {
+        Ok(version) if version > SCHEMA_VERSION => error(
+            "database",
+            format!(
+                "a newer version of this program wrote it (schema {version}, this one knows {SCHEMA_VERSION}); \
+                 use that one, or a backup from before"
+            ),
+        ),
+        Ok(version) if version < SCHEMA_VERSION => warning(
+            "database",
+            format!(
+                "schema {version} becomes {SCHEMA_VERSION} at the next start, and older versions can't read it \
+                 then: back it up before"
+            ),
+        ),
+        Ok(version) => ok("database", format!("schema {version}")),
+        Err(problem) if problem.is_busy() => warning(
+            "database",
+            "a running service has it; so it was not looked at",
+        ),
+        Err(problem) => error(
+            "database",
+            format!("{}: {problem}; restore a backup", file.display()),
+        ),
+    }
+}
+
+fn access(config: &Config) -> Finding {
+    let accounts = Accounts::of(&config.data);
+    if let Err(problem) = allowed(config, &accounts) {
+        return error("access", problem.to_string());
+    }
+    match accounts.are_there().then(|| accounts.list()) {
+        Some(Ok(list)) if list.is_empty() => warning(
+            "access",
+            "there are no accounts left, so nobody comes in: atelier-service account add NAME",
+        ),
+        Some(Ok(list)) => ok("access", format!("{} accounts", list.len())),
+        Some(Err(problem)) => error("access", problem.to_string()),
+        None if config.token.is_some() => ok("access", "one token for everybody"),
+        None => match &config.public_url {
+            Some(url) => warning(
+                "access",
+                format!(
+                    "whoever reaches {url} comes in with any token: atelier-service account add NAME"
+                ),
+            ),
+            None => ok("access", "open to this machine"),
+        },
+    }
+}
+
+/// Also that the environment has the variables that it names, which is part of reading it.
+fn models(config: &Config) -> Vec<Finding> {
+    let Some(file) = &config.models else {
+        return Vec::new();
+    };
+    let loaded = match model_file::load(file, &config.data) {
+        Ok(loaded) => loaded,
+        Err(problem) => return vec![error("models", problem.to_string())],
+    };
+    let count = loaded.remotes.len();
+    let mut found = vec![ok("models", format!("{}: {count} models", file.display()))];
+    std::thread::scope(|scope| {
+        for remote in &loaded.remotes {
+            scope.spawn(|| remote.check());
+        }
+    });
+    found.extend(loaded.remotes.iter().map(|remote| {
+        let part = format!("model {}", remote.id());
+        match remote.away() {
+            None => ok(&part, "is there"),
+            Some(why) if remote.is_program() => error(&part, why),
+            Some(why) => warning(&part, format!("is away, and its tasks would wait: {why}")),
+        }
+    }));
+    found
+}
+
+fn address(part: &str, address: SocketAddr) -> Finding {
+    match TcpListener::bind(address) {
+        Ok(_) => ok(part, format!("{address} is free")),
+        Err(problem) if problem.kind() == ErrorKind::AddrInUse => {
+            let health = format!("http://{address}/healthz");
+            match Client::new(None).get(&health, PATIENCE) {
+                Ok(reply) if reply.is_success() => {
+                    warning(part, format!("a service answers at {address} already"))
+                }
+                _ => error(
+                    part,
+                    format!("another program has {address}; choose another, or end that one"),
+                ),
+            }
+        }
+        Err(problem) if problem.kind() == ErrorKind::PermissionDenied => error(
+            part,
+            format!("{address}: {problem}; ports below 1024 are root's: let a proxy have them"),
+        ),
+        Err(problem) => error(
+            part,
+            format!("{address}: {problem}; is it an address of this machine?"),
+        ),
+    }
+}
+
+fn proxy(config: &Config) -> Option<Finding> {
+    let url = config.public_url.as_ref()?;
+    let behind = url.starts_with("https://") && !config.trust_proxy;
+    behind.then(|| {
+        let words = "without --trust-proxy all callers behind the proxy count as one address";
+        warning("proxy", format!("{url}: {words}"))
+    })
+}
+
+fn files(config: &Config) -> Finding {
+    let bounds = Bounds::new(config.idle, config.worker_count());
+    let words = format!("room for {} connections", bounds.connections);
+    if bounds.connections < connections::MAX {
+        let more = "raise the limit of open files: ulimit -n, or LimitNOFILE of systemd";
+        return warning("open files", format!("{words}; {more}"));
+    }
+    ok("open files", words)
+}
+
+fn clock(data: &Path) -> Finding {
+    let now = SystemTime::now();
+    let since = now.duration_since(SystemTime::UNIX_EPOCH);
+    if since.is_ok_and(|since| since < PAST) || now < SystemTime::UNIX_EPOCH {
+        return error("clock", "it is years behind; set it, or let NTP do so");
+    }
+    let written = fs::metadata(data.join("tasks.sqlite")).and_then(|file| file.modified());
+    let ahead = written.ok().and_then(|at| at.duration_since(now).ok());
+    match ahead {
+        Some(ahead) if ahead > Duration::from_secs(60) => warning(
+            "clock",
+            "it is before the last change of the database: was it set back? Let NTP keep it",
+        ),
+        _ => ok("clock", "is plausible"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_line() {
+        let found = error("models", "m.toml:3:\n  no such key");
+        assert_eq!(found.to_string(), "error    models: m.toml:3: no such key");
+    }
+}

@@ -1,0 +1,271 @@
+//! What Prometheus is told. Everything is counted when it happens, so that telling costs the same
+//! however many tasks are stored; labels are routes, models, states and reasons, of which there are
+//! few.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use atelier_contract::{ModelId, StatusWord};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// The format that [`Metrics::text`] has.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Seconds; most calls take milliseconds.
+const DURATIONS: [f64; 13] = [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Call {
+    route: String,
+    status: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Refusal {
+    reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfModel {
+    model: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+#[allow(non_camel_case_types)] // As they are written.
+enum State {
+    waiting,
+    running,
+    completed,
+    failed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Tasks {
+    model: String,
+    state: State,
+}
+
+/// How many tasks of a model there are that have not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    pub model: ModelId,
+    pub waiting: usize,
+    pub running: usize,
+}
+
+/// What is looked up when it is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Now {
+    pub loads: Vec<Load>,
+    /// Of the task that has waited for longest.
+    pub oldest_wait: Duration,
+    /// Each model that runs elsewhere, and whether it is away.
+    pub away: Vec<(ModelId, bool)>,
+}
+
+/// Counts, and tells what it has counted.
+#[derive(Debug)]
+pub struct Metrics {
+    registry: Registry,
+    calls: Family<Call, Histogram, fn() -> Histogram>,
+    refusals: Family<Refusal, Counter>,
+    accepted: Family<OfModel, Counter>,
+    ended: Family<Tasks, Counter>,
+    removed: Counter,
+    unfinished: Family<Tasks, Gauge>,
+    queue_age: Gauge<f64, AtomicU64>,
+    away: Family<OfModel, Gauge>,
+    /// Two that ask at the same time would see half of each other's.
+    telling: Mutex<()>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("atelier");
+        let calls: Family<Call, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(DURATIONS));
+        let refusals = Family::default();
+        let (accepted, ended, unfinished) =
+            (Family::default(), Family::default(), Family::default());
+        let (queue_age, away, removed) = (Gauge::default(), Family::default(), Counter::default());
+        registry.register(
+            "build",
+            "The program",
+            Info::new([("version", env!("CARGO_PKG_VERSION"))]),
+        );
+        registry.register_with_unit(
+            "call_duration",
+            "Calls, by route and HTTP status",
+            Unit::Seconds,
+            calls.clone(),
+        );
+        registry.register(
+            "refusals",
+            "Refused calls and items of batches, by the error they were answered with",
+            refusals.clone(),
+        );
+        registry.register(
+            "tasks_accepted",
+            "Tasks taken in since the start",
+            accepted.clone(),
+        );
+        registry.register("tasks_ended", "Tasks ended since the start", ended.clone());
+        registry.register(
+            "tasks_removed",
+            "Tasks cleaned up since the start",
+            removed.clone(),
+        );
+        registry.register(
+            "tasks",
+            "Tasks that wait or are worked on",
+            unfinished.clone(),
+        );
+        registry.register_with_unit(
+            "queue_age",
+            "How long the oldest waiting task has waited",
+            Unit::Seconds,
+            queue_age.clone(),
+        );
+        registry.register(
+            "model_away",
+            "1 while a model that runs elsewhere is away",
+            away.clone(),
+        );
+        Self {
+            registry,
+            calls,
+            refusals,
+            accepted,
+            ended,
+            removed,
+            unfinished,
+            queue_age,
+            away,
+            telling: Mutex::default(),
+        }
+    }
+}
+
+impl Metrics {
+    /// A call was answered.
+    pub fn called(&self, route: &str, status: u16, took: Duration) {
+        let call = Call {
+            route: route.to_owned(),
+            status: status.into(),
+        };
+        self.calls.get_or_create(&call).observe(took.as_secs_f64());
+    }
+
+    /// A call, or an item of a batch, was refused.
+    pub fn refused(&self, reason: &str) {
+        let reason = reason.to_owned();
+        self.refusals.get_or_create(&Refusal { reason }).inc();
+    }
+
+    /// A task was taken in.
+    pub fn accepted(&self, model: &ModelId) {
+        self.accepted.get_or_create(&of(model)).inc();
+    }
+
+    /// A task has ended.
+    pub fn ended(&self, model: &ModelId, status: &StatusWord) {
+        let state = match status {
+            StatusWord::Completed => State::completed,
+            _ => State::failed,
+        };
+        self.ended.get_or_create(&tasks(model, state)).inc();
+    }
+
+    /// Tasks were cleaned up.
+    pub fn removed(&self, count: usize) {
+        self.removed.inc_by(count as u64);
+    }
+
+    /// All of it, in the text format of OpenMetrics.
+    pub fn text(&self, now: &Now) -> Result<String, std::fmt::Error> {
+        let _one_at_a_time = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
+        // A model of which no task is left is not told of.
+        self.unfinished.clear();
+        for load in &now.loads {
+            for (state, count) in [
+                (State::waiting, load.waiting),
+                (State::running, load.running),
+            ] {
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                self.unfinished
+                    .get_or_create(&tasks(&load.model, state))
+                    .set(count);
+            }
+        }
+        self.queue_age.set(now.oldest_wait.as_secs_f64());
+        for (model, away) in &now.away {
+            self.away.get_or_create(&of(model)).set((*away).into());
+        }
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+fn of(model: &ModelId) -> OfModel {
+    OfModel {
+        model: model.to_string(),
+    }
+}
+
+fn tasks(model: &ModelId, state: State) -> Tasks {
+    Tasks {
+        model: model.to_string(),
+        state,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_counted_is_told() {
+        let metrics = Metrics::default();
+        let model = ModelId::new("image", "strata");
+        metrics.accepted(&model);
+        metrics.ended(&model, &StatusWord::Failed);
+        metrics.called("/v2/status", 200, Duration::from_millis(3));
+        metrics.refused("rate_limited");
+        let load = |waiting| Now {
+            loads: vec![Load {
+                model: model.clone(),
+                waiting,
+                running: 1,
+            }],
+            oldest_wait: Duration::from_millis(1500),
+            away: vec![(model.clone(), true)],
+        };
+        let text = metrics.text(&load(2)).unwrap();
+        for line in [
+            r#"atelier_tasks_accepted_total{model="image/strata"} 1"#,
+            r#"atelier_tasks_ended_total{model="image/strata",state="failed"} 1"#,
+            r#"atelier_tasks{model="image/strata",state="waiting"} 2"#,
+            r#"atelier_tasks{model="image/strata",state="running"} 1"#,
+            r#"atelier_call_duration_seconds_count{route="/v2/status",status="200"} 1"#,
+            r#"atelier_refusals_total{reason="rate_limited"} 1"#,
+            r#"atelier_model_away{model="image/strata"} 1"#,
+            "atelier_queue_age_seconds 1.5",
+            "# EOF",
+        ] {
+            assert!(text.lines().any(|known| known == line), "{line}\n{text}");
+        }
+        let text = metrics.text(&Now::default()).unwrap();
+        assert!(!text.contains("atelier_tasks{"), "{text}");
+    }
+}

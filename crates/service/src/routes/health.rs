@@ -1,0 +1,97 @@
+//! What operators and their programs ask: whether the service lives, whether it can do its work,
+//! and how much of it there is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde_json::{Map, Value, json};
+
+use crate::app::App;
+use crate::auth;
+use crate::failure::{Failure, Refusal};
+use crate::metrics::{CONTENT_TYPE, Now};
+use crate::store::now_ms;
+
+pub const LIVE: &str = "/healthz";
+pub const READY: &str = "/readyz";
+pub const METRICS: &str = "/metrics";
+
+/// The process answers.
+pub async fn live() -> Json<Value> {
+    Json(json!({"success": true}))
+}
+
+/// 503 names each part that is not ready.
+pub async fn ready(State(app): State<Arc<App>>) -> Response {
+    let checks = app.readiness.look(&app).await;
+    let words: Map<String, Value> = checks
+        .iter()
+        .map(|check| {
+            let state = check.problem.as_deref().unwrap_or("ok");
+            (check.part.to_owned(), state.into())
+        })
+        .collect();
+    let problems: Vec<&str> = checks.iter().filter_map(|c| c.problem.as_deref()).collect();
+    if problems.is_empty() {
+        return Json(json!({"success": true, "checks": words})).into_response();
+    }
+    let reason = "not_ready";
+    let body = json!({
+        "success": false,
+        "error": reason,
+        "message": problems.join(" "),
+        "checks": words,
+    });
+    let refusal = Extension(Refusal(reason.to_owned()));
+    (StatusCode::SERVICE_UNAVAILABLE, refusal, Json(body)).into_response()
+}
+
+/// Of everybody's tasks, so not for everybody: for whoever has the token for it, or, where none is
+/// demanded of anybody, for this machine.
+pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Failure> {
+    match &app.metrics_token {
+        Some(token) => {
+            auth::bearer(&headers, Some(token))?;
+        }
+        None if app.accounts.are_there() || app.token.is_some() || app.metrics_elsewhere => {
+            return Err(Failure::new(
+                StatusCode::FORBIDDEN,
+                "metrics_closed",
+                "Metrics are not for everybody: --metrics-token opens them to whoever has it, \
+                 --metrics-listen serves them at an address of their own.",
+            ));
+        }
+        None => {}
+    }
+    tell(&app)
+}
+
+/// On a listener of their own.
+pub async fn metrics_apart(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    if let Some(token) = &app.metrics_token {
+        auth::bearer(&headers, Some(token))?;
+    }
+    tell(&app)
+}
+
+fn tell(app: &App) -> Result<Response, Failure> {
+    let (loads, oldest) = app.pool.load();
+    let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
+    let remotes = app.models.iter().filter_map(|model| model.remote());
+    let now = Now {
+        loads,
+        oldest_wait: Duration::from_millis(waited.unwrap_or_default()),
+        away: remotes
+            .map(|remote| (remote.id().clone(), remote.away().is_some()))
+            .collect(),
+    };
+    let text = app.metrics.text(&now).map_err(Failure::internal)?;
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response())
+}

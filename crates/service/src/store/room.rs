@@ -1,0 +1,143 @@
+//! What the tasks take on the disk, by user, and how old ones are taken away. The sums are kept by
+//! the database itself: none of this counts anew what is stored.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{Store, StoreError};
+
+/// A task that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    pub id: String,
+    /// Its place among those that have ended, oldest first.
+    pub place: Place,
+    /// Of its input and its outputs.
+    pub bytes: u64,
+}
+
+/// When a task ended, and its number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    pub ended_ms: i64,
+    pub seq: i64,
+}
+
+impl Store {
+    /// The bytes of all tasks.
+    pub fn bytes(&self) -> Result<u64, StoreError> {
+        let bytes: i64 = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage")?
+                .query_row([], |row| row.get(0))
+        })?;
+        Ok(bytes.max(0).unsigned_abs())
+    }
+
+    /// The bytes of this user's tasks.
+    pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+        let bytes: Option<i64> = self.with(|connection| {
+            connection
+                .prepare_cached("SELECT bytes FROM usage WHERE uid = ?1")?
+                .query_row([uid], |row| row.get(0))
+                .optional()
+        })?;
+        Ok(bytes.unwrap_or_default().max(0).unsigned_abs())
+    }
+
+    /// The next tasks after this place that ended before that time, oldest first.
+    pub fn ended_after(
+        &self,
+        after: Place,
+        before_ms: i64,
+        count: usize,
+    ) -> Result<Vec<Ended>, StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(ENDED_AFTER)?
+                .query_map(
+                    params![after.ended_ms, after.seq, before_ms, count as i64],
+                    |row| {
+                        Ok(Ended {
+                            id: row.get(0)?,
+                            place: Place {
+                                ended_ms: row.get(1)?,
+                                seq: row.get(2)?,
+                            },
+                            bytes: row.get::<_, i64>(3)?.max(0).unsigned_abs(),
+                        })
+                    },
+                )?
+                .collect()
+        })
+    }
+
+    /// Takes tasks away that have ended; any other stays.
+    pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            for Ended { place, .. } in tasks {
+                let removed = transaction
+                    .prepare_cached("DELETE FROM task WHERE seq = ?1 AND finished_ms IS NOT NULL")?
+                    .execute([place.seq])?;
+                if removed == 1 {
+                    transaction
+                        .prepare_cached("DELETE FROM input WHERE seq = ?1")?
+                        .execute([place.seq])?;
+                }
+            }
+            transaction.commit()
+        })
+    }
+
+    /// Tasks that ended before their bytes were counted: those of an earlier version.
+    pub fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id FROM task WHERE bytes IS NULL AND finished_ms IS NOT NULL LIMIT ?1",
+                )?
+                .query_map([count as i64], |row| row.get(0))?
+                .collect()
+        })
+    }
+
+    /// Notes what their outputs take; their inputs are measured here.
+    pub fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
+        self.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            for (id, bytes) in tasks {
+                let bytes = i64::try_from(*bytes).unwrap_or(i64::MAX);
+                transaction
+                    .prepare_cached(
+                        "UPDATE task SET bytes = ?2 + coalesce(
+                             (SELECT octet_length(input) FROM input WHERE input.seq = task.seq), 0)
+                         WHERE id = ?1 AND bytes IS NULL",
+                    )?
+                    .execute(params![id, bytes])?;
+            }
+            transaction.commit()
+        })
+    }
+}
+
+pub(super) const ENDED_AFTER: &str = "SELECT id, finished_ms, seq, coalesce(bytes, 0) FROM task
+     WHERE finished_ms IS NOT NULL AND (finished_ms, seq) > (?1, ?2) AND finished_ms < ?3
+     ORDER BY finished_ms, seq LIMIT ?4";
+
+/// Keeps `usage` by itself, whatever changes a task.
+pub(super) const MIGRATION: &str = "ALTER TABLE task ADD COLUMN bytes INTEGER;
+     CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
+     CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
+     CREATE TRIGGER task_added AFTER INSERT ON task WHEN NEW.bytes IS NOT NULL BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes)
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
+     WHEN NEW.bytes IS NOT OLD.bytes BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
+         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
+         DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
+     END;";

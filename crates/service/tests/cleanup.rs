@@ -1,0 +1,189 @@
+//! Old tasks go, and what is needed stays.
+
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{STRATA, Server, request};
+
+const QUICK: [&str; 2] = ["--speed", "0"];
+
+fn output_of(server: &Server, task: &Value) -> String {
+    let answer = server.post("/v2/response", task).json();
+    answer["data"]["output"][0].as_str().unwrap().to_owned()
+}
+
+/// Makes it so that a task ended some days ago.
+fn age(data: &Path, task: &Value, days: i64) {
+    let database = rusqlite::Connection::open(data.join("tasks.sqlite")).unwrap();
+    let changed = database.execute(
+        "UPDATE task SET finished_ms = finished_ms - ?2 * 86400000 WHERE id = ?1",
+        (task["id"].as_str().unwrap(), days),
+    );
+    assert_eq!(changed.unwrap(), 1);
+}
+
+fn status(server: &Server, task: &Value) -> u16 {
+    server.post("/v2/status", task).status
+}
+
+fn until_gone(server: &Server, task: &Value) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while status(server, task) != 404 {
+        assert!(Instant::now() < deadline, "it stays");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn tasks_are_removed_some_days_after_they_have_ended() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &QUICK);
+    let make = |prompt: &str| {
+        let task = server.generate(STRATA, json!({"prompt": prompt}));
+        server.wait(&task);
+        task
+    };
+    let (old, failed, new) = (make("a"), make("[fail]"), make("b"));
+    let (old_output, new_output) = (output_of(&server, &old), output_of(&server, &new));
+    let path = |url: &str| url[url.find("/outputs/").unwrap()..].to_owned();
+    server.kill();
+    age(data.path(), &old, 8);
+    age(data.path(), &failed, 8);
+    age(data.path(), &new, 6);
+
+    let server = Server::start_on(data.path(), &["--speed", "0", "--keep-days", "7"]);
+    until_gone(&server, &old);
+    until_gone(&server, &failed);
+    let gone = server.post("/v2/response", &old);
+    let mut never = old.clone();
+    never["id"] = "never".into();
+    assert_eq!(
+        gone.text().replace(old["id"].as_str().unwrap(), "never"),
+        server.post("/v2/response", &never).text()
+    );
+    assert_eq!(server.get(&path(&old_output)).status, 404);
+    assert_eq!(status(&server, &new), 200);
+    assert_eq!(server.get(&path(&new_output)).status, 200);
+    let folder = data
+        .path()
+        .join("outputs")
+        .join(old["id"].as_str().unwrap());
+    assert!(!folder.exists());
+    let removed = "atelier_tasks_removed_total 2";
+    assert!(server.get("/metrics").text().contains(removed));
+}
+
+/// Guards against a task that fails because what it is made from was cleaned up while it waited.
+#[test]
+fn what_waits_stays_and_so_does_what_it_is_made_from() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &QUICK);
+    let source = server.generate(STRATA, json!({"prompt": "a"}));
+    let other = server.generate(STRATA, json!({"prompt": "b"}));
+    server.wait(&source);
+    server.wait(&other);
+    let image = output_of(&server, &source);
+    server.kill();
+    age(data.path(), &source, 3);
+    age(data.path(), &other, 3);
+    // Taken in by one process, waiting in the next.
+    let slow = ["--speed", "20", "--workers", "1"];
+    let mut server = Server::start_on(data.path(), &slow);
+    let running = server.generate(STRATA, json!({"prompt": "c"}));
+    let image = format!(
+        "{}{}",
+        server.url,
+        &image[image.find("/outputs/").unwrap()..]
+    );
+    let model = ("image", "repaint");
+    let waiting = server.generate(
+        model,
+        json!({"prompt": "d", "image_url": image, "style": "oil"}),
+    );
+    server.kill();
+    let mut server = Server::start_on(data.path(), &[&slow[..], &["--keep-days", "1"]].concat());
+    until_gone(&server, &other);
+    std::thread::sleep(Duration::from_secs(6));
+    for task in [&running, &waiting, &source] {
+        assert_eq!(status(&server, task), 200);
+    }
+    server.kill();
+    let server = Server::start_on(data.path(), &["--speed", "0", "--keep-days", "1"]);
+    assert_eq!(server.wait(&waiting)["status"], "completed");
+    until_gone(&server, &source);
+    assert_eq!(server.wait(&running)["status"], "completed");
+}
+
+#[test]
+fn the_oldest_make_room_for_the_newest() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = Server::start_on(data.path(), &QUICK);
+    let mut tasks = Vec::new();
+    for n in 0..30 {
+        let task = server.generate(STRATA, json!({"prompt": "a", "seed": n}));
+        server.wait(&task);
+        tasks.push(task);
+    }
+    let of = |task: &Value| {
+        let folder = data
+            .path()
+            .join("outputs")
+            .join(task["id"].as_str().unwrap());
+        let files = std::fs::read_dir(folder).unwrap();
+        files
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum::<u64>()
+    };
+    // Room for the last three and their inputs.
+    let most = tasks[27..].iter().map(of).sum::<u64>() + 5000;
+    server.kill();
+    // As one of an earlier version, which did not count.
+    let database = rusqlite::Connection::open(data.path().join("tasks.sqlite")).unwrap();
+    database
+        .execute_batch(
+            "DROP TRIGGER task_measured; UPDATE task SET bytes = NULL; DELETE FROM usage;
+             CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
+             WHEN NEW.bytes IS NOT OLD.bytes BEGIN
+                 INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
+                 ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+             END;",
+        )
+        .unwrap();
+    drop(database);
+    let keep = most.to_string();
+    let server = Server::start_on(data.path(), &["--speed", "0", "--keep-bytes", &keep]);
+    until_gone(&server, &tasks[26]);
+    for task in &tasks[..27] {
+        assert_eq!(status(&server, task), 404);
+    }
+    std::thread::sleep(Duration::from_secs(6));
+    for task in &tasks[27..] {
+        assert_eq!(status(&server, task), 200);
+    }
+}
+
+#[test]
+fn an_account_takes_no_more_of_the_disk_than_it_may() {
+    let server = Server::start(&["--speed", "0", "--account-disk", "100kB"]);
+    let task = server.generate(STRATA, json!({"prompt": "a"}));
+    assert_eq!(server.wait(&task)["status"], "completed");
+    let more = request(STRATA, json!({"prompt": "b"}));
+    let refused = server.post("/v2/generate", &more);
+    assert_eq!(
+        (refused.status, refused.error().as_str()),
+        (429, "account_disk_full")
+    );
+    assert_eq!(refused.header("retry-after"), "60");
+    assert!(
+        refused.text().contains("may take 0.1 MB"),
+        "{}",
+        refused.text()
+    );
+    let mut other = more.clone();
+    other["uid"] = "you".into();
+    assert_eq!(server.post("/v2/generate", &other).status, 200);
+    assert_eq!(status(&server, &task), 200);
+}

@@ -1,0 +1,174 @@
+//! `atelier-service doctor`: what is wrong with a configuration, before it is started.
+
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use support::Server;
+use tempfile::TempDir;
+
+/// Whether it is content, and what it says.
+fn doctor(data: &Path, args: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .arg("doctor")
+        .args(args)
+        .arg("--data")
+        .arg(data)
+        .env_remove("ATELIER_SERVICE_TOKEN")
+        .env_remove("NO_SUCH_KEY")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        !text.is_empty(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    (output.status.success(), text)
+}
+
+/// The line of a part.
+fn line<'a>(text: &'a str, part: &str) -> &'a str {
+    let of_part = |line: &&str| line[9..].starts_with(&format!("{part}: "));
+    text.lines()
+        .find(of_part)
+        .unwrap_or_else(|| panic!("no {part} in\n{text}"))
+}
+
+const FREE: [&str; 2] = ["--listen", "127.0.0.1:0"];
+
+#[test]
+fn a_new_directory_is_fine_and_is_not_made() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("a/b");
+    let (content, text) = doctor(&data, &FREE);
+    assert!(content, "{text}");
+    for part in ["data", "disk", "database", "access", "address", "clock"] {
+        assert!(line(&text, part).starts_with("ok "), "{text}");
+    }
+    assert!(!folder.path().join("a").exists());
+}
+
+#[test]
+fn what_is_wrong_is_said_with_what_to_do() {
+    let data = TempDir::new().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    std::fs::write(data.path().join("plain"), "x").unwrap();
+    let models = data.path().join("models.toml");
+    std::fs::write(
+        &models,
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"a\"\nname = \"A\"\ndescription = \"A\"\n\
+         [model.command]\nprogram = \"plain\"\n\
+         [[model]]\ncategory = \"image\"\nsubcategory = \"b\"\nname = \"B\"\ndescription = \"B\"\n\
+         [model.openai]\naddress = \"http://127.0.0.1:9/v1\"\n",
+    )
+    .unwrap();
+    let models = models.to_str().unwrap();
+    let site = data.path().to_str().unwrap();
+    let args = ["--listen", &address, "--models", models, "--site", site];
+    let (content, text) = doctor(data.path(), &args);
+    assert!(!content);
+    let program = line(&text, "model image/a");
+    assert!(
+        program.starts_with("error ") && program.contains("chmod +x"),
+        "{text}"
+    );
+    assert!(
+        line(&text, "model image/b").starts_with("warning "),
+        "{text}"
+    );
+    assert!(line(&text, "address").starts_with("error "), "{text}");
+    assert!(line(&text, "site").starts_with("error "), "{text}");
+
+    std::fs::write(
+        models,
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"b\"\nname = \"B\"\ndescription = \"B\"\n\
+         [model.openai]\naddress = \"http://127.0.0.1:9/v1\"\nkey_env = \"NO_SUCH_KEY\"\n",
+    )
+    .unwrap();
+    let (content, text) = doctor(
+        data.path(),
+        &["--listen", "127.0.0.1:0", "--models", models],
+    );
+    assert!(!content);
+    let said = line(&text, "models");
+    assert!(
+        said.contains("models.toml:8") && said.contains("NO_SUCH_KEY"),
+        "{text}"
+    );
+
+    let (content, text) = doctor(data.path(), &["--listen", "0.0.0.0:0"]);
+    assert!(
+        !content && line(&text, "access").contains("account add"),
+        "{text}"
+    );
+    let public = [
+        "--listen",
+        "127.0.0.1:0",
+        "--public-url",
+        "https://a.example",
+    ];
+    let (content, text) = doctor(data.path(), &public);
+    assert!(
+        content && line(&text, "access").starts_with("warning "),
+        "{text}"
+    );
+    assert!(line(&text, "proxy").starts_with("warning "), "{text}");
+    let file = data.path().join("plain");
+    let (content, text) = doctor(&file, &FREE);
+    assert!(
+        !content && line(&text, "data").contains("no directory"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_database_of_another_version_or_none_is_told() {
+    let data = TempDir::new().unwrap();
+    let mut server = Server::start_on(data.path(), &[]);
+    let address = server.url.strip_prefix("http://").unwrap().to_owned();
+    let (content, text) = doctor(data.path(), &["--listen", &address]);
+    assert!(content, "a service that runs is no mistake:\n{text}");
+    assert!(line(&text, "database").starts_with("warning "), "{text}");
+    assert!(line(&text, "address").starts_with("warning "), "{text}");
+    server.kill();
+    let (content, text) = doctor(data.path(), &FREE);
+    assert!(
+        content && line(&text, "database").starts_with("ok "),
+        "{text}"
+    );
+    let file = data.path().join("tasks.sqlite");
+    let version = |version: u32| {
+        let database = rusqlite::Connection::open(&file).unwrap();
+        database
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+    };
+    version(3);
+    let (content, text) = doctor(data.path(), &FREE);
+    assert!(
+        content && line(&text, "database").contains("back it up"),
+        "{text}"
+    );
+    version(99);
+    let (content, text) = doctor(data.path(), &FREE);
+    assert!(
+        !content && line(&text, "database").contains("newer"),
+        "{text}"
+    );
+    for end in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(data.path().join(format!("tasks.sqlite{end}")));
+    }
+    std::fs::write(
+        &file,
+        "this is no database, and that is quite sure ".repeat(9),
+    )
+    .unwrap();
+    let (content, text) = doctor(data.path(), &FREE);
+    assert!(
+        !content && line(&text, "database").contains("backup"),
+        "{text}"
+    );
+}
