@@ -102,8 +102,13 @@ pub fn Sweep() -> impl IntoView {
             navigation.set_query(EXPLORED, Some(&exploration::address(&key, &position)));
         }
     };
-    let controls = dynamic(move || match space.get() {
-        Some(space) => axes::axes(&space.exploration, position, go),
+    // A retry changes the tasks, and not what a person has the focus on.
+    let exploration = memo(move || {
+        let space = space.read();
+        space.as_ref().map(|space| space.exploration.clone())
+    });
+    let controls = dynamic(move || match exploration.get() {
+        Some(exploration) => axes::axes(&exploration, position, go),
         None => ().into_any(),
     });
     let state = memo(move || {
@@ -124,8 +129,9 @@ pub fn Sweep() -> impl IntoView {
         }
     });
     // The arrows move along the first axis at once.
+    let is_explored = memo(move || is_open.get() && exploration.with(Option::is_some));
     effect(move || {
-        if !is_open.get() || space.with(Option::is_none) {
+        if !is_explored.get() {
             return;
         }
         after_frame(move || {
