@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::commands::Commands;
 use super::lightbox::Lightbox;
 use super::lightbox::comparison::Comparison;
+use super::lightbox::sweep::Sweep;
 use super::shortcuts::Shortcuts;
 use crate::boxed::effect;
 
@@ -13,6 +14,7 @@ pub fn dialogs() -> AnyView {
     view! {
         <Lightbox />
         <Comparison />
+        <Sweep />
         <Shortcuts />
         <Commands />
     }

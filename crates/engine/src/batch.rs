@@ -9,6 +9,7 @@ use crate::compose::sweep::GridLabels;
 use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, sort};
 
 pub mod differences;
+pub mod exploration;
 mod stored;
 
 /// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.

@@ -7,7 +7,7 @@ use atelier_engine::route::Route;
 use atelier_engine::{
     Action, BatchAction, BatchKey, Phase, Task, TaskKey, duration, history, rerun,
 };
-use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
+use icondata_lu::{LuMove, LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
 use super::composer::Composer;
@@ -17,6 +17,7 @@ use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
+use crate::view::lightbox::sweep;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -104,9 +105,43 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             {bar(summary)}
             {times(batch.clone(), summary)}
             {controls(composer, batch.clone(), summary)}
+            {explore(batch.clone())}
             {grid(cells, batch.size, batch.grid.clone())}
             {export::export(batch.clone())}
         </article>
+    }
+    .into_any()
+}
+
+/// Leads to its items one at a time, along what differs in them.
+fn explore(batch: Arc<Batch>) -> AnyView {
+    let all = contexts();
+    let key = StoredValue::new(batch.key.clone());
+    // Which tasks there are, and not how they stand.
+    let tasks = memo(move || all.runner.keys_of_batch(&key.get_value()));
+    let axes = memo(move || {
+        tasks.track();
+        let space = all.runner.with_tasks(|tasks| sweep::space(&batch, tasks));
+        let axes = space.map(|space| space.exploration.axes.into_iter());
+        axes.map(|axes| axes.map(|axis| axis.parameter).collect::<Vec<_>>())
+    });
+    view! {
+        <p class="row run-explore" hidden=when(move || axes.read().is_none())>
+            <button
+                class="button"
+                type="button"
+                on:click=handler(move |_| sweep::open(all.navigation, &key.get_value()))
+            >
+                <Glyph icon=LuMove />
+                "Explore"
+            </button>
+            <span class="muted">
+                {text(move || {
+                    let axes = axes.get().unwrap_or_default();
+                    format!("One large picture, along {}.", axes.join(", "))
+                })}
+            </span>
+        </p>
     }
     .into_any()
 }

@@ -1,20 +1,19 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::{Action, duration};
-use icondata_lu::{LuColumns2, LuCopy, LuDownload, LuExternalLink, LuTrash2};
+use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuTrash2};
 use leptos::prelude::*;
 
-use super::lineage;
 use super::measures::Measures;
-use crate::boxed::{dynamic, handler, spawn, text, when};
+use super::{actions, lineage};
+use crate::boxed::{handler, spawn, text, when};
 use crate::browser::{clipboard, clock};
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::held::Held;
 use crate::view::task::again::Again;
 use crate::view::task::output_view::ShownOutput;
-use crate::view::task::{favorite, inputs, output_recovery, use_in, vary};
+use crate::view::task::{inputs, output_recovery};
 
 /// How the output was made, and what can be done with it.
 pub fn panel(
@@ -27,14 +26,6 @@ pub fn panel(
     let task = shown.task.clone();
     let address = all.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
-    let busy = RwSignal::new(false);
-    let save = {
-        let shown = shown.clone();
-        move |_| {
-            busy.set(true);
-            output_recovery::save(all, shown.clone(), busy);
-        }
-    };
     let open = safe.clone().filter(SafeUrl::is_link).map(|url| {
         view! {
             <a class="button quiet" href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
@@ -44,9 +35,6 @@ pub fn panel(
         }
         .into_any()
     });
-    let use_in = safe
-        .is_some()
-        .then(|| use_in::use_in(shown, "Use as input"));
     let is_image = safe.is_some() && shown.kind == OutputKind::Image;
     let copy_image = is_image.then(|| {
         let shown = shown.clone();
@@ -70,15 +58,6 @@ pub fn panel(
         }
         .into_any()
     });
-    let save = safe.map(|_| {
-        view! {
-            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
-                <Glyph icon=LuDownload />
-                "Download"
-            </button>
-        }
-        .into_any()
-    });
     let remove = {
         let key = task.key.clone();
         move |_| {
@@ -87,17 +66,6 @@ pub fn panel(
         }
     };
     let again = Again::of(&task);
-    let held = Held::default();
-    let vary = dynamic(move || {
-        if !again.has_seed() {
-            return ().into_any();
-        }
-        vary::vary(move |count| {
-            if held.counts("Vary") {
-                again.send(count);
-            }
-        })
-    });
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
@@ -117,7 +85,7 @@ pub fn panel(
                 {text(move || measures.text())}
             </p>
             <div class="row lightbox-actions">
-                {favorite::output_heart(&task.key, shown.position)} {vary} {save} {use_in}
+                {actions::actions(shown, again)}
                 <button class="button" type="button" on:click=handler(move |_| compare())>
                     <Glyph icon=LuColumns2 />
                     "Compare"

@@ -5,11 +5,12 @@ use crate::boxed::handler;
 /// One of a few choices that stand side by side. `group` is the same for all of them, and no other
 /// group's on the page.
 pub fn segment(
-    group: &'static str,
-    label: &'static str,
+    group: impl Into<String>,
+    label: impl Into<String>,
     is_chosen: Signal<bool>,
     mut choose: impl FnMut() + 'static,
 ) -> AnyView {
+    let (group, label) = (group.into(), label.into());
     view! {
         <label>
             <input

@@ -13,7 +13,7 @@ mod state;
 mod thumbnail;
 pub mod use_in;
 pub mod vary;
-mod words;
+pub mod words;
 
 use crate::contexts::contexts;
 use atelier_engine::route::Route;

@@ -3,6 +3,7 @@
 
 mod archive;
 mod composing;
+mod exploring;
 mod failures;
 mod interruptions;
 mod keys;

@@ -1,0 +1,307 @@
+//! A batch as a space to move through: the parameters in which its items differ are the axes, and each item
+//! lies where its values meet. Found from the inputs, so that it works for whatever was sent together.
+
+use std::collections::{BTreeMap, HashMap};
+
+use atelier_contract::Input;
+
+use super::differences::differences;
+use crate::{BatchKey, control};
+
+/// Where there are more combinations than this for each item, one would see nearly nothing but gaps.
+const SPARSE: usize = 8;
+
+/// A parameter, and the values that items have of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    pub parameter: String,
+    /// Numbers by their size, all else in the order in which it comes. A value that is left out is empty.
+    pub values: Vec<String>,
+    /// All of them are numbers.
+    pub is_numeric: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exploration {
+    /// In the order in which the parameters are sent.
+    pub axes: Vec<Axis>,
+    /// The item at each position that has one.
+    items: BTreeMap<Vec<usize>, usize>,
+}
+
+impl Axis {
+    /// Few and short enough to stand side by side, where numbers are rather on a scale.
+    pub fn has_few_words(&self) -> bool {
+        const FEW: usize = 6;
+        const SHORT: usize = 24;
+        let is_short = |value: &String| value.chars().count() <= SHORT;
+        !self.is_numeric && self.values.len() <= FEW && self.values.iter().all(is_short)
+    }
+
+    /// A value as it is shown.
+    pub fn said(&self, place: usize) -> &str {
+        match self.values.get(place).map(String::as_str) {
+            None | Some("") => "not set",
+            Some(value) => value,
+        }
+    }
+}
+
+impl Exploration {
+    /// From the input of each item, as far as it is known. None where nothing differs, or where too few of the
+    /// combinations are there.
+    pub fn of(inputs: &[Option<&Input>]) -> Option<Self> {
+        let known = || {
+            let inputs = inputs.iter().enumerate();
+            inputs.filter_map(|(index, input)| Some((index, (*input)?)))
+        };
+        let count = known().count();
+        let mut axes = differences(known().map(|(_, input)| input));
+        for axis in &mut axes {
+            by_size(&mut axis.values);
+        }
+        // Of each axis, where on it each item is.
+        let places: Vec<Vec<usize>> = axes
+            .iter()
+            .map(|axis| {
+                let at: HashMap<&str, usize> =
+                    axis.values.iter().map(String::as_str).zip(0..).collect();
+                let place =
+                    |(_, input): (usize, &Input)| at[value(input, &axis.parameter).as_str()];
+                known().map(place).collect()
+            })
+            .collect();
+        // What is another in every item, as a seed that was drawn for each, tells them apart by itself, and
+        // would hide all other axes: it is looked at last.
+        let mut order: Vec<usize> = (0..axes.len()).collect();
+        order.sort_by_key(|at| axes[*at].values.len() == count);
+        let mut kept: Vec<usize> = Vec::new();
+        for at in order {
+            if !follows(&places, at, &kept) {
+                kept.push(at);
+            }
+        }
+        // What was kept early may follow from what came later.
+        for at in kept.clone() {
+            let others: Vec<usize> = kept.iter().copied().filter(|other| *other != at).collect();
+            if !others.is_empty() && follows(&places, at, &others) {
+                kept = others;
+            }
+        }
+        kept.sort_unstable();
+        let combinations = kept
+            .iter()
+            .map(|at| axes[*at].values.len())
+            .fold(1, usize::saturating_mul);
+        if kept.is_empty() || combinations > count.saturating_mul(SPARSE) {
+            return None;
+        }
+        let mut items = BTreeMap::new();
+        for (nth, (index, _)) in known().enumerate() {
+            let position = kept.iter().map(|at| places[*at][nth]).collect();
+            items.entry(position).or_insert(index);
+        }
+        let axis = |at: usize| {
+            let axis = &axes[at];
+            Axis {
+                parameter: axis.parameter.clone(),
+                is_numeric: axis.values.iter().all(|value| number(value).is_some()),
+                values: axis.values.clone(),
+            }
+        };
+        Some(Self {
+            axes: kept.into_iter().map(axis).collect(),
+            items,
+        })
+    }
+
+    /// The item there, by its place in the batch.
+    pub fn item(&self, position: &[usize]) -> Option<usize> {
+        self.items.get(position).copied()
+    }
+
+    /// The nearest position that there is: addresses may say anything.
+    pub fn nearest(&self, position: &[usize]) -> Vec<usize> {
+        let axes = self.axes.iter().enumerate();
+        axes.map(|(nth, axis)| {
+            let wanted = position.get(nth).copied().unwrap_or(0);
+            wanted.min(axis.values.len() - 1)
+        })
+        .collect()
+    }
+
+    /// One step along an axis, unless that leads beyond its end.
+    pub fn step(&self, position: &[usize], axis: usize, step: isize) -> Option<Vec<usize>> {
+        let to = position.get(axis)?.checked_add_signed(step)?;
+        let mut position = position.to_vec();
+        position[axis] = to;
+        (to < self.axes.get(axis)?.values.len()).then_some(position)
+    }
+
+    /// The items that are one step away: likely to be looked at next.
+    pub fn neighbors(&self, position: &[usize]) -> Vec<usize> {
+        let axes = 0..self.axes.len();
+        let steps = axes.flat_map(|axis| [1, -1].map(|step| self.step(position, axis, step)));
+        steps.flatten().filter_map(|to| self.item(&to)).collect()
+    }
+}
+
+/// A batch and a position in it, as the address has them: `2.0@key`.
+pub fn address(batch: &BatchKey, position: &[usize]) -> String {
+    let position: Vec<String> = position.iter().map(usize::to_string).collect();
+    format!("{}@{}", position.join("."), batch.0)
+}
+
+/// Reads [`address`]; what is no number is the beginning of its axis.
+pub fn read_address(text: &str) -> Option<(BatchKey, Vec<usize>)> {
+    let (position, key) = text.split_once('@')?;
+    let position = position.split('.').map(|at| at.parse().unwrap_or(0));
+    (!key.is_empty()).then(|| (BatchKey(key.to_owned()), position.collect()))
+}
+
+fn value(input: &Input, parameter: &str) -> String {
+    let value = input.values().get(parameter);
+    value.map_or_else(String::new, control::text)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Numbers by their size; texts stay as they are.
+fn by_size(values: &mut [String]) {
+    if values.iter().all(|value| number(value).is_some()) {
+        let size = |value: &String| number(value).unwrap_or_default();
+        values.sort_by(|a, b| size(a).total_cmp(&size(b)));
+    }
+}
+
+/// Whether items that are at one place on those axes are at one place on this one, too.
+fn follows(places: &[Vec<usize>], axis: usize, from: &[usize]) -> bool {
+    let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
+    places[axis].iter().enumerate().all(|(nth, place)| {
+        let position = from.iter().map(|at| places[*at][nth]).collect();
+        known.entry(position).or_insert(*place) == place
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn explored(values: &[Value]) -> Option<Exploration> {
+        let input = |values: &Value| {
+            let model = json!({"category": "image", "subcategory": "a"});
+            serde_json::from_value(json!({"model": model, "values": values})).unwrap()
+        };
+        let inputs: Vec<Option<Input>> = values
+            .iter()
+            .map(|values| (!values.is_null()).then(|| input(values)))
+            .collect();
+        let inputs: Vec<Option<&Input>> = inputs.iter().map(Option::as_ref).collect();
+        Exploration::of(&inputs)
+    }
+
+    fn axes(exploration: &Exploration) -> Vec<(&str, Vec<&str>)> {
+        let axes = exploration.axes.iter();
+        axes.map(|axis| {
+            let values = axis.values.iter().map(String::as_str).collect();
+            (axis.parameter.as_str(), values)
+        })
+        .collect()
+    }
+
+    #[test]
+    fn every_combination_of_a_sweep_has_its_place() {
+        let mut values = Vec::new();
+        for prompt in ["dusk", "dawn"] {
+            for panes in [60, 20, 100] {
+                values.push(json!({"prompt": prompt, "panes": panes, "seed": 7}));
+            }
+        }
+        let found = explored(&values).unwrap();
+        let expected = [
+            ("prompt", vec!["dusk", "dawn"]),
+            ("panes", vec!["20", "60", "100"]),
+        ];
+        assert_eq!(axes(&found), expected);
+        assert!(found.axes[0].has_few_words() && !found.axes[1].has_few_words());
+        assert_eq!(found.item(&[0, 0]), Some(1));
+        assert_eq!(found.item(&[1, 2]), Some(5));
+        assert_eq!(found.step(&[0, 0], 0, -1), None);
+        assert_eq!(found.step(&[0, 2], 1, 1), None);
+        assert_eq!(found.step(&[0, 2], 1, -1), Some(vec![0, 1]));
+        assert_eq!(found.neighbors(&[0, 0]), [4, 0]);
+        assert_eq!(found.nearest(&[9]), [1, 0]);
+    }
+
+    #[test]
+    fn a_seed_drawn_for_each_item_hides_no_axis() {
+        let values = [
+            json!({"seed": 1, "prompt": "dusk", "panes": 20}),
+            json!({"seed": 2, "prompt": "dusk", "panes": 40}),
+            json!({"seed": 3, "prompt": "dawn", "panes": 20}),
+            json!({"seed": 4, "prompt": "dawn", "panes": 40}),
+        ];
+        let found = explored(&values).unwrap();
+        let names: Vec<&str> = axes(&found).iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["prompt", "panes"]);
+        // Where nothing else differs it is the axis.
+        let found = explored(&[json!({"seed": 1}), json!({"seed": 2})]).unwrap();
+        assert_eq!(axes(&found), [("seed", vec!["1", "2"])]);
+    }
+
+    #[test]
+    fn parameters_that_go_together_are_one_axis() {
+        let paired = [
+            json!({"prompt": "dusk", "panes": 20, "seed": 1}),
+            json!({"prompt": "dawn", "panes": 40, "seed": 2}),
+            json!({"prompt": "noon", "panes": 20, "seed": 3}),
+        ];
+        let found = explored(&paired).unwrap();
+        assert_eq!(axes(&found), [("prompt", vec!["dusk", "dawn", "noon"])]);
+    }
+
+    #[test]
+    fn what_is_not_there_leaves_its_place_empty() {
+        let values = [
+            json!({"mist": 0, "layers": 1}),
+            json!({"mist": 0}),
+            json!({"mist": 1, "layers": 1}),
+            // Removed since.
+            Value::Null,
+        ];
+        let found = explored(&values).unwrap();
+        assert_eq!(
+            axes(&found),
+            [("mist", vec!["0", "1"]), ("layers", vec!["1", ""])]
+        );
+        assert_eq!(found.axes[1].said(1), "not set");
+        assert!(found.axes[1].has_few_words());
+        assert_eq!(found.item(&[1, 1]), None);
+        assert_eq!(found.neighbors(&[1, 1]), [1, 2]);
+        assert_eq!(explored(&[json!({"a": 1}), json!({"a": 1})]), None);
+        assert_eq!(explored(&[]), None);
+    }
+
+    #[test]
+    fn a_scatter_is_not_explored() {
+        let values: Vec<Value> = (0..20)
+            .map(|n| json!({"a": n % 10, "b": (n * 7) % 19, "c": (n * n) % 17}))
+            .collect();
+        assert_eq!(explored(&values), None);
+    }
+
+    #[test]
+    fn an_address_leads_back() {
+        let key = BatchKey("a@b.c".into());
+        let text = address(&key, &[2, 0]);
+        assert_eq!(text, "2.0@a@b.c");
+        assert_eq!(read_address(&text), Some((key, vec![2, 0])));
+        let odd = read_address("x.-1@k").unwrap();
+        assert_eq!(odd, (BatchKey("k".into()), vec![0, 0]));
+        assert_eq!(read_address("k"), None);
+        assert_eq!(read_address("1@"), None);
+    }
+}

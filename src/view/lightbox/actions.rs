@@ -1,0 +1,49 @@
+use atelier_engine::output::SafeUrl;
+use icondata_lu::LuDownload;
+use leptos::prelude::*;
+
+use crate::boxed::{dynamic, handler};
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
+use crate::view::task::again::Again;
+use crate::view::task::output_view::ShownOutput;
+use crate::view::task::{favorite, output_recovery, use_in, vary};
+
+/// What is done most with an output that is shown large.
+pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
+    let all = contexts();
+    let address = all.session.settings_untracked().address;
+    let safe = SafeUrl::media(&shown.url, address.as_str());
+    let held = Held::default();
+    let vary = dynamic(move || {
+        if !again.has_seed() {
+            return ().into_any();
+        }
+        vary::vary(move |count| {
+            if held.counts("Vary") {
+                again.send(count);
+            }
+        })
+    });
+    let use_in = safe
+        .is_some()
+        .then(|| use_in::use_in(shown, "Use as input"));
+    let save = safe.map(|_| {
+        let shown = shown.clone();
+        let busy = RwSignal::new(false);
+        let save = move |_| {
+            busy.set(true);
+            output_recovery::save(all, shown.clone(), busy);
+        };
+        view! {
+            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
+                <Glyph icon=LuDownload />
+                "Download"
+            </button>
+        }
+        .into_any()
+    });
+    view! { {favorite::output_heart(&shown.task.key, shown.position)} {vary} {save} {use_in} }
+        .into_any()
+}

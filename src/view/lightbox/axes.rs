@@ -1,0 +1,96 @@
+//! The controls of a sweep, one for each axis.
+
+use atelier_engine::batch::exploration::{Axis, Exploration};
+use leptos::prelude::*;
+
+use crate::boxed::{handler, text, when};
+use crate::view::parts::segment::segment;
+
+/// Numbers and long texts are on a scale, a few words side by side.
+pub fn axes(
+    exploration: &Exploration,
+    position: Memo<Vec<usize>>,
+    go: impl Fn(Vec<usize>) + Copy + 'static,
+) -> AnyView {
+    let axes = exploration.axes.iter().enumerate();
+    axes.map(|(nth, axis)| {
+        let at = Signal::derive(move || position.read().get(nth).copied().unwrap_or(0));
+        let go = move |to: usize| {
+            let mut position = position.get_untracked();
+            if let Some(place) = position.get_mut(nth) {
+                *place = to;
+                go(position);
+            }
+        };
+        match axis.has_few_words() {
+            true => words(nth, axis, at, go),
+            false => scale(nth, axis, at, go),
+        }
+    })
+    .collect_view()
+    .into_any()
+}
+
+fn words(
+    nth: usize,
+    axis: &Axis,
+    at: Signal<usize>,
+    go: impl Fn(usize) + Copy + 'static,
+) -> AnyView {
+    let radios = (0..axis.values.len()).map(|place| {
+        let is_chosen = when(move || at.get() == place);
+        let group = format!("sweep-axis-{nth}");
+        segment(group, axis.said(place), is_chosen, move || go(place))
+    });
+    view! {
+        <fieldset class="sweep-axis">
+            <legend>{axis.parameter.clone()}</legend>
+            <div class="segments">{radios.collect_view()}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+fn scale(
+    nth: usize,
+    axis: &Axis,
+    at: Signal<usize>,
+    go: impl Fn(usize) + Copy + 'static,
+) -> AnyView {
+    let shown = {
+        let axis = axis.clone();
+        text(move || axis.said(at.get()).to_owned())
+    };
+    let last = axis.values.len() - 1;
+    let ticks = format!("sweep-ticks-{nth}");
+    let marks = (0..=last).map(|place| {
+        let label = axis.said(place).to_owned();
+        view! { <option value=place.to_string() label=label></option> }.into_any()
+    });
+    let slide = move |event| {
+        if let Ok(place) = event_target_value(&event).parse() {
+            go(place);
+        }
+    };
+    view! {
+        <label class="sweep-axis">
+            <span class="sweep-axis-name">{axis.parameter.clone()}</span>
+            <span class="sweep-axis-value" dir="auto" aria-hidden="true">
+                {shown}
+            </span>
+            <input
+                type="range"
+                min="0"
+                max=last.to_string()
+                step="1"
+                list=ticks.clone()
+                aria-label=axis.parameter.clone()
+                aria-valuetext=shown
+                prop:value=text(move || at.get().to_string())
+                on:input=handler(slide)
+            />
+            <datalist id=ticks>{marks.collect_view()}</datalist>
+        </label>
+    }
+    .into_any()
+}
