@@ -123,7 +123,7 @@ fn the_service_is_as_its_document_says() {
     let said = String::from_utf8_lossy(&output.stdout);
     // All but the document itself.
     assert!(
-        output.status.success() && said.contains("16 selected / 16 total"),
+        output.status.success() && said.contains("18 selected / 18 total"),
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
