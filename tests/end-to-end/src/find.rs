@@ -100,6 +100,8 @@ impl Name {
     }
 }
 
+const ENTER: &str = "\u{e007}";
+
 impl Browser {
     /// The one element that answers the query; waits for it. More than one is an error: a person
     /// would not know which is meant either.
@@ -143,7 +145,8 @@ impl Browser {
     pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
         let field = self.find(query).await?;
         field.clear().await?;
-        Ok(field.send_keys(text).await?)
+        // The key: WebKit's driver types no line break of its own.
+        Ok(field.send_keys(&text.replace('\n', ENTER)).await?)
     }
 
     /// Replaces what is in a text field at once, as from the clipboard.
