@@ -114,24 +114,36 @@ impl Catalog {
         spawn(async move {
             let answer = http::get_models(&address.url(path::MODELS)).await;
             let is_latest = || this.fetches.try_get_value() == fetch;
-            if session.settings_untracked().address != address || !is_latest() {
+            let is_current = || is_latest() && session.settings_untracked().address == address;
+            if !is_current() {
                 return; // The answer of a service that is no longer asked.
             }
             let error = match answer {
                 Ok(list) => {
                     session.set_guest(address.clone(), list.guest.clone());
                     let honoured = list.idempotent_for_ms.map(Idempotency::For);
-                    session.set_idempotency(address, honoured.unwrap_or(Idempotency::Unsupported));
-                    let is_away = list.models.iter().any(|model| !model.away.is_empty());
-                    // The same list once more is no reason to build anything again.
-                    if slot.with_untracked(|load| load.loaded().is_none_or(|known| **known != list))
-                    {
-                        slot.set(Load::Loaded(Arc::new(list)));
-                    }
-                    if is_away {
+                    let honoured = honoured.unwrap_or(Idempotency::Unsupported);
+                    session.set_idempotency(address.clone(), honoured);
+                    let mut is_away = has_one_away(&list);
+                    slot.set(Load::Loaded(Arc::new(list)));
+                    // What is known holds until there is something newer.
+                    while is_away {
                         TimeoutFuture::new(AWAY_MS).await;
-                        if is_latest() {
-                            this.fetch_models(FIRST_RETRY_MS);
+                        if !is_current() {
+                            return;
+                        }
+                        let Ok(list) = http::get_models(&address.url(path::MODELS)).await else {
+                            continue;
+                        };
+                        if !is_current() {
+                            return;
+                        }
+                        is_away = has_one_away(&list);
+                        // The same list once more is no reason to build anything again.
+                        if slot.with_untracked(|load| {
+                            load.loaded().is_none_or(|known| **known != list)
+                        }) {
+                            slot.set(Load::Loaded(Arc::new(list)));
                         }
                     }
                     return;
@@ -185,4 +197,8 @@ impl Catalog {
         });
         slot
     }
+}
+
+fn has_one_away(list: &ModelList) -> bool {
+    list.models.iter().any(|model| !model.away.is_empty())
 }

@@ -19,7 +19,12 @@ fn step(line: &str) -> Option<f64> {
         line.match_indices(between).find_map(|(at, _)| {
             let done: f64 = last_number(line[..at].trim_end())?.parse().ok()?;
             let all = line[at + between.len()..].trim_start();
-            let all = all.split(|c: char| !c.is_ascii_digit()).next()?;
+            let end = all.find(|c: char| !c.is_ascii_digit()).unwrap_or(all.len());
+            let (all, rest) = all.split_at(end);
+            // A date, or a path.
+            if rest.starts_with('/') {
+                return None;
+            }
             let all: f64 = all.parse().ok()?;
             (all > 0.0 && (0.0..=all).contains(&done)).then(|| done / all)
         })
@@ -32,7 +37,7 @@ fn last_number(text: &str) -> Option<&str> {
     let start = text.trim_end_matches(is_part).len();
     let number = &text[start..];
     // `-5 %` is no part of anything.
-    let is_whole = !text[..start].ends_with(['-', ',']);
+    let is_whole = !text[..start].ends_with(['-', ',', '/']);
     (is_whole && !number.is_empty()).then_some(number)
 }
 
@@ -56,6 +61,7 @@ mod tests {
             ("21/20", None),
             ("0/0", None),
             ("and/or", None),
+            ("2026/11/23 06:44 loading", None),
             ("%", None),
             ("", None),
         ] {

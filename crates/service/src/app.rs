@@ -184,12 +184,19 @@ pub async fn serve(
     listener: TcpListener,
     asked: impl AsyncFn(),
 ) -> Result<(), StartError> {
+    // Before any work begins: what can't be listened on ends the start.
+    let apart = match config.metrics_listen {
+        Some(address) => Some(
+            TcpListener::bind(address)
+                .await
+                .map_err(|error| StartError::Listen(address, error))?,
+        ),
+        None => None,
+    };
     let app = Arc::new(App::start(&config)?);
     let bounds = Bounds::new(config.idle, config.worker_count());
-    let metrics = match config.metrics_listen {
-        Some(address) => Some(tokio::spawn(
-            tell_apart(&config, &app, address, bounds).await?,
-        )),
+    let metrics = match apart {
+        Some(listener) => Some(tokio::spawn(tell_apart(&config, &app, listener, bounds)?)),
         None => None,
     };
     let stop = async {
@@ -207,15 +214,13 @@ pub async fn serve(
 }
 
 /// `--metrics-listen`.
-async fn tell_apart(
+fn tell_apart(
     config: &Config,
     app: &Arc<App>,
-    address: SocketAddr,
+    listener: TcpListener,
     bounds: Bounds,
 ) -> Result<impl Future<Output = ()> + use<>, StartError> {
-    let unable = |error| StartError::Listen(address, error);
-    let listener = TcpListener::bind(address).await.map_err(unable)?;
-    let address = listener.local_addr().map_err(unable)?;
+    let address = listener.local_addr().map_err(StartError::Serve)?;
     tracing::info!("metrics on http://{address}/metrics");
     let access = Access::new(&Config {
         listen: address,

@@ -30,7 +30,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 pub struct Keep {
     /// Tasks that ended within so many days.
     pub days: Option<u32>,
-    /// As many of the newest as have so many bytes together.
+    /// As many of the newest as have so many bytes together, and all that ended within a day.
     pub bytes: Option<u64>,
     /// Somebody wants to know what tasks take.
     pub measured: bool,
@@ -78,7 +78,9 @@ impl Cleanup {
             removed += self.remove_oldest(before, stop, |_| Ok(usize::MAX))?;
         }
         if let Some(most) = self.keep.bytes {
-            removed += self.remove_oldest(i64::MAX, stop, |found| {
+            // Whoever had it made comes for what has just ended, and may still send it again with its key.
+            let before = now_ms().saturating_sub(DAY_MS);
+            removed += self.remove_oldest(before, stop, |found| {
                 let mut left = self.store.bytes()?;
                 let too_many = found.iter().take_while(|task| {
                     let is_too_much = left > most;

@@ -93,7 +93,7 @@ pub struct Config {
     pub account_waiting: Option<u32>,
 
     /// The most that the tasks of one uid may take on the disk, inputs and outputs, e.g. `2GB`; more
-    /// are refused with 429.
+    /// are refused with 409.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub account_disk: Option<u64>,
 

@@ -93,7 +93,10 @@ pub fn examine(config: &Config) -> Vec<Finding> {
     }
     found.push(address("address", config.listen));
     if let Some(listen) = config.metrics_listen {
-        found.push(address("metrics", listen));
+        found.push(match listen == config.listen {
+            true => error("metrics", format!("{listen} is the service's own address")),
+            false => address("metrics", listen),
+        });
     }
     found.extend(proxy(config));
     found.push(files(config));
@@ -222,7 +225,16 @@ fn models(config: &Config) -> Vec<Finding> {
     let Some(file) = &config.models else {
         return Vec::new();
     };
-    let loaded = match model_file::load(file, &config.data) {
+    // What is learned of models is written down: not in the service's own directory.
+    let scratch = std::env::temp_dir().join(format!("atelier-doctor-{}", std::process::id()));
+    let found = models_with(file, &scratch);
+    // It may not have been made.
+    let _ = std::fs::remove_dir_all(&scratch);
+    found
+}
+
+fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
+    let loaded = match model_file::load(file, scratch) {
         Ok(loaded) => loaded,
         Err(problem) => return vec![error("models", problem.to_string())],
     };
@@ -248,7 +260,11 @@ fn address(part: &str, address: SocketAddr) -> Finding {
     match TcpListener::bind(address) {
         Ok(_) => ok(part, format!("{address} is free")),
         Err(problem) if problem.kind() == ErrorKind::AddrInUse => {
-            let health = format!("http://{address}/healthz");
+            let asked = match address.ip().is_unspecified() {
+                true => SocketAddr::from(([127, 0, 0, 1], address.port())),
+                false => address,
+            };
+            let health = format!("http://{asked}/healthz");
             match Client::new(None).get(&health, PATIENCE) {
                 Ok(reply) if reply.is_success() => {
                     warning(part, format!("a service answers at {address} already"))

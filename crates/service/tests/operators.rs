@@ -216,6 +216,29 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
     }
 }
 
+/// Guards against paid work that is begun, and thrown away, by a start that fails.
+#[test]
+fn where_metrics_cannot_be_served_no_work_begins() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let data = tempfile::tempdir().unwrap();
+    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .args([
+            "--listen",
+            "127.0.0.1:0",
+            "--metrics-listen",
+            &address,
+            "--data",
+        ])
+        .arg(data.path())
+        .output()
+        .unwrap();
+    assert!(!ended.status.success());
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains(&address), "{said}");
+    assert!(!data.path().join("tasks.sqlite").exists());
+}
+
 #[cfg(unix)]
 mod drain {
     use super::*;
@@ -239,6 +262,11 @@ mod drain {
             (refused.status, refused.error().as_str()),
             (503, "draining")
         );
+        assert_eq!(refused.header("retry-after"), "5");
+        // Of an entry that is refused nobody would know when to try again, nor that nothing was taken in.
+        let batch = json!({"requests": [request(STRATA, json!({"prompt": "c"}))]});
+        let refused = server.post("/v2/generate-batch", &batch);
+        assert_eq!(refused.status, 503);
         assert_eq!(refused.header("retry-after"), "5");
         assert!(server.ended_well());
         assert_eq!(server.log().matches("begins").count(), 1);

@@ -13,6 +13,7 @@ use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::view::parts::answer::Answer;
+use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::question::Question;
 
@@ -22,6 +23,7 @@ const MAX_PROBLEMS: usize = 5;
 /// What will be sent, and the button that sends it.
 pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let all = contexts();
+    let away = away_note(model.clone());
     let good = memo(move || composer.table.read().good());
     let bad = memo(move || composer.table.read().bad().count());
     let plan = move || Plan { items: good.get() };
@@ -126,6 +128,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                     n => format!("{n} rows stay."),
                 })}
             </p>
+            {away}
             {answer.view()}
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}

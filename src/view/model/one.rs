@@ -20,6 +20,7 @@ use crate::browser::random;
 use crate::catalog::Load;
 use crate::view::form::{Field, Fields, ProblemSummary, field};
 use crate::view::parts::answer::Answer;
+use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 use crate::view::task::inputs::copy_link;
@@ -140,16 +141,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             },
         })
     };
-    let away = {
-        let model = model.clone();
-        memo(move || {
-            let away = catalog.model(&model)?.away;
-            (!away.is_empty()).then(|| {
-                let why = away.trim_end_matches('.');
-                format!("Away: {why}. What is sent waits at the service until it is back.")
-            })
-        })
-    };
+    let away = away_note(model.clone());
     let rests = resting.is_resting(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
@@ -197,9 +189,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     "Clear form"
                 </button>
                 <p class="muted why">{why}</p>
-                <p class="away-note" role="status" hidden=when(move || away.read().is_none())>
-                    {text(move || away.get().unwrap_or_default())}
-                </p>
+                {away}
                 {answer.view()}
                 {fixed_seed}
             </div>

@@ -1,6 +1,7 @@
 //! Pieces that several views are made of.
 
 pub mod answer;
+pub mod away;
 pub mod cached_output;
 pub mod confirm;
 pub mod copy_button;

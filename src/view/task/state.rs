@@ -107,7 +107,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 value=part
                 hidden=unwatched
             ></progress>
-            <p class="progress-line" hidden=when(move || progress.read().is_none())>
+            <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none())>
                 {text(move || progress.get().unwrap_or_default())}
             </p>
             <p class="muted">{line}</p>

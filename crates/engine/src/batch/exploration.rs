@@ -11,6 +11,9 @@ use crate::{BatchKey, control};
 /// Where there are more combinations than this for each item, one would see nearly nothing but gaps.
 const SPARSE: usize = 8;
 
+/// The axis of the items that are told apart by nothing else.
+const COPY: &str = "copy";
+
 /// A parameter, and the values that items have of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
@@ -96,11 +99,17 @@ impl Exploration {
         if kept.is_empty() || combinations > count.saturating_mul(SPARSE) {
             return None;
         }
+        // Items of the same values, where a model draws what it does not tell, are an axis of their own.
+        let mut copies: HashMap<Vec<usize>, usize> = HashMap::new();
         let mut items = BTreeMap::new();
         for (nth, (index, _)) in known().enumerate() {
-            let position = kept.iter().map(|at| places[*at][nth]).collect();
-            items.entry(position).or_insert(index);
+            let mut position: Vec<usize> = kept.iter().map(|at| places[*at][nth]).collect();
+            let copy = copies.entry(position.clone()).or_default();
+            position.push(*copy);
+            *copy += 1;
+            items.insert(position, index);
         }
+        let most = copies.into_values().max().unwrap_or(1);
         let axis = |at: usize| {
             let axis = &axes[at];
             Axis {
@@ -109,10 +118,21 @@ impl Exploration {
                 values: axis.values.clone(),
             }
         };
-        Some(Self {
-            axes: kept.into_iter().map(axis).collect(),
-            items,
-        })
+        let mut axes: Vec<Axis> = kept.into_iter().map(axis).collect();
+        match most {
+            1 => {
+                items = items
+                    .into_iter()
+                    .map(|(at, item)| (without_copy(at), item))
+                    .collect()
+            }
+            _ => axes.push(Axis {
+                parameter: COPY.to_owned(),
+                values: (1..=most).map(|nth| nth.to_string()).collect(),
+                is_numeric: true,
+            }),
+        }
+        Some(Self { axes, items })
     }
 
     /// The item there, by its place in the batch.
@@ -174,6 +194,12 @@ fn by_size(values: &mut [String]) {
         let size = |value: &String| number(value).unwrap_or_default();
         values.sort_by(|a, b| size(a).total_cmp(&size(b)));
     }
+}
+
+/// Without the last place, that on [`COPY`]'s axis.
+fn without_copy(mut position: Vec<usize>) -> Vec<usize> {
+    position.pop();
+    position
 }
 
 /// Whether items that are at one place on those axes are at one place on this one, too.
@@ -261,6 +287,17 @@ mod tests {
         ];
         let found = explored(&paired).unwrap();
         assert_eq!(axes(&found), [("prompt", vec!["dusk", "dawn", "noon"])]);
+    }
+
+    /// Guards against outputs that are out of reach because another item has the same inputs.
+    #[test]
+    fn items_of_the_same_values_are_told_apart() {
+        let values = ["dusk", "dusk", "dawn"].map(|prompt| json!({"prompt": prompt}));
+        let found = explored(&values).unwrap();
+        let expected = [("prompt", vec!["dusk", "dawn"]), ("copy", vec!["1", "2"])];
+        assert_eq!(axes(&found), expected);
+        let items = [[0, 0], [0, 1], [1, 0], [1, 1]].map(|at| found.item(&at));
+        assert_eq!(items, [Some(0), Some(1), Some(2), None]);
     }
 
     #[test]

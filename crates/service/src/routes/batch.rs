@@ -24,6 +24,10 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
             "A batch takes an idempotency_key in each of its items, not in a header.",
         ));
     }
+    // Of the whole call, with its Retry-After: an entry could not say that nothing was taken in.
+    if app.pool.is_draining() {
+        return Err(Failure::draining());
+    }
     let again = Arc::new(AtomicUsize::new(0));
     let (counted, caller, limiting) = (again.clone(), call.caller.clone(), app.clone());
     let reply = each(&app.clone(), call, move |call, item| {

@@ -23,9 +23,6 @@ use crate::store::{Answered, Task};
 /// When to try again if too many tasks wait.
 const WAITING_RETRY_SECONDS: u64 = 5;
 
-/// When to try again if a user has no room left.
-const FULL_RETRY_SECONDS: u64 = 60;
-
 pub async fn single(
     State(app): State<Arc<App>>,
     request: Request,
@@ -138,7 +135,8 @@ pub fn accept(
     }
     place.take(task.id.clone(), &task.model, hold);
     app.metrics.accepted(&task.model);
-    tracing::info!("task {} of {} taken in", task.id, task.model);
+    // Not the whole id: outputs are found by it.
+    tracing::info!("task {:.8}… of {} taken in", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
         again: false,
@@ -315,8 +313,9 @@ fn too_many_wait() -> Failure {
 /// 429: its owner's tasks take as much of the disk as they may.
 fn account_full(taken: u64, most: u64) -> Failure {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    let mut failure = Failure::new(
-        StatusCode::TOO_MANY_REQUESTS,
+    // Not 429: waiting does not help, and nothing else has to wait for it.
+    Failure::new(
+        StatusCode::CONFLICT,
         "account_disk_full",
         format!(
             "Your tasks take {:.1} MB of the disk, and may take {:.1} MB. Nothing was taken in; there \
@@ -324,9 +323,7 @@ fn account_full(taken: u64, most: u64) -> Failure {
             megabytes(taken),
             megabytes(most)
         ),
-    );
-    failure.retry_after = Some(FULL_RETRY_SECONDS);
-    failure
+    )
 }
 
 pub fn unknown_model(model: &ModelId) -> Failure {

@@ -6,8 +6,8 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
 
 use atelier_contract::Parameters;
 use serde_json::Value;
@@ -29,6 +29,9 @@ const LINES_KEPT: usize = 5;
 
 /// … each of at most so many bytes.
 const LINE: usize = 2000;
+
+/// So many lines wait to be looked at; a program that writes faster waits itself.
+const WAITING: usize = 1000;
 
 /// No task makes more files than this.
 const MOST_FILES: usize = 100;
@@ -121,6 +124,7 @@ impl Program {
             .current_dir(folder)
             .env(TASK, task)
             .env_remove("ATELIER_SERVICE_TOKEN")
+            .env_remove("ATELIER_METRICS_TOKEN")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
@@ -138,8 +142,14 @@ fn wait(
     lines: Option<&Receiver<Said>>,
     last: &mut VecDeque<String>,
 ) -> Result<ExitStatus, Ended> {
+    // Whoever writes without end holds nobody up: neither the time limit nor a stop.
     let mut hear = |patience: Duration| {
-        while let Some(said) = lines.and_then(|lines| lines.recv_timeout(patience).ok()) {
+        let until = Instant::now() + patience;
+        for _ in 0..WAITING {
+            let left = until.saturating_duration_since(Instant::now());
+            let Some(said) = lines.and_then(|lines| lines.recv_timeout(left).ok()) else {
+                return;
+            };
             let line = match said {
                 Said::Line(line) => line,
                 Said::Bar(bar) => {
@@ -213,7 +223,7 @@ enum Said {
 
 /// Standard error as it comes.
 fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Said> {
-    let (sender, lines) = channel();
+    let (sender, lines) = sync_channel(WAITING);
     std::thread::spawn(move || {
         let mut bytes = [0; 4096];
         let mut line = Line::default();
