@@ -38,7 +38,7 @@ for (const file of files) {
   if (/\.(html|css)$/.test(file)) cards += bytes;
   console.log(`${String(bytes).padStart(9)}  ${file}`);
 }
-for (const path of readdirSync(folder).filter((path) => /(_deferred\.wasm|^deferred-.*\.css)\.br$/.test(path))) {
+for (const path of readdirSync(folder).filter((path) => /(_deferred\.wasm\.br|^deferred-.*\.css\.br|\.woff2)$/.test(path))) {
   console.log(`(${String(statSync(join(folder, path)).size).padStart(7)}  ${path.replace(/\.br$/, "")}, which comes after it)`);
 }
 console.log(`${String(cards).padStart(9)}  before the first cards, brotli; the limit is ${cardsLimit}`);

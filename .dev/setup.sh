@@ -226,3 +226,29 @@ set_up_cog() {
     touch "$folder/stamp"
   done
 }
+
+# A server of S3's interface, for the tests of outputs in a bucket.
+set_up_moto() {
+  [ "$(cat "$tools/moto/stamp" 2>/dev/null)" != "$moto_package" ] || return 0
+  say "Installing for tests of buckets: $moto_package (about 30 s)"
+  rm -rf "$tools/moto"
+  run python3 -m venv "$tools/moto"
+  run "$tools/moto/bin/python" -m pip install --quiet --disable-pip-version-check "$moto_package" ||
+    die "could not install $moto_package with pip."
+  echo "$moto_package" >"$tools/moto/stamp"
+}
+
+# PostgreSQL itself, for the tests of several processes: its programs are in $postgres_bin.
+set_up_postgres() {
+  find_postgres || install_packages "PostgreSQL, for the tests of several processes" postgresql
+  find_postgres || die "missing: PostgreSQL. Install it, then run this again."
+}
+
+find_postgres() {
+  local folder
+  for folder in /usr/lib/postgresql/*/bin "$(dirname "$(command -v initdb || true)")"; do
+    postgres_bin=$folder
+    [ ! -x "$folder/initdb" ] || return 0
+  done
+  return 1
+}

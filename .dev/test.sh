@@ -3,7 +3,7 @@
 
 phases=(format lint native browser build end-to-end budget)
 # Run only when they are named.
-more_phases=(engines trials soak comfyui runners)
+more_phases=(engines trials soak comfyui runners cluster)
 passed=0
 failed=0
 left_out=0
@@ -12,10 +12,10 @@ left_out=0
 # differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
 # Chromium's.
 engines="chromium"
-engine_suites=(browser main_job boot first_view models_page model_page later_part many_tasks copy_as
-  times gallery kept_outputs durability batch)
-# Of these, those that take little time: for each commit.
-quick_suites=(main_job first_view model_page later_part)
+engine_suites=(main_job first_view model_page later_part durability batch hostile kept_outputs gallery browser
+  boot models_page many_tasks copy_as times chaining history_file remote_models)
+# So many of them take little time.
+quick_suites=4
 
 test_all() {
   local wanted=() phase begin status engine
@@ -119,6 +119,7 @@ test_lint() {
   check "every file compiled, every test run" node .dev/unreached.mjs
   check "every style used" node .dev/unused_styles.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
+  check "clippy, cluster" cargo clippy --locked -p atelier-service --features cluster --all-targets -- -D warnings
   # "All targets" are without what runs only when it is named.
   check "clippy, trials and soak" cargo clippy --locked -p atelier-end-to-end --test trials --test soak -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
@@ -185,11 +186,22 @@ browser_suite() {
     cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
 }
 
-# The browser suite and the quick end-to-end suites in the other browsers.
+# The browser suite and the end-to-end suites in the other browsers. Of the suites that take long, those that
+# can begin within ATELIER_TEST_MINUTES of the whole run (unset: all); the others are named.
 test_engines() {
-  local engines="firefox webkit" engine_suites=("${quick_suites[@]}")
+  local engines="firefox webkit" all=("${engine_suites[@]}") suite not_run=()
   test_browser
+  local engine_suites=("${all[@]:0:quick_suites}")
   test_end_to_end
+  for suite in "${all[@]:quick_suites}"; do
+    if [ "$SECONDS" -gt $((${ATELIER_TEST_MINUTES:-999999} * 60)) ]; then
+      not_run+=("$suite")
+      continue
+    fi
+    engine_suites=("$suite")
+    test_end_to_end
+  done
+  [ "${#not_run[@]}" -eq 0 ] || echo "no time left, in Firefox and WebKit, for: ${not_run[*]}"
 }
 
 # As high as the tests make a page that is to show all of a list.
@@ -229,10 +241,56 @@ test_runners() {
     cargo test --locked -p atelier-service --test cog -- --ignored --test-threads=1
 }
 
+# The suites of the interface once more, with the tasks in a real PostgreSQL and the outputs in a bucket
+# of a real server of S3's interface (moto's, over HTTP), and several processes that share them. Who may
+# read a folder, and have it alone, is asked of folders alone.
+test_cluster() {
+  set_up_moto
+  set_up_postgres
+  local moto postgres logs=$tools/logs s3_port postgres_port as=()
+  s3_port=$(node .dev/port.mjs 18790 0)
+  postgres_port=$(node .dev/port.mjs 18791 0)
+  : >"$logs/moto.log"
+  start "$logs/moto.log" "$tools/moto/bin/moto_server" -H 127.0.0.1 -p "$s3_port"
+  moto=$started
+  # It runs as anybody but root, and its folder is to be in that one's reach.
+  postgres_data=$(mktemp -d /tmp/atelier-postgres.XXXXXX)
+  if [ "$(id -u)" -eq 0 ]; then
+    as=(runuser -u postgres --)
+    chown postgres "$postgres_data"
+  fi
+  : >"$logs/postgres.log"
+  (cd "$postgres_data" && ${as[@]+"${as[@]}"} "$postgres_bin/initdb" -D "$postgres_data/data" -A trust -U atelier) \
+    >>"$logs/postgres.log" 2>&1 || true
+  start "$logs/postgres.log" ${as[@]+"${as[@]}"} "$postgres_bin/postgres" -D "$postgres_data/data" \
+    -k "$postgres_data" -h 127.0.0.1 -p "$postgres_port" -c max_connections=300
+  postgres=$started
+  if await "$moto" "http://127.0.0.1:$s3_port/moto-api/" 30 &&
+    curl -sf -X PUT "http://127.0.0.1:$s3_port/atelier" >/dev/null &&
+    timeout 30 sh -c "until '$postgres_bin/pg_isready' -q -h 127.0.0.1 -p $postgres_port; do sleep 0.2; done"; then
+    suite "cluster" env PATH="$postgres_bin:$PATH" \
+      ATELIER_TEST_OUTPUTS=s3://atelier ATELIER_TEST_MOTO="$tools/moto/bin/moto_server" \
+      ATELIER_TEST_DATABASE="postgres://atelier@127.0.0.1:$postgres_port" \
+      AWS_ENDPOINT="http://127.0.0.1:$s3_port" AWS_ACCESS_KEY_ID=test AWS_SECRET_ACCESS_KEY=test AWS_REGION=us-east-1 \
+      cargo test --locked --no-fail-fast -p atelier-service --features cluster \
+      --test bucket --test cluster --test interface --test idempotency --test restart --test accounts -- \
+      --include-ignored --test-threads=4 --skip data_is_its_owners_alone --skip one_directory_takes_one_service
+  else
+    cat "$logs/moto.log" "$logs/postgres.log"
+    echo "FAILED: moto or PostgreSQL does not answer"
+    failed=$((failed + 1))
+  fi
+  stop "$moto"
+  stop "$postgres"
+  rm -rf "$postgres_data"
+}
+
 # One browser's tests mostly wait; so the browsers run beside each other, and are told of one by one.
 test_end_to_end() {
   build_service || return 0
-  check "build of the end-to-end tests" cargo test --locked --no-run -p atelier-end-to-end
+  [ -n "${end_to_end_is_built:-}" ] ||
+    check "build of the end-to-end tests" cargo test --locked --no-run -p atelier-end-to-end
+  end_to_end_is_built=yes
   local engine suites frame status name at_once log shown logs=() pids=()
   for engine in $engines; do
     suites=() frame=() at_once=2

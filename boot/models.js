@@ -92,10 +92,10 @@
     const made = copy("boot-card");
     const text = (value) => (typeof value === "string" ? value : "");
     const link = made.querySelector("a");
-    link.textContent = text(model.name).trim() || model.subcategory;
+    link.textContent = text(model.name).trim().slice(0, 1000) || model.subcategory;
     link.href = `/models/${encodeURIComponent(model.category)}/${encodeURIComponent(model.subcategory)}`;
     made.querySelector("li").style.setProperty("--hue", hue(id(model)));
-    made.querySelector("p").textContent = text(model.description);
+    made.querySelector("p").textContent = text(model.description).slice(0, 1000);
     made.querySelector("code").textContent = model.subcategory;
     return made;
   }

@@ -74,13 +74,17 @@ addEventListener("message", (event) => {
 // What pages have said is gone when the browser lets the worker rest, so that they are asked again. One that
 // does not answer is none that anybody looks at: browsers count those that Back would show, too.
 const ANSWER_MS = 2000;
+// A page that is just being left is still counted: it is looked again.
+const LOOKS = 5;
 
 async function takeOver() {
-  const unknown = (await open()).filter(({ id }) => !pages.has(id));
-  for (const page of unknown) page.postMessage("release?");
-  if (unknown.length > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
-  const others = (await open()).filter(({ id }) => pages.has(id) && pages.get(id) !== RELEASE);
-  if (others.length === 0) await skipWaiting();
+  for (let look = 0; look < LOOKS; look++) {
+    const unknown = (await open()).filter(({ id }) => !pages.has(id));
+    for (const page of unknown) page.postMessage("release?");
+    if (unknown.length > 0 || look > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
+    const others = (await open()).filter(({ id }) => pages.has(id) && pages.get(id) !== RELEASE);
+    if (others.length === 0) return skipWaiting();
+  }
 }
 
 function open() {
@@ -100,7 +104,8 @@ async function page(event) {
   let response;
   try {
     response = (await event.preloadResponse) ?? (await fetch(event.request));
-    if (response.status < 500) return response;
+    // Without network Firefox gives an error for an answer (github.com/GoogleChrome/workbox/issues/3134).
+    if (response.type !== "error" && response.status < 500) return response;
   } catch {}
   const cache = await caches.open(CACHE);
   return (await cache.match(SHELL)) ?? response ?? Response.error();

@@ -10,7 +10,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::contexts::{Contexts, contexts};
-use crate::{model_order, offline};
+use crate::{model_order, offline, shapes};
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -41,6 +41,7 @@ impl Program {
             begin: |contexts| {
                 contexts.runner.begin();
                 model_order::follow(contexts);
+                shapes::follow(contexts);
                 card_keys::listen();
                 shortcuts::listen(contexts.navigation);
                 offline::begin();

@@ -20,6 +20,7 @@ pub mod offline;
 pub mod presets;
 pub mod runner;
 pub mod session;
+mod shapes;
 pub mod tables;
 pub mod theme;
 pub mod view;

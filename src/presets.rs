@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use atelier_contract::{ModelId, json};
+use atelier_contract::{Draft, ModelId, json};
 use atelier_engine::preset::Presets;
 use leptos::prelude::*;
 
@@ -16,6 +16,8 @@ pub struct KeptPresets {
     is_refused: StoredValue<bool>,
     /// What went wrong, or what was done.
     pub said: RwSignal<String>,
+    /// What was removed last, until something else is changed.
+    pub removed: RwSignal<Option<(String, Draft)>>,
 }
 
 impl KeptPresets {
@@ -40,6 +42,7 @@ impl KeptPresets {
             place: StoredValue::new(place),
             is_refused,
             said: RwSignal::new(String::new()),
+            removed: RwSignal::new(None),
         }
     }
 
@@ -63,7 +66,22 @@ impl KeptPresets {
             );
         }
         self.presets.set(presets);
+        self.removed.set(None);
         result
+    }
+
+    /// [`Self::undo`] brings it back.
+    pub fn remove(&self, name: &str) {
+        let removed = self.presets.read_untracked().get(name).cloned();
+        self.change(|presets| presets.remove(name));
+        self.removed
+            .set(removed.map(|draft| (name.to_owned(), draft)));
+    }
+
+    pub fn undo(&self) {
+        if let Some((name, draft)) = self.removed.get_untracked() {
+            self.change(|presets| presets.put(&name, draft));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! over its reloads, and are the same in all tabs.
 
 mod aside;
+mod left_behind;
 mod sharing;
 mod writing;
 
@@ -55,6 +56,8 @@ pub struct KeptTable {
     is_busy: Cell<bool>,
     /// What an Atelier of before has left in `localStorage`, until it is stored here.
     taken_over: RefCell<Option<String>>,
+    /// What was left behind when a page was closed, until it is stored.
+    left_behind: RefCell<Option<String>>,
 }
 
 impl KeptTable {
@@ -88,6 +91,7 @@ impl KeptTable {
             again: RefCell::new(None),
             is_busy: Cell::new(false),
             taken_over: RefCell::new(None),
+            left_behind: RefCell::new(None),
         }));
         sharing::add(kept);
         spawn(kept.read_first());
@@ -176,14 +180,17 @@ impl KeptTable {
     }
 
     async fn read_first(&'static self) {
-        match tables::exchange(&self.model, None).await {
-            Ok(found) => {
-                if let Some(record) = found.there {
-                    self.show(&record);
-                }
+        let there = match tables::exchange(&self.model, None).await {
+            Ok(found) => found.there,
+            Err(refusal) => {
+                self.is_refused(refusal);
+                None
             }
-            Err(refusal) => self.is_refused(refusal),
+        };
+        if let Some(record) = &there {
+            self.show(record);
         }
+        self.take_up_left_behind(there.as_ref().map(|record| &record.stored));
         self.take_over();
         self.is_read.set(true);
     }
@@ -232,6 +239,7 @@ impl KeptTable {
         self.base.set(record.stored.revision);
         self.edited.set(record.stored.edited);
         self.is_own.set(record.stored.writer == me());
+        self.settle_left_behind(&record.stored);
         if let Some(table) = self.parse(&record.text) {
             self.table.set(table);
         }

@@ -48,7 +48,7 @@ impl KeptTable {
         }
     }
 
-    fn wanted(&self) -> Wanted {
+    pub(super) fn wanted(&self) -> Wanted {
         Wanted {
             base: self.base.get(),
             edited: self.edited.get(),
@@ -82,6 +82,7 @@ impl KeptTable {
                 there: replaced,
             }) => {
                 self.is_stored(changes, revision);
+                self.forget_left_behind();
                 self.serve_waiters();
                 self.tell(revision, base);
                 let replaced = replaced.and_then(|record| self.parse(&record.text));
@@ -95,6 +96,7 @@ impl KeptTable {
                 let mine = self.table.get_untracked();
                 self.refusal.set(None);
                 self.stored.set(changes);
+                self.forget_left_behind();
                 // What gave way is not stored.
                 self.waiters.take();
                 self.show(&later);
@@ -118,6 +120,7 @@ impl KeptTable {
             return;
         }
         let text = Writer::new(self.table.get_untracked()).finish();
+        self.leave_behind(&text);
         let written = tables::write_at_once(&self.model, &self.wanted(), &text);
         if let Some(revision) = written {
             self.tell(revision, self.base.get());

@@ -106,7 +106,9 @@ pub fn Lightbox() -> impl IntoView {
             return;
         };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
-        let is_covered = untrack(|| shown.get().is_none() || comparison::is_open(navigation));
+        let is_covered = untrack(|| {
+            shown.get().is_none() || comparison::is_open(navigation) || sweep::is_open(navigation)
+        });
         let focused = document().active_element();
         let is_players =
             focused.is_some_and(|at| at.matches("audio, video, input, select") == Ok(true));

@@ -19,6 +19,7 @@ mod model_list;
 mod number;
 mod parameter;
 pub mod path;
+mod prose;
 pub mod python_file;
 mod request;
 mod retry_after;

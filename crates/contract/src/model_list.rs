@@ -1,4 +1,5 @@
 use crate::lenient::{self, Target};
+use crate::prose::bounded;
 use crate::{ApiError, Guest, Model, ModelId};
 
 /// `GET /api/models`, whole. Entries without an identity are counted, not dropped in silence.
@@ -182,12 +183,12 @@ impl Entry {
                 category: self.category?,
                 subcategory: self.subcategory?,
             },
-            name: self.name.unwrap_or_default(),
-            description: self.description.unwrap_or_default(),
+            name: bounded(self.name.unwrap_or_default()),
+            description: bounded(self.description.unwrap_or_default()),
             documentation: self.documentation.unwrap_or_default(),
             preview: self.preview.unwrap_or_default(),
             poster: self.poster.unwrap_or_default(),
-            away: self.away.unwrap_or_default(),
+            away: bounded(self.away.unwrap_or_default()),
         })
     }
 }

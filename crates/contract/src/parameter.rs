@@ -1,6 +1,7 @@
 use serde_json::{Map, Number, Value};
 
 use crate::json::{self, Record};
+use crate::prose::bounded;
 use crate::serde_through_value;
 
 /// One parameter of a model (INTERFACE "Parameter definition").
@@ -55,7 +56,7 @@ impl Parameter {
         Some(Self {
             name: record.text("name")?,
             type_name,
-            description,
+            description: bounded(description),
             default: record.take("default"),
             allowed_values: record.optional("allowedValues", |value| json::list(value, Some))?,
             minimum: record.take("minimum").and_then(bound),

@@ -3,6 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::prose::bounded;
 use crate::{ApiError, StatusWord};
 
 /// The service's identifier of a task; opaque (INTERFACE "Task").
@@ -169,7 +170,7 @@ pub(crate) fn message_in(error: &Value) -> Option<String> {
             .unwrap_or_else(|| error.to_string()),
         other => other.to_string(),
     };
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty()).then(|| bounded(text))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use atelier_contract::{Draft, Kind, Schema};
 
 pub mod csv;
 pub mod import;
+pub mod left_behind;
 pub mod plan;
 pub mod prompts;
 pub mod range;

@@ -11,6 +11,7 @@ use crate::{BatchKey, Millis, Task, TaskKey, TaskState, control};
 
 pub mod compare;
 pub mod layout;
+pub mod shapes;
 
 /// What the gallery knows of an output.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +25,7 @@ pub struct GalleryEntry {
     /// When its task was created, in ms since 1970.
     pub created: Millis,
     pub is_favorite: bool,
-    /// Width by height, where the inputs say it.
+    /// Width by height, where the inputs say it; else see [`shapes`].
     pub ratio: Option<f64>,
     /// That of its task.
     text: Arc<Searchable>,

@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use atelier_service::store::Store;
+use atelier_service::store::sqlite::Sqlite;
 use clap::Parser;
 use serde_json::{Value, json};
 
@@ -112,7 +112,7 @@ fn measure(options: &Options, stored: u64) -> Outcome<Value> {
 
 /// Completed tasks of a thousand users, as the service itself would have left them.
 fn store(path: &Path, count: u64) -> Outcome<()> {
-    drop(Store::open(path)?);
+    drop(Sqlite::open(path)?);
     let database = rusqlite::Connection::open(path)?;
     database.execute(
         "WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < ?1)

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use crate::access::Access;
 use crate::accounts::Accounts;
 use crate::cleanup::Cleanup;
-use crate::config::Config;
+use crate::config::{Config, Role};
 use crate::connections::{self, Bounds};
 use crate::limit::Limit;
 use crate::metrics::Metrics;
@@ -21,11 +21,16 @@ use crate::model_file::{self, Loaded, ModelFileError};
 use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::private;
+#[cfg(feature = "cluster")]
+use crate::queue::SharedQueue;
 use crate::readiness::Readiness;
 use crate::routes;
 use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
+#[cfg(feature = "cluster")]
+use crate::store::postgres::Postgres;
+use crate::store::sqlite::Sqlite;
 use crate::store::{Store, StoreError};
 use crate::worker::{Pool, WorkerContext};
 
@@ -51,6 +56,15 @@ pub enum StartError {
     OpenMetrics(SocketAddr),
     #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
     Token,
+    #[error("can't use --database: {0}")]
+    Database(StoreError),
+    #[error("processes that only serve or only work share their tasks: name a --database")]
+    Role,
+    #[error("this build knows no {0}; build it with --features cluster")]
+    Cluster(&'static str),
+    #[cfg(feature = "cluster")]
+    #[error(transparent)]
+    Bucket(#[from] crate::outputs::bucket::BucketError),
     #[error("there is no index.html in {0}; build the front-end first")]
     Site(PathBuf),
     #[error("serving failed: {0}")]
@@ -96,6 +110,51 @@ pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     }
 }
 
+/// Opens the folder of the outputs, or their bucket.
+fn outputs(config: &Config) -> Result<Outputs, StartError> {
+    if let Some(folder) = config.outputs_folder() {
+        let error = |error| StartError::Data(folder.clone(), error);
+        private::make_dir(&folder).map_err(error)?;
+        return Outputs::open(folder.clone()).map_err(error);
+    }
+    #[cfg(feature = "cluster")]
+    {
+        let bucket = config.bucket()?;
+        bucket.probe()?;
+        Ok(Outputs::in_bucket(bucket))
+    }
+    #[cfg(not(feature = "cluster"))]
+    Err(StartError::Cluster("buckets"))
+}
+
+/// Opens the database.
+fn store(config: &Config) -> Result<Store, StartError> {
+    if let Some(url) = &config.database {
+        #[cfg(feature = "cluster")]
+        return Postgres::open(url)
+            .map(Store::Postgres)
+            .map_err(StartError::Database);
+        #[cfg(not(feature = "cluster"))]
+        {
+            let _ = url;
+            return Err(StartError::Cluster("PostgreSQL"));
+        }
+    }
+    if config.role != Role::Both {
+        return Err(StartError::Role);
+    }
+    let database = config.data.join("tasks.sqlite");
+    let opened = Sqlite::open(&database).map(Store::Sqlite);
+    opened.map_err(|error| store_error(config, error))
+}
+
+fn store_error(config: &Config, error: StoreError) -> StartError {
+    match &config.database {
+        Some(_) => StartError::Database(error),
+        None => StartError::Store(config.data.join("tasks.sqlite"), error),
+    }
+}
+
 impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
@@ -104,13 +163,10 @@ impl App {
         let token = config.token.clone().filter(|token| !token.is_empty());
         let data_error = |error| StartError::Data(config.data.clone(), error);
         private::make_dir(&config.data).map_err(data_error)?;
-        let outputs = config.data.join("outputs");
-        private::make_dir(&outputs).map_err(data_error)?;
+        let outputs = Arc::new(outputs(config)?);
         private::close(&config.data).map_err(data_error)?;
-        let outputs = Arc::new(Outputs::open(outputs).map_err(data_error)?);
-        let database = config.data.join("tasks.sqlite");
-        let store_error = |error| StartError::Store(database.clone(), error);
-        let store = Arc::new(Store::open(&database).map_err(store_error)?);
+        let store = Arc::new(store(config)?);
+        let store_error = |error| store_error(config, error);
         let loaded = match &config.models {
             Some(file) => model_file::load(file, &config.data)?,
             None => Loaded::default(),
@@ -137,13 +193,25 @@ impl App {
             Some(dir) => Some(Site::new(dir)),
             None => None,
         };
+        let remotes = &loaded.remotes;
+        let works = config.role != Role::Serve;
+        let size = if works { config.worker_count() } else { 0 };
         let pool = Pool::start(
             context,
-            config.worker_count(),
-            &loaded.remotes,
+            size,
+            if works { remotes } else { &[] },
             config.bounds(),
         );
         let pool = pool.map_err(store_error)?;
+        #[cfg(feature = "cluster")]
+        let pool = match &*store {
+            Store::Sqlite(_) => pool,
+            Store::Postgres(database) => {
+                let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
+                let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
+                pool.share(queue, size, remotes)
+            }
+        };
         watch(&loaded.remotes, pool.stopping());
         let cleanup = Cleanup {
             keep: config.keep(),
@@ -152,13 +220,18 @@ impl App {
             metrics: metrics.clone(),
         };
         cleanup.begin(pool.stopping().clone());
+        let limit = config.rate.map(|rate| match &*store {
+            Store::Sqlite(_) => Limit::new(rate),
+            #[cfg(feature = "cluster")]
+            Store::Postgres(database) => Limit::shared(rate, database.clone()),
+        });
         Ok(Self {
             pool,
             samples: Samples::new(models.clone(), outputs.clone()),
             store,
             models,
             outputs,
-            limit: config.rate.map(Limit::new),
+            limit,
             site,
             token,
             accounts,
@@ -205,6 +278,35 @@ pub async fn serve(
         drained(&app, config.drain(), asked()).await;
     };
     connections::serve(listener, routes::router(app.clone()), bounds, stop).await;
+    if let Some(metrics) = metrics {
+        metrics.abort();
+    }
+    tokio::task::spawn_blocking(move || app.pool.stop())
+        .await
+        .map_err(|error| StartError::Serve(io::Error::other(error)))
+}
+
+/// Works on tasks, and answers nobody but who asks for metrics, until `asked` ends; otherwise as
+/// [`serve`].
+pub async fn work(config: Config, asked: impl AsyncFn()) -> Result<(), StartError> {
+    let apart = match config.metrics_listen {
+        Some(address) => Some(
+            TcpListener::bind(address)
+                .await
+                .map_err(|error| StartError::Listen(address, error))?,
+        ),
+        None => None,
+    };
+    let app = Arc::new(App::start(&config)?);
+    let bounds = Bounds::new(config.idle, config.worker_count());
+    let metrics = match apart {
+        Some(listener) => Some(tokio::spawn(tell_apart(&config, &app, listener, bounds)?)),
+        None => None,
+    };
+    tracing::info!("working");
+    asked().await;
+    app.pool.drain();
+    drained(&app, config.drain(), asked()).await;
     if let Some(metrics) = metrics {
         metrics.abort();
     }

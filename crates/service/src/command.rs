@@ -24,6 +24,8 @@ enum CommandError {
 /// Does it; what it answers goes to standard output.
 pub fn run(command: &Command, data: &Path) -> ExitCode {
     let done = match command {
+        // These are the program's main work.
+        Command::Serve(_) | Command::Work(_) => return ExitCode::FAILURE,
         Command::ModelsSchema => models_schema(),
         Command::Doctor(config) => return doctor(config),
         Command::Account { change } => account(change, &Accounts::of(data)),

@@ -10,6 +10,8 @@ use clap::{Parser, Subcommand};
 use crate::access::ANY;
 use crate::cleanup::Keep;
 use crate::logging::LogFormat;
+#[cfg(feature = "cluster")]
+use crate::outputs::bucket::{Bucket, BucketError};
 use crate::worker::Bounds;
 
 /// A local generation service with procedural models (no AI), and with those of --models.
@@ -35,6 +37,21 @@ pub struct Config {
     /// Directory of the database and the outputs; made if absent.
     #[arg(long, global = true, value_name = "DIR", default_value_os_t = default_data())]
     pub data: PathBuf,
+
+    /// Where the tasks are: `postgres://…`, for any number of processes (in builds with the feature
+    /// cluster). Default: SQLite in DIR, for this process alone.
+    #[arg(
+        long,
+        env = "ATELIER_DATABASE",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
+    pub database: Option<String>,
+
+    /// Where the outputs are: a folder, or `s3://bucket/prefix` with what the AWS_ variables of the
+    /// environment say (in builds with the feature cluster). Default: DIR/outputs.
+    #[arg(long, value_name = "PLACE")]
+    pub outputs: Option<String>,
 
     /// The access token to demand. Without it, any non-empty token will do.
     #[arg(long, env = "ATELIER_SERVICE_TOKEN", hide_env_values = true)]
@@ -131,11 +148,29 @@ pub struct Config {
     /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
+
+    #[arg(skip)]
+    pub role: Role,
 }
 
-/// What to do instead of serving.
+/// What a process does of what there is to do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Role {
+    #[default]
+    Both,
+    /// It answers calls, and leaves the tasks to others.
+    Serve,
+    /// It works on tasks, and answers nobody.
+    Work,
+}
+
+/// What to do instead of all that serving is.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
+    /// Only answer calls; tasks are worked on by other processes with the same --database.
+    Serve(Box<Config>),
+    /// Only work on tasks that other processes with the same --database take in.
+    Work(Box<Config>),
     /// Print the JSON schema of a file of models, for editors.
     ModelsSchema,
     /// Look at what serving with these options would meet, and say what is wrong with it.
@@ -167,6 +202,24 @@ impl Config {
             running: count(self.account_running),
             waiting: count(self.account_waiting),
         }
+    }
+
+    /// The folder of the outputs; none if they are in a bucket.
+    pub fn outputs_folder(&self) -> Option<PathBuf> {
+        match &self.outputs {
+            None => Some(self.data.join("outputs")),
+            Some(place) if place.starts_with("s3://") => None,
+            Some(place) => Some(PathBuf::from(place)),
+        }
+    }
+
+    /// The bucket of the outputs.
+    #[cfg(feature = "cluster")]
+    pub fn bucket(&self) -> Result<Bucket, BucketError> {
+        Bucket::at(
+            self.outputs.as_deref().unwrap_or_default(),
+            self.data.join("copies"),
+        )
     }
 
     /// What is not to be cleaned up.

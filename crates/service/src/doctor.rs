@@ -8,12 +8,16 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use crate::accounts::Accounts;
+#[cfg(not(feature = "cluster"))]
+use crate::app::StartError;
 use crate::app::allowed;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::model_file;
 use crate::outputs::{ROOM, free_bytes};
 use crate::runner::http::Client;
+#[cfg(feature = "cluster")]
+use crate::store::postgres::Postgres;
 use crate::store::{SCHEMA_VERSION, version_of};
 
 /// With less free, somebody should look after it soon.
@@ -79,7 +83,11 @@ fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
 /// Everything that can be told before the start.
 pub fn examine(config: &Config) -> Vec<Finding> {
     let mut found = data(&config.data);
-    found.push(database(&config.data.join("tasks.sqlite")));
+    found.extend(outputs(config));
+    found.push(match &config.database {
+        Some(url) => shared_database(url),
+        None => database(&config.data.join("tasks.sqlite")),
+    });
     found.push(access(config));
     found.extend(models(config));
     if let Some(site) = &config.site {
@@ -142,6 +150,28 @@ fn data(dir: &Path) -> Vec<Finding> {
     found
 }
 
+/// Those beside the database are as good as that.
+fn outputs(config: &Config) -> Option<Finding> {
+    config.outputs.as_ref()?;
+    if let Some(folder) = config.outputs_folder() {
+        let there = folder.ancestors().find(|parent| parent.exists());
+        let shown = folder.display();
+        return Some(match there.map(try_to_write) {
+            Some(Err(problem)) => {
+                error("outputs", format!("{shown} can't be written to: {problem}"))
+            }
+            _ => ok("outputs", format!("{shown} can be written to")),
+        });
+    }
+    #[cfg(feature = "cluster")]
+    return Some(match config.bucket().and_then(|bucket| bucket.probe()) {
+        Ok(()) => ok("outputs", "the bucket can be written to"),
+        Err(problem) => error("outputs", problem.to_string()),
+    });
+    #[cfg(not(feature = "cluster"))]
+    Some(error("outputs", StartError::Cluster("buckets").to_string()))
+}
+
 fn try_to_write(dir: &Path) -> io::Result<()> {
     let probe = dir.join(format!(".doctor-{}", std::process::id()));
     fs::write(&probe, "x")?;
@@ -193,6 +223,22 @@ fn database(file: &Path) -> Finding {
             format!("{}: {problem}; restore a backup", file.display()),
         ),
     }
+}
+
+#[cfg(feature = "cluster")]
+fn shared_database(url: &str) -> Finding {
+    match Postgres::probe(url) {
+        Ok(version) => ok("database", format!("PostgreSQL {version}")),
+        Err(problem) => error(
+            "database",
+            format!("{problem}; is it running, and are address, user, password and name right?"),
+        ),
+    }
+}
+
+#[cfg(not(feature = "cluster"))]
+fn shared_database(_url: &str) -> Finding {
+    error("database", StartError::Cluster("PostgreSQL").to_string())
 }
 
 fn access(config: &Config) -> Finding {

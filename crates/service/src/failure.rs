@@ -94,6 +94,15 @@ impl Failure {
         )
     }
 
+    /// Where the outputs are does not answer, or refuses.
+    pub fn outputs_away(cause: impl std::fmt::Display) -> Self {
+        tracing::error!("outputs: {cause}");
+        Self::later(
+            "storage_unavailable",
+            "The service can't reach its outputs at the moment; its log says why.",
+        )
+    }
+
     /// What the store could not do.
     pub fn store(error: StoreError) -> Self {
         if error.is_full() {

@@ -56,7 +56,7 @@ impl Drop for Hold {
 }
 
 /// `…/outputs/3f…/0.png` → `3f…`, wherever it stands.
-fn tasks_in(text: &str) -> Vec<String> {
+pub fn tasks_in(text: &str) -> Vec<String> {
     let parts = text.split(ROUTE).skip(1);
     parts
         .filter_map(|rest| Some(rest.strip_prefix('/')?.split_once('/')?.0.to_owned()))

@@ -5,7 +5,7 @@
 //! and proving Atelier's front-end and the Python files against a real implementation. A file of
 //! models adds those that run elsewhere ([`model_file`], [`runner`]).
 //!
-//! - Tasks live in SQLite and survive a restart, a killed process included ([`store`]).
+//! - Tasks live in SQLite, or in PostgreSQL for several processes, and survive a restart, a killed process included ([`store`]).
 //! - A bounded pool of threads works them off ([`worker`]), each owner's in turn ([`turns`]).
 //! - Outputs are files, served with their types, byte ranges and CORS ([`outputs`]).
 //! - The two Python files are rendered from the same schemas ([`python`]).
@@ -32,6 +32,8 @@ pub mod origin;
 pub mod outputs;
 pub mod private;
 pub mod python;
+#[cfg(feature = "cluster")]
+pub mod queue;
 pub mod readiness;
 pub mod routes;
 pub mod runner;
@@ -41,5 +43,5 @@ pub mod store;
 pub mod turns;
 pub mod worker;
 
-pub use app::{StartError, serve};
+pub use app::{StartError, serve, work};
 pub use config::{Cli, Config};

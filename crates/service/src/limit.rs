@@ -8,6 +8,8 @@ use std::time::Instant;
 use axum::http::StatusCode;
 
 use crate::failure::Failure;
+#[cfg(feature = "cluster")]
+use crate::store::postgres::Postgres;
 
 /// Above this many callers, the ones that have not called lately are forgotten.
 const CALLERS_KEPT: usize = 1000;
@@ -17,6 +19,9 @@ const CALLERS_KEPT: usize = 1000;
 pub struct Limit {
     rate: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
+    /// Has the buckets of all processes instead.
+    #[cfg(feature = "cluster")]
+    shared: Option<Postgres>,
 }
 
 #[derive(Debug)]
@@ -32,6 +37,17 @@ impl Limit {
         Self {
             rate,
             buckets: Mutex::default(),
+            #[cfg(feature = "cluster")]
+            shared: None,
+        }
+    }
+
+    /// The same, whichever process is called.
+    #[cfg(feature = "cluster")]
+    pub fn shared(rate: f64, database: Postgres) -> Self {
+        Self {
+            shared: Some(database),
+            ..Self::new(rate)
         }
     }
 
@@ -42,6 +58,11 @@ impl Limit {
     /// Counts a call by each of the names that its caller goes by; 429 with the seconds to wait if
     /// there are too many. Then none of them is counted.
     pub fn take(&self, caller: &[String], now: Instant) -> Result<(), Failure> {
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = &self.shared {
+            let missing = shared.take(caller, self.rate, self.burst());
+            return self.answer(missing.map_err(Failure::store)?);
+        }
         let mut buckets = self.lock();
         if buckets.len() > CALLERS_KEPT {
             let full = |b: &Bucket| self.filled(b, now) >= self.burst();
@@ -59,6 +80,12 @@ impl Limit {
         }
         if missing <= 0.0 {
             Self::add(&mut buckets, caller, -1.0);
+        }
+        self.answer(missing)
+    }
+
+    fn answer(&self, missing: f64) -> Result<(), Failure> {
+        if missing <= 0.0 {
             return Ok(());
         }
         let wait = (missing / self.rate).ceil().max(1.0) as u64;
@@ -76,12 +103,23 @@ impl Limit {
 
     /// Counts what a call that was let in turned out to hold: the further items of a batch.
     pub fn charge(&self, caller: &[String], calls: usize) {
-        Self::add(&mut self.lock(), caller, -(calls as f64));
+        self.add_all(caller, -(calls as f64));
     }
 
     /// Takes back what was counted.
     pub fn give_back(&self, caller: &[String], calls: usize) {
-        Self::add(&mut self.lock(), caller, calls as f64);
+        self.add_all(caller, calls as f64);
+    }
+
+    fn add_all(&self, caller: &[String], calls: f64) {
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = &self.shared {
+            if let Err(error) = shared.charge(caller, -calls) {
+                tracing::error!("calls were not counted: {error}");
+            }
+            return;
+        }
+        Self::add(&mut self.lock(), caller, calls);
     }
 
     fn add(buckets: &mut HashMap<String, Bucket>, caller: &[String], calls: f64) {

@@ -3,13 +3,19 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use atelier_service::{Cli, Config, StartError, command, logging, private, serve};
+use atelier_service::config::{Command, Role};
+use atelier_service::{Cli, Config, StartError, command, logging, private, serve, work};
 use clap::Parser;
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let Cli { command, config } = Cli::parse();
+    let (command, config) = match command {
+        Some(Command::Serve(config)) => (None, with_role(*config, Role::Serve)),
+        Some(Command::Work(config)) => (None, with_role(*config, Role::Work)),
+        other => (other, config),
+    };
     logging::begin(config.log);
     private::from_now_on();
     if let Some(command) = &command {
@@ -24,7 +30,14 @@ async fn main() -> ExitCode {
     }
 }
 
+fn with_role(config: Config, role: Role) -> Config {
+    Config { role, ..config }
+}
+
 async fn run(config: Config) -> Result<(), StartError> {
+    if config.role == Role::Work {
+        return work(config, stop_asked).await;
+    }
     let listener = TcpListener::bind(config.listen)
         .await
         .map_err(|error| StartError::Listen(config.listen, error))?;

@@ -1,4 +1,4 @@
-//! The files that models make, below `DIR/outputs`.
+//! The files that models make, in a folder or, with the feature `cluster`, in a bucket.
 
 use std::fs;
 use std::io;
@@ -12,6 +12,12 @@ use tower_http::services::ServeDir;
 
 use crate::failure::Failure;
 use crate::holds::Holds;
+
+#[cfg(feature = "cluster")]
+pub mod bucket;
+
+#[cfg(feature = "cluster")]
+use bucket::Bucket;
 
 /// Where outputs are served.
 pub const ROUTE: &str = "/outputs";
@@ -35,10 +41,13 @@ pub struct Artifact {
     pub bytes: Vec<u8>,
 }
 
-/// The directory of the outputs.
+/// Where the outputs are.
 #[derive(Debug, Clone)]
 pub struct Outputs {
     dir: PathBuf,
+    /// Instead of the directory.
+    #[cfg(feature = "cluster")]
+    bucket: Option<Bucket>,
     /// Those that are needed yet.
     pub holds: Holds,
 }
@@ -49,13 +58,28 @@ impl Outputs {
         fs::create_dir_all(&dir)?;
         Ok(Self {
             dir,
+            #[cfg(feature = "cluster")]
+            bucket: None,
             holds: Holds::default(),
         })
+    }
+
+    #[cfg(feature = "cluster")]
+    pub fn in_bucket(bucket: Bucket) -> Self {
+        Self {
+            dir: PathBuf::new(),
+            bucket: Some(bucket),
+            holds: Holds::default(),
+        }
     }
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
     /// so that a process killed half-way leaves nothing that looks finished.
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.save(task, artifacts);
+        }
         let unfinished = self.dir.join(format!(".{task}"));
         let finished = self.dir.join(task);
         for left_over in [&unfinished, &finished] {
@@ -75,6 +99,13 @@ impl Outputs {
 
     /// Takes a task's files away, unless another task is to be made from them; whether it did.
     pub fn remove(&self, task: &str) -> io::Result<bool> {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return match self.holds.unless_held(task, || bucket.remove(task)) {
+                None => Ok(false),
+                Some(removed) => removed.map(|()| true),
+            };
+        }
         let going = self.dir.join(format!(".{task}"));
         let hidden = self
             .holds
@@ -93,6 +124,10 @@ impl Outputs {
 
     /// The bytes of a task's files.
     pub fn bytes_of(&self, task: &str) -> u64 {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.bytes_of(task);
+        }
         let Ok(files) = fs::read_dir(self.dir.join(task)) else {
             return 0;
         };
@@ -103,16 +138,28 @@ impl Outputs {
     /// Whether there is room for the files of another task. Where the system does not say, there
     /// is.
     pub fn have_room(&self) -> bool {
+        #[cfg(feature = "cluster")]
+        if self.bucket.is_some() {
+            return true;
+        }
         free_bytes(&self.dir).is_none_or(|free| free >= ROOM)
     }
 
-    /// The file of a preview or poster, whether or not it exists yet.
-    pub fn sample_file(&self, folder: &str, name: &str) -> PathBuf {
-        self.dir.join(folder).join(name)
+    /// Whether a preview or poster is there already.
+    pub fn has_sample(&self, folder: &str, name: &str) -> io::Result<bool> {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.has(&format!("{folder}/{name}"));
+        }
+        Ok(self.dir.join(folder).join(name).is_file())
     }
 
     /// Writes a preview or poster, all at once.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.put(&format!("{folder}/{name}"), bytes);
+        }
         let folder = self.dir.join(folder);
         fs::create_dir_all(&folder)?;
         let unfinished = folder.join(format!(".{name}"));
@@ -123,26 +170,41 @@ impl Outputs {
         sync_dir(&folder)
     }
 
-    /// The file behind a path such as `/outputs/3f…/0.png`, if this service made it.
-    ///
-    /// Only names of the form that this service gives are looked at, so no path can lead out of
-    /// the directory.
-    pub fn own_file(&self, path: &str) -> Option<PathBuf> {
-        let (folder, name) = path
-            .strip_prefix(ROUTE)?
-            .strip_prefix('/')?
-            .split_once('/')?;
-        let plain = |text: &str| {
-            !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    /// The file behind a path such as `/outputs/3f…/0.png`, or a copy of it, if this service made it.
+    pub fn own_file(&self, path: &str) -> io::Result<Option<PathBuf>> {
+        let Some(name) = own_name(path) else {
+            return Ok(None);
         };
-        let (stem, extension) = name.split_once('.')?;
-        let file = (plain(folder) && plain(stem) && plain(extension))
-            .then(|| self.dir.join(folder).join(name))?;
-        file.is_file().then_some(file)
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return bucket.copy(name);
+        }
+        let file = self.dir.join(name);
+        Ok(file.is_file().then_some(file))
+    }
+
+    /// Whether this service made the file behind a path.
+    pub fn has(&self, path: &str) -> io::Result<bool> {
+        #[cfg(feature = "cluster")]
+        if let (Some(bucket), Some(name)) = (&self.bucket, own_name(path)) {
+            return bucket.has(name);
+        }
+        Ok(self.own_file(path)?.is_some())
     }
 
     /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
     pub async fn serve(&self, mut request: Request<Body>) -> Response {
+        #[cfg(feature = "cluster")]
+        if let Some(bucket) = &self.bucket {
+            return sandboxed(match own_name(request.uri().path()) {
+                Some(name) => {
+                    bucket
+                        .serve(name, request.method(), request.headers())
+                        .await
+                }
+                None => not_found().into_response(),
+            });
+        }
         let hidden = request.uri().path().contains("/.");
         let inner = request.uri().path().strip_prefix(ROUTE).unwrap_or("/");
         let path = inner.trim_start_matches('/').to_owned();
@@ -163,26 +225,11 @@ impl Outputs {
                     kept_for_good(response.map(Body::new))
                 }
                 StatusCode::NOT_FOUND => not_found().into_response(),
-                StatusCode::METHOD_NOT_ALLOWED => {
-                    let failure = Failure::new(
-                        StatusCode::METHOD_NOT_ALLOWED,
-                        "method_not_allowed",
-                        "Outputs can only be read.",
-                    );
-                    ([(header::ALLOW, "GET,HEAD")], failure).into_response()
-                }
+                StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
                 StatusCode::RANGE_NOT_SATISFIABLE => {
-                    let range = response.headers().get(header::CONTENT_RANGE).cloned();
-                    let failure = Failure::new(
-                        StatusCode::RANGE_NOT_SATISFIABLE,
-                        "range_not_satisfiable",
-                        "The output has no such range of bytes.",
-                    );
-                    let mut response = failure.into_response();
-                    if let Some(range) = range {
-                        response.headers_mut().insert(header::CONTENT_RANGE, range);
-                    }
-                    response
+                    let range = response.headers().get(header::CONTENT_RANGE);
+                    let range = range.and_then(|range| range.to_str().ok());
+                    no_such_range(range.unwrap_or_default())
                 }
                 status => Failure::internal(format!("{path}: {status}")).into_response(),
             },
@@ -232,6 +279,45 @@ pub fn sandboxed(mut response: Response) -> Response {
     response
 }
 
+/// The name below `/outputs/`.
+///
+/// Only names of the form that this service gives are looked at, so no path can lead out of the
+/// directory.
+fn own_name(path: &str) -> Option<&str> {
+    let inner = path.strip_prefix(ROUTE)?.strip_prefix('/')?;
+    let (folder, name) = inner.split_once('/')?;
+    let plain = |text: &str| {
+        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let (stem, extension) = name.split_once('.')?;
+    (plain(folder) && plain(stem) && plain(extension)).then_some(inner)
+}
+
+fn method_not_allowed() -> Response {
+    let failure = Failure::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "Outputs can only be read.",
+    );
+    ([(header::ALLOW, "GET,HEAD")], failure).into_response()
+}
+
+/// With the range of all that there is.
+fn no_such_range(whole: &str) -> Response {
+    let failure = Failure::new(
+        StatusCode::RANGE_NOT_SATISFIABLE,
+        "range_not_satisfiable",
+        "The output has no such range of bytes.",
+    );
+    let mut response = failure.into_response();
+    if let Ok(whole) = HeaderValue::from_str(whole)
+        && !whole.is_empty()
+    {
+        response.headers_mut().insert(header::CONTENT_RANGE, whole);
+    }
+    response
+}
+
 fn not_found() -> Failure {
     Failure::not_found("unknown_output", "There is no such output.")
 }
@@ -278,7 +364,7 @@ mod tests {
         };
         let paths = outputs.save("ab12", &[made.clone(), made]).unwrap();
         assert_eq!(paths, ["ab12/0.png", "ab12/1.png"]);
-        assert!(outputs.own_file("/outputs/ab12/1.png").is_some());
+        assert!(outputs.has("/outputs/ab12/1.png").unwrap());
         for path in [
             "/outputs/ab12/2.png",
             "/outputs/../secret.png",
@@ -290,7 +376,7 @@ mod tests {
             "outputs/ab12/0.png",
             "/outputs/ab12/0.png?x",
         ] {
-            assert_eq!(outputs.own_file(path), None, "{path}");
+            assert_eq!(outputs.own_file(path).unwrap(), None, "{path}");
         }
     }
 }

@@ -77,7 +77,7 @@ impl Samples {
 
     fn preview(&self, model: &dyn Model) -> io::Result<()> {
         let name = file_name(model, model.extension());
-        if self.outputs.sample_file(PREVIEWS, &name).is_file() {
+        if self.outputs.has_sample(PREVIEWS, &name)? {
             return Ok(());
         }
         // A sample may be made from another model's preview.
@@ -95,7 +95,7 @@ impl Samples {
 
     fn poster(&self, model: &dyn Model) -> io::Result<()> {
         let name = file_name(model, "webp");
-        if self.outputs.sample_file(POSTERS, &name).is_file() {
+        if self.outputs.has_sample(POSTERS, &name)? {
             return Ok(());
         }
         let bytes = encode(&self.picture(model)?)?;

@@ -10,11 +10,15 @@ use std::time::{Duration, Instant};
 
 use atelier_contract::{ModelId, StatusWord};
 use thiserror::Error;
+#[cfg(feature = "cluster")]
+use tokio::sync::oneshot;
 
 use crate::holds::Hold;
 use crate::metrics::{Load, Metrics};
 use crate::models::{Ended, Job, Models, Pace, Stop};
 use crate::outputs::{Artifact, Outputs};
+#[cfg(feature = "cluster")]
+use crate::queue::SharedQueue;
 use crate::runner::{Remote, Run};
 use crate::store::{Order, Store, StoreError, now_ms};
 use crate::turns::{Backlog, Lane, Tally, Turn};
@@ -42,6 +46,40 @@ pub struct Bounds {
 pub struct Pool {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
+    /// Where tasks go instead of to a lane of this process.
+    #[cfg(feature = "cluster")]
+    shared: Option<SharedQueue>,
+}
+
+/// Hands tasks of the shared queue to the threads of this process.
+#[cfg(feature = "cluster")]
+#[derive(Clone)]
+pub struct Taker(Arc<Queue>);
+
+#[cfg(feature = "cluster")]
+impl Taker {
+    /// Ends when the task has come to an end; never if the service stops before.
+    pub async fn take(&self, turn: Turn) {
+        if self.begin(turn).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn begin(&self, turn: Turn) -> oneshot::Receiver<()> {
+        let (teller, told) = oneshot::channel();
+        let lane = self.0.lane(&turn.model);
+        let mut turns = self.0.lock();
+        let tellers = turns.tellers.entry(turn.id.clone()).or_default();
+        tellers.push(teller);
+        // A task that was given to others, and back, is being worked on already.
+        if tellers.len() == 1 {
+            turns.waiting.add(&turn.owner);
+            turns.push(lane, turn);
+        }
+        drop(turns);
+        self.0.changed.notify_all();
+        told
+    }
 }
 
 struct Queue {
@@ -74,6 +112,9 @@ struct Turns {
     holds: HashMap<String, Hold>,
     /// What those at work have said last.
     words: HashMap<String, String>,
+    /// Who waits for a task to end.
+    #[cfg(feature = "cluster")]
+    tellers: HashMap<String, Vec<oneshot::Sender<()>>>,
 }
 
 impl Pool {
@@ -132,22 +173,50 @@ impl Pool {
         Ok(Self {
             queue,
             threads: Mutex::new(threads),
+            #[cfg(feature = "cluster")]
+            shared: None,
         })
     }
 
+    /// From here on tasks go to the queue of all processes, and this one takes its share, if it is to
+    /// work.
+    #[cfg(feature = "cluster")]
+    pub fn share(mut self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) -> Self {
+        if size > 0 {
+            let here = (crate::queue::HERE.to_owned(), size);
+            let others = remotes
+                .iter()
+                .map(|remote| (remote.id().to_string(), remote.at_once()));
+            let lanes = std::iter::once(here).chain(others).collect();
+            shared.work(lanes, Taker(self.queue.clone()), self.stopping());
+        }
+        shared.look_after(self.stopping().clone());
+        self.shared = Some(shared);
+        self
+    }
+
     /// Keeps a place for another task of this owner; `None` if as many wait as may.
-    pub fn reserve(&self, owner: &str) -> Option<Place> {
+    pub fn reserve(&self, owner: &str) -> Result<Option<Place>, StoreError> {
+        let place = |taken| Place {
+            queue: self.queue.clone(),
+            owner: owner.to_owned(),
+            taken,
+            #[cfg(feature = "cluster")]
+            shared: self.shared.clone(),
+        };
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = &self.shared {
+            let is_full = shared.is_full(owner, self.queue.bounds.waiting)?;
+            // Counted by the database, so nothing is to be given back.
+            return Ok((!is_full).then(|| place(true)));
+        }
         let mut turns = self.queue.lock();
         let most = self.queue.bounds.waiting.unwrap_or(usize::MAX);
         if turns.waiting.of(owner) >= most {
-            return None;
+            return Ok(None);
         }
         turns.waiting.add(owner);
-        Some(Place {
-            queue: self.queue.clone(),
-            owner: owner.to_owned(),
-            taken: false,
-        })
+        Ok(Some(place(false)))
     }
 
     /// What the task's model has said last, if it is being worked on.
@@ -158,6 +227,10 @@ impl Pool {
     /// How many tasks of each model there are that have not ended, and since when the oldest of
     /// those that wait has waited.
     pub fn load(&self) -> (Vec<Load>, Option<i64>) {
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = &self.shared {
+            return shared.load();
+        }
         let turns = self.queue.lock();
         let models: HashSet<&ModelId> = turns.queued.models().chain(turns.begun.models()).collect();
         let load = |model: &ModelId| Load {
@@ -216,12 +289,19 @@ pub struct Place {
     queue: Arc<Queue>,
     owner: String,
     taken: bool,
+    #[cfg(feature = "cluster")]
+    shared: Option<SharedQueue>,
 }
 
 impl Place {
     /// Queues a task that is in the store.
     pub fn take(mut self, id: String, model: &ModelId, hold: Hold) {
         self.taken = true;
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = &self.shared {
+            // The database holds for all processes what the task is made from.
+            return shared.push(&id, &self.owner, model, now_ms());
+        }
         let lane = self.queue.lane(model);
         let turn = Turn::first(id, self.owner.clone(), model.clone(), now_ms());
         let mut turns = self.queue.lock();
@@ -288,6 +368,11 @@ impl Queue {
         // What was stopped goes on at the next start.
         if worked.is_ok() && !self.stop.is_set() {
             turns.holds.remove(&turn.id);
+            #[cfg(feature = "cluster")]
+            for teller in turns.tellers.remove(&turn.id).unwrap_or_default() {
+                // Nobody listens if the worker has lost the database meanwhile.
+                let _ = teller.send(());
+            }
         }
         if let Err(obstacle) = worked {
             let wait = turn.wait();
@@ -362,6 +447,7 @@ fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obsta
             store,
             say: &|words| {
                 queue.lock().words.insert(id.clone(), words.to_owned());
+                store.set_words(id, words);
             },
         }),
         None => {

@@ -252,6 +252,9 @@ fn the_service_says_that_it_knows_keys() {
 
 /// How many tasks the database has. Ends the server, which keeps it to itself.
 fn tasks(server: &mut Server, data: &std::path::Path) -> u64 {
+    if let Some(count) = support::cluster::count(data, "task") {
+        return count;
+    }
     server.kill();
     let database = rusqlite::Connection::open(data.join("tasks.sqlite")).unwrap();
     database

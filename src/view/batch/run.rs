@@ -462,7 +462,7 @@ fn controls(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSu
                         "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
                         items(batch.size),
                     ))
-                    confirm="Forget it"
+                    confirm="Remove it"
                     on_confirm=remove
                 />
             </div>

@@ -13,6 +13,7 @@ use super::{band, keys};
 use crate::boxed::{handler, memo, text};
 use crate::browser::clock;
 use crate::browser::local;
+use crate::shapes;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::{Viewport, viewport};
 
@@ -184,7 +185,8 @@ fn days(found: &[GalleryEntry]) -> Vec<(i64, f64)> {
             day = (number, clock::start_of(this)..clock::start_of(this.next()));
             number += 1;
         }
-        (day.0, entry.ratio.unwrap_or(1.0))
+        let shape = entry.ratio.or_else(|| shapes::of(&entry.model));
+        (day.0, shape.unwrap_or(1.0))
     };
     found.iter().map(of).collect()
 }

@@ -5,7 +5,7 @@ use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuTrash2};
 use leptos::prelude::*;
 
 use super::measures::Measures;
-use super::{actions, lineage};
+use super::{actions, lineage, sweep};
 use crate::boxed::{handler, spawn, text, when};
 use crate::browser::{clipboard, clock};
 use crate::contexts::contexts;
@@ -90,6 +90,7 @@ pub fn panel(
                     <Glyph icon=LuColumns2 />
                     "Compare"
                 </button>
+                {sweep::entry(&task)}
                 <a class="button" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
                     "Edit"
                 </a>

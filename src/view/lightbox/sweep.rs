@@ -8,9 +8,9 @@ use atelier_engine::batch::Batch;
 use atelier_engine::batch::exploration::{self, Exploration};
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::{Route, with_query_value};
-use atelier_engine::{BatchKey, Task, TaskKey};
+use atelier_engine::{BatchKey, Task, TaskKey, TaskState};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
-use icondata_lu::LuX;
+use icondata_lu::{LuMove, LuX};
 use leptos::html::{Dialog, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -26,6 +26,7 @@ use crate::navigation::Navigation;
 use crate::view::dialogs;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
+use crate::view::parts::segment::segment;
 use crate::view::shell::NoticeList;
 use crate::view::task::again::Again;
 use crate::view::task::output_view::OutputView;
@@ -61,11 +62,58 @@ impl Space {
     fn task(&self, item: usize) -> Option<TaskKey> {
         self.tasks.get(item).cloned().flatten()
     }
+
+    fn position_of(&self, task: &TaskKey) -> Option<Vec<usize>> {
+        let mut tasks = self.tasks.iter();
+        let item = tasks.position(|other| other.as_ref() == Some(task))?;
+        self.exploration.place_of(item).map(<[usize]>::to_vec)
+    }
 }
 
 /// Begins at the start of every axis; Back leads out again.
 pub fn open(navigation: Navigation, batch: &BatchKey) {
-    navigation.push_query(EXPLORED, &exploration::address(batch, &[]));
+    navigation.push_query(EXPLORED, &exploration::beginning(batch));
+}
+
+/// Tracked.
+pub fn is_open(navigation: Navigation) -> bool {
+    navigation.query(EXPLORED).is_some()
+}
+
+/// Leads from a task to its place among the items of its batch, where these differ.
+pub fn entry(task: &Task) -> AnyView {
+    let all = contexts();
+    let Some(batch) = task.batch.as_ref().map(|place| place.batch.clone()) else {
+        return ().into_any();
+    };
+    let key = task.key.clone();
+    let batches = Batches::new(all);
+    // The page below may know of none.
+    batches.follow();
+    let address = memo(move || {
+        let found = batches.find(&batch)?;
+        let space = all.runner.with_tasks(|tasks| space(&found, tasks))?;
+        // What was retried has made place for what took it.
+        let position = space.position_of(&key).unwrap_or_default();
+        Some(space.exploration.address(&batch, &position))
+    });
+    let open = move |_| {
+        if let Some(address) = address.get_untracked() {
+            all.navigation.push_query(EXPLORED, &address);
+        }
+    };
+    view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || address.read().is_none())
+            on:click=handler(open)
+        >
+            <Glyph icon=LuMove />
+            "Explore"
+        </button>
+    }
+    .into_any()
 }
 
 #[component]
@@ -76,6 +124,11 @@ pub fn Sweep() -> impl IntoView {
     let place = memo(move || exploration::read_address(&navigation.query(EXPLORED)?));
     let is_open = when(move || place.read().is_some());
     dialogs::follow(dialog, is_open);
+    effect(move || {
+        if is_open.get() {
+            Batches::new(all).follow();
+        }
+    });
     let close = move || navigation.pop_query(EXPLORED);
     let key = memo(move || place.read().as_ref().map(|(key, _)| key.clone()));
     let space = memo(move || {
@@ -91,15 +144,16 @@ pub fn Sweep() -> impl IntoView {
         let place = place.read();
         let space = space.read();
         match (&*place, &*space) {
-            (Some((_, wanted)), Some(space)) => space.exploration.nearest(wanted),
+            (Some((_, wanted)), Some(space)) => space.exploration.position(wanted),
             _ => Vec::new(),
         }
     });
     let item = memo(move || space.read().as_ref()?.exploration.item(&position.read()));
     let task = memo(move || space.read().as_ref()?.task(item.get()?));
     let go = move |position: Vec<usize>| {
-        if let Some(key) = key.get_untracked() {
-            navigation.set_query(EXPLORED, Some(&exploration::address(&key, &position)));
+        if let (Some(key), Some(space)) = (key.get_untracked(), space.get_untracked()) {
+            let address = space.exploration.address(&key, &position);
+            navigation.set_query(EXPLORED, Some(&address));
         }
     };
     // A retry changes the tasks, and not what a person has the focus on.
@@ -146,7 +200,10 @@ pub fn Sweep() -> impl IntoView {
             }
         });
     });
-    let about = dynamic(move || about(task.get(), item.get()));
+    let output = RwSignal::new(0);
+    let about = dynamic(move || about(task.get(), item.get(), output));
+    let output_count = memo(move || task.get().map_or(0, |task| outputs(&task)));
+    let which = dynamic(move || which(output_count.get(), output));
     let unknown =
         when(move || is_open.get() && space.with(Option::is_none) && runner.has_read_tasks());
     view! {
@@ -174,9 +231,9 @@ pub fn Sweep() -> impl IntoView {
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
                     "This browser knows no batch at this address whose items differ."
                 </p>
-                {layers(space, position, item)}
+                {layers(space, position, item, output)}
                 <aside class="lightbox-panel" aria-label="About this item">
-                    <div class="sweep-axes">{controls}</div>
+                    <div class="sweep-axes">{controls} {which}</div>
                     {about}
                 </aside>
             </div>
@@ -195,6 +252,7 @@ fn layers(
     space: Memo<Option<Arc<Space>>>,
     position: Memo<Vec<usize>>,
     item: Memo<Option<usize>>,
+    output: RwSignal<usize>,
 ) -> AnyView {
     let before = RwSignal::new(None::<TaskKey>);
     let current = memo(move || space.read().as_ref()?.task(item.get()?));
@@ -220,8 +278,12 @@ fn layers(
     });
     let items = move || {
         let keys = keys.get().into_iter();
-        keys.map(|key| Item::new(key.0.clone(), move || layer(key.clone(), current, before)))
-            .collect()
+        keys.map(|key| {
+            Item::new(key.0.clone(), move || {
+                layer(key.clone(), current, before, output)
+            })
+        })
+        .collect()
     };
     let nothing = when(move || current.read().is_none() && space.with(Option::is_some));
     view! {
@@ -240,6 +302,7 @@ fn layer(
     key: TaskKey,
     current: Memo<Option<TaskKey>>,
     before: RwSignal<Option<TaskKey>>,
+    output: RwSignal<usize>,
 ) -> AnyView {
     let runner = contexts().runner;
     let element = NodeRef::<Div>::new();
@@ -288,8 +351,12 @@ fn layer(
         });
         listeners.set_value(vec![loaded, failed]);
     });
+    let shown = {
+        let key = key.clone();
+        memo(move || output_of(&key, output))
+    };
     let content = dynamic(move || {
-        let output = key.output(0);
+        let output = shown.get();
         if let Some(shown) = shown_output(&output) {
             // A film would play unseen.
             let is_image = shown.kind == OutputKind::Image;
@@ -334,8 +401,42 @@ fn layer(
     .into_any()
 }
 
+/// How many outputs a task has; tracked.
+fn outputs(task: &TaskKey) -> usize {
+    let task = contexts().runner.task(task);
+    task.map_or(0, |task| match &task.read().state {
+        TaskState::Ready { outputs, .. } => outputs.len(),
+        _ => 0,
+    })
+}
+
+/// The name of the output that is chosen, or of the last one where an item has fewer; tracked.
+fn output_of(task: &TaskKey, chosen: RwSignal<usize>) -> String {
+    let last = outputs(task).saturating_sub(1);
+    task.output(chosen.get().min(last))
+}
+
+/// Chooses among the outputs of an item that has several. It holds for the next item, too: they are compared.
+fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
+    if count < 2 {
+        return ().into_any();
+    }
+    let radios = (0..count).map(|nth| {
+        let is_chosen = when(move || chosen.get().min(count - 1) == nth);
+        let label = (nth + 1).to_string();
+        segment("sweep-output", label, is_chosen, move || chosen.set(nth))
+    });
+    view! {
+        <fieldset class="sweep-axis">
+            <legend>"Output"</legend>
+            <div class="segments">{radios.collect_view()}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
 /// What the item is, and what can be done with it.
-fn about(task: Option<TaskKey>, item: Option<usize>) -> AnyView {
+fn about(task: Option<TaskKey>, item: Option<usize>, output: RwSignal<usize>) -> AnyView {
     let (Some(key), Some(_)) = (task, item) else {
         return ().into_any();
     };
@@ -347,9 +448,12 @@ fn about(task: Option<TaskKey>, item: Option<usize>) -> AnyView {
         return ().into_any();
     };
     let again = Again::of(&task);
-    let name = key.output(0);
+    let name = {
+        let key = key.clone();
+        memo(move || output_of(&key, output))
+    };
     // Anew only when there is another output.
-    let offered = dynamic(move || match shown_output(&name) {
+    let offered = dynamic(move || match shown_output(&name.read()) {
         Some(shown) => actions::actions(&shown, again),
         None => ().into_any(),
     });

@@ -146,7 +146,19 @@ pub fn dialog(
             </div>
             <p class="muted" role="status">
                 {text(move || kept.said.get())}
+                {text(move || match &*kept.removed.read() {
+                    Some((name, _)) => format!("Removed “{name}”."),
+                    None => String::new(),
+                })}
             </p>
+            <button
+                class="button small"
+                type="button"
+                hidden=when(move || kept.removed.read().is_none())
+                on:click=handler(move |_| kept.undo())
+            >
+                "Undo"
+            </button>
         </dialog>
     }
     .into_any()
@@ -164,7 +176,7 @@ fn row(kept: KeptPresets, name: String, put: impl Fn(Draft) + Send + Sync + 'sta
     let label = format!("Remove {name}");
     let remove = {
         let name = name.clone();
-        move |_| kept.change(|presets| presets.remove(&name))
+        move |_| kept.remove(&name)
     };
     view! {
         <li class="row">

@@ -88,7 +88,8 @@ fn Output(
         since,
     };
     let copy = shown.copy;
-    let large = (kind == OutputKind::Image).then(|| enlarge(shown.task.key.output(n - 1)));
+    let name = shown.task.key.output(n - 1);
+    let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
     let over = over::over(&shown, (total == 1).then_some(again));
     // Alone it needs no number.
     let caption = move || match (copy.read().is_empty(), total) {
@@ -97,7 +98,7 @@ fn Output(
         (false, _) => format!("{which}. Shown from the copy kept in this browser."),
     };
     view! {
-        <li class="output" data-kind=kind.word()>
+        <li class="output" data-kind=kind.word() data-shown=name>
             <figure>
                 <div class="picture">
                     <OutputView shown label />

@@ -9,8 +9,9 @@ use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper::Method;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use url::{ParseError, Url};
 
@@ -37,29 +38,40 @@ impl Browser {
         let engine = Engine::of_this_run()?;
         let downloads = tempfile::tempdir()?;
         let folders = (profile.path(), downloads.path());
-        let (mut program, capabilities) = match engine {
-            Engine::Chromium => (chromium::driver(), chromium::capabilities(folders.0)),
-            Engine::Firefox => (
-                firefox::driver(),
-                firefox::capabilities(folders.0, folders.1),
-            ),
-            Engine::WebKit => (
-                webkit::driver(folders.0, folders.1)?,
-                webkit::capabilities(),
-            ),
+        let mut attempts = 0;
+        let (driver, client) = loop {
+            let (mut program, capabilities) = match engine {
+                Engine::Chromium => (chromium::driver(), chromium::capabilities(folders.0)),
+                Engine::Firefox => (
+                    firefox::driver(),
+                    firefox::capabilities(folders.0, folders.1),
+                ),
+                Engine::WebKit => (
+                    webkit::driver(folders.0, folders.1)?,
+                    webkit::capabilities(),
+                ),
+            };
+            if let Some(zone) = zone {
+                program.command.env("TZ", zone);
+            }
+            let Value::Object(capabilities) = capabilities else {
+                unreachable!("they are written as objects");
+            };
+            let mut driver = Driver::start(program)?;
+            let connector = hyper_util::client::legacy::connect::HttpConnector::new();
+            let mut builder = ClientBuilder::new(connector);
+            let session = builder.capabilities(capabilities);
+            match tokio::time::timeout(START, session.connect(&driver.address())).await {
+                Ok(client) => {
+                    let client = client?;
+                    driver.own(client.session_id().await?.ok_or("no session")?);
+                    break (driver, client);
+                }
+                // WebKit's driver waits for ever for a browser that has ended as it began.
+                Err(_) if attempts < 2 => attempts += 1,
+                Err(_) => return Err("the driver starts no browser".into()),
+            }
         };
-        if let Some(zone) = zone {
-            program.command.env("TZ", zone);
-        }
-        let mut driver = Driver::start(program)?;
-        let Value::Object(capabilities) = capabilities else {
-            unreachable!("they are written as objects");
-        };
-        let client = ClientBuilder::new(hyper_util::client::legacy::connect::HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&driver.address())
-            .await?;
-        driver.own(client.session_id().await?.ok_or("no session")?);
         let browser = Self {
             client,
             engine,
@@ -166,9 +178,38 @@ impl Browser {
         }
     }
 
+    /// Loads the page anew, as its reader does: the drivers' own way passes by a service worker in Firefox.
+    pub async fn reload(&self) -> Result<()> {
+        self.run("window.isBefore = true; location.reload()", vec![])
+            .await?;
+        until("the page anew", Duration::from_secs(30), async || {
+            let is_anew = "return document.readyState === 'complete' && !window.isBefore";
+            Ok(match self.run(is_anew, vec![]).await? == true {
+                true => Seen::Yes(()),
+                false => Seen::NotYet("the page of before".to_owned()),
+            })
+        })
+        .await
+    }
+
+    /// Waits until the program has taken over what the page begins with: until then, what is found may be
+    /// drawn anew.
+    pub async fn is_at_work(&self) -> Result<()> {
+        until("the program", Duration::from_secs(30), async || {
+            let has_begun = "return !document.getElementById('boot')";
+            Ok(match self.run(has_begun, vec![]).await? == true {
+                true => Seen::Yes(()),
+                false => Seen::NotYet("the page still begins".into()),
+            })
+        })
+        .await
+    }
+
     /// Opens a further tab in the same profile, goes there, and gives its handle.
     pub async fn open_tab(&self, address: &str) -> Result<WindowHandle> {
-        let tab = self.client.new_window(true).await?.handle;
+        // WebKit's driver does not bring a tab to the front that it goes on in; each window is seen.
+        let as_tab = self.engine != Engine::WebKit;
+        let tab = self.client.new_window(as_tab).await?.handle;
         self.client.switch_to_window(tab.clone()).await?;
         self.open(address).await?;
         Ok(tab)
@@ -252,17 +293,24 @@ impl Browser {
     /// Waits until so many downloads with this ending are complete.
     pub async fn downloaded(&self, count: usize, ending: &str) -> Result<Vec<PathBuf>> {
         let what = format!("{count} downloads …{ending}");
+        let mut before = (Instant::now(), BTreeMap::new());
         until(what, Duration::from_secs(60), async || {
-            let mut complete = Vec::new();
+            let mut complete = BTreeMap::new();
             for entry in std::fs::read_dir(self.downloads())? {
                 let path = entry?.path();
                 // A download under way has another ending until it is complete.
-                if path.to_string_lossy().ends_with(ending) && path.metadata()?.len() > 0 {
-                    complete.push(path);
+                let size = path.metadata()?.len();
+                if path.to_string_lossy().ends_with(ending) && size > 0 {
+                    complete.insert(path, size);
                 }
             }
-            Ok(if complete.len() == count {
-                Seen::Yes(complete)
+            if complete != before.1 {
+                before = (Instant::now(), complete.clone());
+            }
+            // In WebKit it has not: there it is complete once nothing more comes.
+            let rests = self.engine != Engine::WebKit || before.0.elapsed() > RESTS;
+            Ok(if rests && complete.len() == count {
+                Seen::Yes(complete.into_keys().collect())
             } else {
                 Seen::NotYet(format!("there are {complete:?}"))
             })
@@ -276,6 +324,12 @@ impl Browser {
         crate::look::write_picture(&self.driver.screenshot()?, path)
     }
 }
+
+/// How long a browser may take to start, on a busy machine.
+const START: Duration = Duration::from_secs(90);
+
+/// A download to which nothing was added for this long.
+const RESTS: Duration = Duration::from_secs(1);
 
 /// A WebDriver command that fantoccini has no method for.
 #[derive(Debug)]

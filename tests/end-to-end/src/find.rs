@@ -137,8 +137,21 @@ impl Browser {
         .await
     }
 
+    /// One that is drawn anew between the look and the press is looked for once more.
     pub async fn press(&self, query: &Query) -> Result<()> {
-        Ok(self.find(query).await?.click().await?)
+        loop {
+            let element = self.find(query).await?;
+            if self.engine == Engine::WebKit {
+                // Its driver does not bring everything into view by itself.
+                let script =
+                    "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+                self.run(script, vec![self.argument(&element)]).await?;
+            }
+            match element.click().await {
+                Err(error) if error.is_stale_element_reference() => {}
+                other => return other.map_err(|error| format!("{query}: {error:?}").into()),
+            }
+        }
     }
 
     /// Replaces what is in a text field, key by key as a person would.
@@ -196,6 +209,17 @@ impl Browser {
     /// The accessible name that the browser gives an element.
     pub async fn name_of(&self, element: &Element) -> Result<String> {
         self.computed(element, "label").await
+    }
+
+    /// What it says. WebKit's driver leaves out line breaks, and some of what is seen.
+    pub async fn text_of(&self, element: &Element) -> Result<String> {
+        let text = self
+            .run(
+                "return arguments[0].innerText",
+                vec![self.argument(element)],
+            )
+            .await?;
+        Ok(text.as_str().unwrap_or_default().trim().to_owned())
     }
 
     /// What answers the query, and the names of what has the role but another name.

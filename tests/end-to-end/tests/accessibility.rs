@@ -76,6 +76,11 @@ impl Examination<'_> {
         browser.press(&by("button", "Save")).await?;
         browser.find(&by("button", "glass")).await?;
         self.examine("presets").await?;
+        browser.press(&by("button", "Remove glass")).await?;
+        browser.find_gone(&by("button", "glass")).await?;
+        self.examine("a preset that was removed").await?;
+        browser.press(&by("button", "Undo")).await?;
+        browser.find(&by("button", "glass")).await?;
         browser.press(&by("button", "Close")).await?;
         browser.press(&by("radio", "JSON")).await?;
         self.examine("JSON").await?;
@@ -97,7 +102,11 @@ impl Examination<'_> {
         self.examine("a table").await?;
         browser.press(&by("button", "Generate 2")).await?;
         browser.find(&by("list", "Items of the batch")).await?;
-        self.examine("a batch that was sent").await
+        self.examine("a batch that was sent").await?;
+        browser.press(&by("button", "Explore")).await?;
+        browser.find(&by("dialog", "Sweep")).await?;
+        browser.find(&by("radio", "red")).await?;
+        self.examine("a sweep that is explored").await
     }
 
     async fn other_pages(&mut self) -> Result<()> {

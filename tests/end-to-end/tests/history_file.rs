@@ -19,7 +19,7 @@ async fn open(browser: &Browser, proxy: &FaultProxy, path: &str) -> Result<()> {
 }
 
 async fn import(browser: &Browser, file: &Path) -> Result<()> {
-    let input = browser.find(&by("button", "Import history")).await?;
+    let input = browser.find(&starting("button", "Import history")).await?;
     Ok(input.send_keys(&file.to_string_lossy()).await?)
 }
 
@@ -49,6 +49,7 @@ async fn a_history_moves_to_another_browser_once() {
 
         // Another browser, for all that the page can tell; and the service's files are gone.
         proxy.clear_site(browser).await?;
+        proxy.clear_cache(browser).await?;
         let gone = Fault::Status {
             status: 404,
             retry_after: None,

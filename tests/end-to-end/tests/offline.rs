@@ -50,7 +50,7 @@ fn cache_of(release: &Release) -> Result<(String, String)> {
         .ok_or("the page does not say its release")?;
     let name = rest.split('"').next().unwrap_or_default().to_owned();
     let is_kept = |path: &&String| {
-        [".js", ".css", ".wasm"]
+        [".js", ".css", ".wasm", ".woff2"]
             .iter()
             .any(|end| path.ends_with(end))
             && *path != "worker.js"
@@ -102,7 +102,7 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         // The line is cut, and the browser keeps nothing of itself.
         browser.clear_cache().await?;
         service.stop().await?;
-        browser.client.refresh().await?;
+        browser.reload().await?;
         browser
             .find_for(&by("heading", "Settings"), TIMEOUT)
             .await?;
@@ -132,7 +132,7 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         .await?;
         becomes(browser, "its cache alone", CACHES, &vec![next_cache].into()).await?;
         service.stop().await?;
-        browser.client.refresh().await?;
+        browser.reload().await?;
         browser.find_for(&tile, TIMEOUT).await?;
         becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
         assert_ne!(first_name, first_cache);
@@ -187,7 +187,7 @@ async fn an_open_page_keeps_its_release() {
         let kept = kept.as_array().ok_or("no caches")?;
         assert!(kept.iter().any(|cache| cache == first_files), "{kept:?}");
         // With the older page goes its release.
-        browser.client.refresh().await?;
+        browser.reload().await?;
         becomes(browser, "one cache", CACHES, &vec![next_cache].into()).await?;
         Ok(())
     })

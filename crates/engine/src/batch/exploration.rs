@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use atelier_contract::Input;
+use atelier_contract::{Input, path};
 
 use super::differences::differences;
 use crate::{BatchKey, control};
@@ -140,13 +140,39 @@ impl Exploration {
         self.items.get(position).copied()
     }
 
-    /// The nearest position that there is: addresses may say anything.
-    pub fn nearest(&self, position: &[usize]) -> Vec<usize> {
+    /// Where this item is.
+    pub fn place_of(&self, item: usize) -> Option<&[usize]> {
+        let mut items = self.items.iter();
+        let (position, _) = items.find(|(_, other)| **other == item)?;
+        Some(position)
+    }
+
+    /// A batch and a position in it, as the address has them: `prompt=dusk&panes=60@key`. By values, since an axis
+    /// that gains or loses one, as by a retry of other inputs or by what is removed, would make a place another.
+    pub fn address(&self, batch: &BatchKey, position: &[usize]) -> String {
+        let axes = self.axes.iter().zip(position);
+        let values = axes.filter_map(|(axis, place)| {
+            let value = in_address(axis.values.get(*place)?);
+            let parameter = path::segment(&axis.parameter);
+            Some(format!("{parameter}={}", path::segment(&value)))
+        });
+        let values: Vec<String> = values.collect();
+        format!("{}@{}", values.join("&"), batch.0)
+    }
+
+    /// The position that has these values; the beginning of each axis that they say nothing known about.
+    pub fn position(&self, wanted: &[(String, String)]) -> Vec<usize> {
         let axes = self.axes.iter().enumerate();
         axes.map(|(nth, axis)| {
-            let wanted = position.get(nth).copied().unwrap_or(0);
-            wanted.min(axis.values.len() - 1)
+            let is_meant = |pair: &&(String, String)| pair.0 == axis.parameter;
+            // A parameter may be called as the axis of copies is.
+            let in_order = wanted.get(nth).filter(is_meant);
+            let (_, value) = in_order.or_else(|| wanted.iter().find(is_meant))?;
+            axis.values
+                .iter()
+                .position(|known| in_address(known) == *value)
         })
+        .map(Option::unwrap_or_default)
         .collect()
     }
 
@@ -166,17 +192,36 @@ impl Exploration {
     }
 }
 
-/// A batch and a position in it, as the address has them: `2.0@key`.
-pub fn address(batch: &BatchKey, position: &[usize]) -> String {
-    let position: Vec<String> = position.iter().map(usize::to_string).collect();
-    format!("{}@{}", position.join("."), batch.0)
+/// The address of a batch at the beginning of every axis.
+pub fn beginning(batch: &BatchKey) -> String {
+    format!("@{}", batch.0)
 }
 
-/// Reads [`address`]; what is no number is the beginning of its axis.
-pub fn read_address(text: &str) -> Option<(BatchKey, Vec<usize>)> {
-    let (position, key) = text.split_once('@')?;
-    let position = position.split('.').map(|at| at.parse().unwrap_or(0));
-    (!key.is_empty()).then(|| (BatchKey(key.to_owned()), position.collect()))
+/// Reads [`Exploration::address`]: the batch, and the values by their parameters.
+pub fn read_address(text: &str) -> Option<(BatchKey, Vec<(String, String)>)> {
+    let (values, key) = text.split_once('@')?;
+    let pairs = values.split('&').filter_map(|pair| pair.split_once('='));
+    let values = pairs.map(|(parameter, value)| (path::decode(parameter), path::decode(value)));
+    (!key.is_empty()).then(|| (BatchKey(key.to_owned()), values.collect()))
+}
+
+/// A value as the address has it: of a long text its beginning, and a number that tells it from others.
+fn in_address(value: &str) -> String {
+    const LONGEST: usize = 60;
+    const SHOWN: usize = 40;
+    match value.char_indices().nth(LONGEST) {
+        None => value.to_owned(),
+        Some(_) => {
+            let start: String = value.chars().take(SHOWN).collect();
+            format!("{start}…{:08x}", checksum(value))
+        }
+    }
+}
+
+/// FNV-1a: the same in every release, as an address has to be.
+fn checksum(text: &str) -> u32 {
+    let add = |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    text.bytes().fold(0x811c_9dc5, add)
 }
 
 fn value(input: &Input, parameter: &str) -> String {
@@ -259,7 +304,8 @@ mod tests {
         assert_eq!(found.step(&[0, 2], 1, 1), None);
         assert_eq!(found.step(&[0, 2], 1, -1), Some(vec![0, 1]));
         assert_eq!(found.neighbors(&[0, 0]), [4, 0]);
-        assert_eq!(found.nearest(&[9]), [1, 0]);
+        assert_eq!(found.place_of(5), Some(&[1, 2][..]));
+        assert_eq!(found.place_of(6), None);
     }
 
     #[test]
@@ -330,15 +376,42 @@ mod tests {
         assert_eq!(explored(&values), None);
     }
 
+    fn prompts(prompts: &[&str]) -> Exploration {
+        let values: Vec<Value> = prompts.iter().map(|it| json!({"prompt": it})).collect();
+        explored(&values).unwrap()
+    }
+
     #[test]
     fn an_address_leads_back() {
         let key = BatchKey("a@b.c".into());
-        let text = address(&key, &[2, 0]);
-        assert_eq!(text, "2.0@a@b.c");
-        assert_eq!(read_address(&text), Some((key, vec![2, 0])));
-        let odd = read_address("x.-1@k").unwrap();
-        assert_eq!(odd, (BatchKey("k".into()), vec![0, 0]));
+        let long = [
+            "a lake at noon, ".repeat(900),
+            "a lake at noon, ".repeat(901),
+        ];
+        let odd = "50 % & more = @home? ";
+        let found = prompts(&["", odd, &long[0], &long[1]]);
+        for place in 0..4 {
+            let text = found.address(&key, &[place]);
+            assert!(text.len() < 400, "{text}");
+            let (batch, values) = read_address(&text).unwrap();
+            assert_eq!((batch, found.position(&values)), (key.clone(), vec![place]));
+        }
+        assert_eq!(read_address(&beginning(&key)), Some((key, Vec::new())));
         assert_eq!(read_address("k"), None);
-        assert_eq!(read_address("1@"), None);
+        assert_eq!(read_address("prompt=dusk@"), None);
+    }
+
+    /// Guards against a link that leads to another item once one before it is gone.
+    #[test]
+    fn an_address_holds_values() {
+        let key = BatchKey("k".into());
+        let text = prompts(&["dusk", "dawn", "noon"]).address(&key, &[2]);
+        assert_eq!(text, "prompt=noon@k");
+        let (_, values) = read_address(&text).unwrap();
+        let without = prompts(&["dawn", "noon"]);
+        assert_eq!(without.position(&values), [1]);
+        // What is nowhere is the beginning.
+        let (_, values) = read_address("prompt=night&x=1@k").unwrap();
+        assert_eq!(without.position(&values), [0]);
     }
 }

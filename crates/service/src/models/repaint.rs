@@ -1,7 +1,6 @@
 //! Repaint: an earlier picture in another manner.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
 
 use atelier_contract::{ModelId, Schema};
 use serde_json::{Map, Value, json};
@@ -115,9 +114,10 @@ fn original(job: &Job<'_>) -> Result<Canvas, Ended> {
         return Ok(original.clone());
     }
     let gone = || Ended::Failed("The input image is no longer there.".to_owned());
-    let file: PathBuf = job
+    let file = job
         .outputs
         .own_file(job.input.text("image_url"))
+        .map_err(|error| Ended::Hindered(error.to_string()))?
         .ok_or_else(gone)?;
     let bytes = match std::fs::read(&file) {
         Ok(bytes) => bytes,

@@ -117,7 +117,8 @@ pub fn accept(
             return Err(account_full(taken, most));
         }
     }
-    let place = app.pool.reserve(common.uid).ok_or_else(too_many_wait)?;
+    let place = app.pool.reserve(common.uid).map_err(Failure::store)?;
+    let place = place.ok_or_else(too_many_wait)?;
     let task = Task {
         id: new_id()?,
         uid: common.uid.to_owned(),
@@ -216,10 +217,11 @@ fn keep_paths(
             continue;
         };
         let given = given.trim();
-        let path = origin
-            .path_of(given)
-            .filter(|path| files.permits(path) && is_own(app, path));
-        match path.map(str::to_owned) {
+        let path = match origin.path_of(given).filter(|path| files.permits(path)) {
+            Some(path) if is_own(app, path)? => Some(path.to_owned()),
+            _ => None,
+        };
+        match path {
             Some(path) => {
                 input.insert(name.clone(), path.into());
             }
@@ -246,12 +248,12 @@ fn keep_paths(
     }
 }
 
-fn is_own(app: &App, path: &str) -> bool {
+fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
     // A preview may not have been rendered yet.
     if let Err(error) = app.samples.prepare(path) {
         tracing::error!("{path}: {error}");
     }
-    app.outputs.own_file(path).is_some()
+    app.outputs.has(path).map_err(Failure::outputs_away)
 }
 
 /// The fields that every request has (INTERFACE "Common request fields").

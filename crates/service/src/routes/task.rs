@@ -55,6 +55,7 @@ fn line_of(app: &App, task: &Progress) -> Option<String> {
     let away = model.and_then(|model| model.remote()?.away());
     let away = away.map(|why| format!("The model is away: {why}"));
     away.or_else(|| app.pool.words(&task.id))
+        .or_else(|| task.words.clone())
 }
 
 /// One of the three standardized words: `starting` and `queued` are for the answer to generate.

@@ -1,6 +1,7 @@
 //! Models that run elsewhere: in a program of one's own, in a container, behind another service.
 //! Each kind of place is one file here, a [`Runner`]; [`Remote`] makes a model of it.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -105,6 +106,14 @@ impl Run<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
+    /// The file of ours that a value is the path of.
+    pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
+        match value.as_str() {
+            Some(text) => self.outputs.own_file(text).map_err(hindered),
+            None => Ok(None),
+        }
+    }
+
     /// What was given: without what was left out, and with files of this service's own as `file`
     /// writes them.
     pub fn given(
@@ -114,8 +123,7 @@ impl Run<'_> {
         let given = self.input.iter().filter(|(_, value)| !value.is_null());
         given
             .map(|(name, value)| {
-                let path = value.as_str().and_then(|text| self.outputs.own_file(text));
-                let value = match path {
+                let value = match self.own_file(value)? {
                     Some(path) => file(&path)?,
                     None => value.clone(),
                 };

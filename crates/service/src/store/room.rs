@@ -3,7 +3,8 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::{Store, StoreError};
+use super::StoreError;
+use super::sqlite::Sqlite;
 
 /// A task that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Place {
     pub seq: i64,
 }
 
-impl Store {
+impl Sqlite {
     /// The bytes of all tasks.
     pub fn bytes(&self) -> Result<u64, StoreError> {
         let bytes: i64 = self.with(|connection| {

@@ -1,5 +1,25 @@
+use super::sqlite::{MIGRATIONS, Sqlite};
 use super::*;
+use rusqlite::Connection;
 use serde_json::json;
+use std::path::Path;
+
+fn open(path: &Path) -> Result<Store, StoreError> {
+    Sqlite::open(path).map(Store::Sqlite)
+}
+
+impl Store {
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        match self {
+            Self::Sqlite(database) => database.with(work),
+            #[cfg(feature = "cluster")]
+            Self::Postgres(_) => unreachable!("the tests here are of SQLite"),
+        }
+    }
+}
 
 fn task(id: &str) -> Task {
     let Value::Object(input) = json!({"prompt": "a", "seed": u64::MAX}) else {
@@ -18,14 +38,14 @@ fn task(id: &str) -> Task {
 fn tasks_come_back_as_they_were_after_the_database_was_closed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tasks.sqlite");
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     for id in ["a", "b", "c"] {
         store.insert(&task(id), None).unwrap();
     }
     store.set_processing("b").unwrap();
     store.complete("a", &["a/0.png".into()], 7).unwrap();
     drop(store);
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     let unfinished = store.unfinished().unwrap();
     let ids: Vec<&str> = unfinished.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["b", "c"]);
@@ -42,7 +62,7 @@ fn tasks_come_back_as_they_were_after_the_database_was_closed() {
 #[test]
 fn what_has_ended_does_not_change_any_more() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("t")).unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
     store.fail("a", "no").unwrap();
     store.set_processing("a").unwrap();
@@ -57,7 +77,7 @@ fn what_has_ended_does_not_change_any_more() {
 #[test]
 fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("t")).unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
     let sent = || store.order("a").unwrap().unwrap().sent;
     assert!(!sent());
@@ -84,7 +104,7 @@ fn submission(key: &str) -> Submission {
 fn a_key_is_forgotten_after_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     let (old, new) = (submission("old"), submission("new"));
     assert_eq!(store.insert(&task("a"), Some(&old)).unwrap(), None);
     assert_eq!(store.insert(&task("b"), Some(&new)).unwrap(), None);
@@ -132,7 +152,7 @@ fn a_database_of_the_first_version_is_taken_over() {
     )
     .unwrap();
     drop(old);
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     assert_eq!(store.order("a").unwrap().unwrap().input["prompt"], "x");
     assert_eq!(
         store.insert(&task("b"), Some(&submission("k"))).unwrap(),
@@ -143,13 +163,13 @@ fn a_database_of_the_first_version_is_taken_over() {
         .unwrap()
         .execute_batch("PRAGMA user_version = 99")
         .unwrap();
-    assert!(matches!(Store::open(&path), Err(StoreError::Newer(99))));
+    assert!(matches!(open(&path), Err(StoreError::Newer(99))));
 }
 
 #[test]
 fn what_tasks_take_is_known_and_given_back() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("t")).unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
     for id in ["a", "b", "c"] {
         store.insert(&task(id), None).unwrap();
     }
@@ -181,7 +201,7 @@ fn what_tasks_take_is_known_and_given_back() {
 #[test]
 fn finding_the_oldest_reads_no_others() {
     let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("t")).unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
     let plan: Vec<String> = store
         .with(|connection| {
             connection
@@ -214,7 +234,7 @@ fn tasks_of_an_earlier_version_are_measured_once() {
     )
     .unwrap();
     drop(old);
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     assert_eq!(store.bytes().unwrap(), 0);
     assert_eq!(store.unmeasured(9).unwrap(), ["a"]);
     for _ in 0..2 {

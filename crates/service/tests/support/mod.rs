@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+pub mod cluster;
 #[cfg(target_os = "linux")]
 pub mod small_disk;
 pub mod small_server;
@@ -49,7 +50,8 @@ impl Server {
         command
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
-            .args(args);
+            .args(args)
+            .args(cluster::places(data, args));
         Self::run(command)
     }
 
@@ -72,11 +74,12 @@ impl Server {
             .arg(program())
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
-            .args(args);
+            .args(args)
+            .args(cluster::places(data, args));
         Self::run(command)
     }
 
-    fn run(mut command: Command) -> Self {
+    pub fn run(mut command: Command) -> Self {
         let mut child = command
             .env_remove("ATELIER_SERVICE_TOKEN")
             .env("RUST_LOG", "info,atelier_service=debug")
@@ -293,7 +296,7 @@ pub fn try_call(
 }
 
 /// The program under test: another build than this one, if `ATELIER_SERVICE_BIN` names one.
-fn program() -> PathBuf {
+pub fn program() -> PathBuf {
     std::env::var_os("ATELIER_SERVICE_BIN")
         .map_or_else(|| env!("CARGO_BIN_EXE_atelier-service").into(), Into::into)
 }

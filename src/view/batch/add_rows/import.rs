@@ -112,7 +112,7 @@ pub fn import(composer: Composer) -> AnyView {
                 "Choose a file"
                 <input
                     type="file"
-                    // In Firefox what the field itself says would belong to its name.
+                    // In Firefox the name goes on with what the field itself says.
                     aria-label="Choose a file"
                     accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt,text/csv,application/json"
                     on:change=handler(on_choose)

@@ -3,7 +3,7 @@
 use crate::size::seed;
 use crate::studio::{Studio, TIMEOUT, error, numbered, visit};
 use atelier_end_to_end::fault::Rule;
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::{Result, http};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -195,9 +195,9 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
         let file = browser.downloaded(1, ".json").await?.remove(0);
 
         // In a browser that knows nothing of the batch.
-        studio.press_both("Remove batch", "Forget it").await?;
+        studio.press_both("Remove batch", "Remove it").await?;
         studio.choose("Import").await?;
-        let choose = browser.find(&by("button", "Choose a file")).await?;
+        let choose = browser.find(&starting("button", "Choose a file")).await?;
         choose.send_keys(&file.to_string_lossy()).await?;
         browser
             .see_text("A manifest: 3 items can be added.", TIMEOUT)

@@ -3,7 +3,7 @@
 use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
-use atelier_end_to_end::find::{any, by};
+use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::wait::{Seen, until};
 
 const RIGHT: &str = "\u{e014}";
@@ -49,7 +49,7 @@ async fn a_sweep_is_explored_along_its_axes() {
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
         axes[0].select_by_value("prompt").await?;
         let values = browser.find_all(&by("textbox", "Values")).await?;
-        values[0].send_keys("dusk\ndawn").await?;
+        values[0].send_keys("dusk\u{e007}dawn").await?;
         studio.press("Another axis").await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
         axes[1].select_by_value("panes").await?;
@@ -80,11 +80,11 @@ async fn a_sweep_is_explored_along_its_axes() {
         .await?;
         let focused = browser.client.active_element().await?;
         focused.send_keys(RIGHT).await?;
-        is_at(studio, "1.0").await?;
+        is_at(studio, "prompt=dawn&panes=20").await?;
         sees_picture(studio, "Image: dawn").await?;
         let panes = browser.find(&by("slider", "panes").within(&dialog)).await?;
         panes.send_keys(END).await?;
-        is_at(studio, "1.2").await?;
+        is_at(studio, "prompt=dawn&panes=60").await?;
         browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;
         sees_picture(studio, "Image: dawn").await?;
         for name in ["Favorite", "Vary", "Download", "Use as input"] {
@@ -97,13 +97,37 @@ async fn a_sweep_is_explored_along_its_axes() {
         sees_picture(studio, "Image: dawn").await?;
         let dialog = browser.find(&by("dialog", "Sweep")).await?;
         browser.press(&by("radio", "dusk").within(&dialog)).await?;
-        is_at(studio, "0.2").await?;
+        is_at(studio, "prompt=dusk&panes=60").await?;
         browser.see_text("Item 3 of 6: Completed", TIMEOUT).await?;
         sees_picture(studio, "Image: dusk").await?;
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
         browser.find_gone(&by("dialog", "Sweep")).await?;
+        is_at(studio, "").await?;
+
+        // An output leads to its own place among the others, above the large view, and back to that.
+        browser.open(&studio.address("/gallery")).await?;
+        browser.find(&by("list", "Outputs")).await?;
+        let tiles = browser
+            .find_all(&starting("button", "Image: dawn"))
+            .await?;
+        tiles[1].click().await?;
+        let output = browser.find(&by("dialog", "Output")).await?;
+        browser
+            .press(&by("button", "Explore").within(&output))
+            .await?;
+        sees_picture(studio, "Image: dawn").await?;
+        let is_its_own = "
+            const [task] = new URLSearchParams(location.search).get('lightbox').split('/');
+            return [...document.querySelectorAll('dialog[aria-label=Sweep] a')].some(it => it.pathname.endsWith(task))";
+        let is_its_own = browser.run(is_its_own, vec![]).await?;
+        assert_eq!(is_its_own, true, "the sweep shows another item");
+        let dialog = browser.find(&by("dialog", "Sweep")).await?;
+        browser
+            .press(&by("button", "Close").within(&dialog))
+            .await?;
+        browser.find(&by("dialog", "Output")).await?;
         is_at(studio, "").await
     })
     .await;

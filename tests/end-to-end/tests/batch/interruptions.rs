@@ -3,6 +3,22 @@
 use crate::studio::{BATCH, TIMEOUT, come_back_in, numbered, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::{Seen, until};
+
+/// How many tasks are stored with the service's id.
+const ACCEPTED: &str = "
+    return new Promise((done, failed) => {
+        const opened = indexedDB.open('atelier');
+        opened.onerror = failed;
+        opened.onsuccess = () => {
+            const all = opened.result.transaction('tasks').objectStore('tasks').getAll();
+            all.onerror = failed;
+            all.onsuccess = () => {
+                opened.result.close();
+                done(all.result.filter(task => JSON.parse(task).accepted).length);
+            };
+        };
+    });";
 
 /// Guards against a batch of which only the calls already sent survive the page, and against one
 /// that is sent anew from its beginning.
@@ -33,6 +49,15 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
                 })
             })
             .await?;
+        // Nor could one that was closed before it was stored: it sends that call once more, with its keys.
+        until("25 accepted tasks in storage", TIMEOUT, async || {
+            let stored = studio.browser.run(ACCEPTED, vec![]).await?;
+            Ok(match stored.as_u64() {
+                Some(25) => Seen::Yes(()),
+                _ => Seen::NotYet(format!("there are {stored}")),
+            })
+        })
+        .await?;
         studio.reload().await?;
         studio.settled().await?;
         assert_eq!(studio.sizes(), [10, 10, 10, 5]);

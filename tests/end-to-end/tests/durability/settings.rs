@@ -24,6 +24,7 @@ async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
 
 /// By the page's navigation: a message may have a link of the same name.
 async fn show_settings(browser: &Browser) -> Result<()> {
+    browser.is_at_work().await?;
     let navigation = browser.find(&by("navigation", "Main")).await?;
     browser
         .press(&by("link", "Settings").within(&navigation))

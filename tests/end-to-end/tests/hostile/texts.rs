@@ -28,10 +28,9 @@ async fn markup_stays_text_wherever_it_stands() {
             &schema(&[prompt], &[choice, unknown]),
         );
         studio.open("/").await?;
-        studio
-            .browser
-            .press(&starting("link", "<img src=x"))
-            .await?;
+        // By the keyboard: WebKit's driver can't point at a name of this kind.
+        let link = studio.browser.find(&starting("link", "<img src=x")).await?;
+        link.send_keys("\u{e007}").await?;
         studio
             .browser
             .find(&starting("heading", "<img src=x"))

@@ -115,8 +115,7 @@ impl Container {
         // In lists, too.
         let mut input = run.given(to_data_uri)?;
         for value in input.values_mut().filter_map(Value::as_array_mut).flatten() {
-            let path = value.as_str().and_then(|text| run.outputs.own_file(text));
-            if let Some(path) = path {
+            if let Some(path) = run.own_file(value)? {
                 *value = to_data_uri(&path)?;
             }
         }

@@ -1,0 +1,26 @@
+//! Texts that are shown and never sent back: descriptions, names of models, error messages.
+
+/// In characters: far more than anybody reads. Firefox lays out a text of 10 MB for minutes, and nothing can
+/// be pressed meanwhile.
+pub const MAX_PROSE: usize = 10_000;
+
+/// The text, or its beginning if it is longer than [`MAX_PROSE`].
+pub fn bounded(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MAX_PROSE) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_ends_between_two_characters() {
+        let most = "é".repeat(MAX_PROSE);
+        assert_eq!(bounded(most.clone()), most);
+        assert_eq!(bounded(format!("{most}éé")), format!("{most}…"));
+    }
+}

@@ -1,0 +1,91 @@
+//! What was typed right before a page was closed. What a page begins to store then may never be done
+//! (Safari gives it up); so it is left behind where that takes no time, and the next visit stores it.
+
+use serde::{Deserialize, Serialize};
+
+use super::revision::{Stored, Wanted};
+use crate::Millis;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftBehind {
+    base: u64,
+    edited: Millis,
+    writer: String,
+    /// JSON of a table.
+    pub table: String,
+}
+
+impl LeftBehind {
+    pub fn new(wanted: Wanted, table: String) -> Self {
+        Self {
+            base: wanted.base,
+            edited: wanted.edited,
+            writer: wanted.writer,
+            table,
+        }
+    }
+
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub fn read(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// In milliseconds since 1970.
+    pub fn edited(&self) -> Millis {
+        self.edited
+    }
+
+    /// The revision that it follows; none if it was stored after all.
+    pub fn base_beside(&self, stored: Option<&Stored>) -> Option<u64> {
+        match stored {
+            Some(stored) if stored.writer == self.writer => {
+                (stored.edited < self.edited).then_some(stored.revision)
+            }
+            _ => Some(self.base),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left() -> LeftBehind {
+        let wanted = Wanted {
+            base: 3,
+            edited: 10,
+            writer: "me".into(),
+        };
+        LeftBehind::new(wanted, r#"{"rows":[]}"#.into())
+    }
+
+    fn stored(revision: u64, edited: Millis, writer: &str) -> Stored {
+        Stored {
+            revision,
+            edited,
+            writer: writer.into(),
+        }
+    }
+
+    #[test]
+    fn there_and_back() {
+        assert_eq!(LeftBehind::read(&left().to_text()), Some(left()));
+        assert_eq!(LeftBehind::read("[]"), None);
+    }
+
+    #[test]
+    fn what_was_stored_after_all_is_not_stored_once_more() {
+        assert_eq!(left().base_beside(Some(&stored(4, 10, "me"))), None);
+    }
+
+    #[test]
+    fn it_follows_what_its_own_tab_has_stored_last() {
+        assert_eq!(left().base_beside(Some(&stored(4, 9, "me"))), Some(4));
+        // Another tab's is settled by the revisions.
+        assert_eq!(left().base_beside(Some(&stored(4, 9, "other"))), Some(3));
+        assert_eq!(left().base_beside(None), Some(3));
+    }
+}

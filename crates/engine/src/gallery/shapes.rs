@@ -1,0 +1,89 @@
+//! The shapes of pictures whose inputs don't say them: those that their models have made before.
+
+use std::collections::BTreeMap;
+
+use atelier_contract::ModelId;
+use serde::{Deserialize, Serialize};
+
+/// Models beyond these are not remembered.
+const MAX_MODELS: usize = 1_000;
+
+/// Shapes that differ by less are the same.
+const SAME: f64 = 0.01;
+
+/// Width by height of the last picture of each model, of those whose inputs say no shape.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Shapes(BTreeMap<String, f64>);
+
+impl Shapes {
+    /// As it was kept; empty where that can't be read.
+    pub fn read(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    pub fn to_text(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    pub fn of(&self, model: &ModelId) -> Option<f64> {
+        self.0.get(&model.to_string()).copied()
+    }
+
+    /// A picture of the model was seen, so many pixels wide and high. Whether that is new.
+    pub fn learn(&mut self, model: &ModelId, width: u32, height: u32) -> bool {
+        if width == 0 || height == 0 {
+            return false;
+        }
+        let shape = f64::from(width) / f64::from(height);
+        let known = self.of(model);
+        let is_same = known.is_some_and(|known| (known / shape - 1.0).abs() < SAME);
+        if is_same || (known.is_none() && self.0.len() >= MAX_MODELS) {
+            return false;
+        }
+        self.0.insert(model.to_string(), shape);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str) -> ModelId {
+        ModelId {
+            category: "image".into(),
+            subcategory: name.into(),
+        }
+    }
+
+    #[test]
+    fn the_last_picture_counts() {
+        let mut shapes = Shapes::default();
+        assert!(shapes.learn(&model("strata"), 1536, 1024));
+        assert!(!shapes.learn(&model("strata"), 768, 512));
+        assert_eq!(shapes.of(&model("strata")), Some(1.5));
+        assert!(shapes.learn(&model("strata"), 512, 512));
+        assert_eq!(shapes.of(&model("strata")), Some(1.0));
+        assert_eq!(shapes.of(&model("tessera")), None);
+        assert_eq!(Shapes::read(&shapes.to_text()), shapes);
+    }
+
+    #[test]
+    fn what_is_no_shape_is_not_learned() {
+        let mut shapes = Shapes::default();
+        assert!(!shapes.learn(&model("strata"), 0, 512));
+        assert!(!shapes.learn(&model("strata"), 512, 0));
+        assert_eq!(Shapes::read("[1]"), Shapes::default());
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_models() {
+        let mut shapes = Shapes::default();
+        for n in 0..=MAX_MODELS {
+            shapes.learn(&model(&n.to_string()), 3, 2);
+        }
+        assert_eq!(shapes.0.len(), MAX_MODELS);
+        assert!(shapes.learn(&model("7"), 2, 3), "a known one is kept up");
+    }
+}

@@ -1,0 +1,376 @@
+//! Outputs in a bucket of S3, or of what speaks like it, where every process of the service finds
+//! them.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use axum::body::Body;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::TryStreamExt;
+use object_store::aws::AmazonS3Builder;
+use object_store::path::Path;
+use object_store::{
+    Attribute, Attributes, ClientOptions, Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt,
+    PutOptions, RetryConfig,
+};
+use thiserror::Error;
+use tokio::runtime::Handle;
+
+use super::{Artifact, kept_for_good, method_not_allowed, no_such_range, not_found, write_synced};
+use crate::failure::Failure;
+
+/// What a large file may take on its way.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Who is there answers sooner.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// How long is tried again what failed.
+const RETRY: Duration = Duration::from_secs(20);
+
+/// Whether the bucket can be written to is known by then.
+const PROBE: Duration = Duration::from_secs(8);
+
+/// A copy of a file that a model is made from is kept here for so long.
+const KEEP_COPY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What is wrong with a bucket.
+#[derive(Debug, Error)]
+pub enum BucketError {
+    #[error("{0} is no address of a bucket: s3://bucket/prefix")]
+    Address(String),
+    #[error("{0}; AWS_ENDPOINT, AWS_REGION and the like say where the bucket is")]
+    Settings(Error),
+    #[error("there is no bucket {0} at {1}: make it, or name another")]
+    Missing(String, String),
+    #[error(
+        "{1} does not let these credentials write to {0}: look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+         the bucket's policy"
+    )]
+    Refused(String, String),
+    #[error("{0} can't be reached at {1}: {2}")]
+    Away(String, String, String),
+}
+
+/// A bucket, and the part of it that is the service's.
+#[derive(Debug, Clone)]
+pub struct Bucket {
+    store: Arc<dyn ObjectStore>,
+    name: String,
+    prefix: Path,
+    endpoint: String,
+    /// Whoever waits is on a thread of his own.
+    runtime: Handle,
+    /// Copies of the files that others are made from.
+    copies: PathBuf,
+}
+
+impl Bucket {
+    /// `s3://bucket/prefix`; credentials and endpoint are those of the environment, as everywhere.
+    pub fn at(address: &str, copies: PathBuf) -> Result<Self, BucketError> {
+        let malformed = || BucketError::Address(address.to_owned());
+        let inner = address.strip_prefix("s3://").ok_or_else(malformed)?;
+        let (name, prefix) = inner.split_once('/').unwrap_or((inner, ""));
+        if name.is_empty() {
+            return Err(malformed());
+        }
+        let prefix = Path::parse(prefix.trim_end_matches('/')).map_err(|_| malformed())?;
+        // Somebody else's choice, if there is one, does as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let endpoint = endpoint();
+        let options = ClientOptions::new()
+            .with_timeout(PATIENCE)
+            .with_connect_timeout(CONNECT);
+        let mut builder = AmazonS3Builder::from_env()
+            .with_client_options(options)
+            .with_bucket_name(name)
+            .with_retry(RetryConfig {
+                max_retries: 3,
+                retry_timeout: RETRY,
+                ..RetryConfig::default()
+            });
+        // Anywhere else somebody has to have said so: AWS_ALLOW_HTTP.
+        if endpoint.as_deref().is_some_and(is_loopback) {
+            builder = builder.with_allow_http(true);
+        }
+        let store = builder.build().map_err(BucketError::Settings)?;
+        Ok(Self {
+            store: Arc::new(store),
+            name: name.to_owned(),
+            prefix,
+            endpoint: endpoint.unwrap_or_else(|| "Amazon".into()),
+            runtime: Handle::current(),
+            copies,
+        })
+    }
+
+    /// Writes and removes something.
+    pub fn probe(&self) -> Result<(), BucketError> {
+        let key = self
+            .prefix
+            .clone()
+            .join(format!("probe-{}", std::process::id()));
+        let probing = async {
+            self.store.put(&key, vec![b'x'].into()).await?;
+            self.store.delete(&key).await
+        };
+        let (name, endpoint) = (self.name.clone(), self.endpoint.clone());
+        match self.wait(async { tokio::time::timeout(PROBE, probing).await }) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(Error::NotFound { .. })) => Err(BucketError::Missing(name, endpoint)),
+            Ok(Err(Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => {
+                Err(BucketError::Refused(name, endpoint))
+            }
+            Ok(Err(error)) => Err(BucketError::Away(name, endpoint, error.to_string())),
+            Err(_) if env::var_os("AWS_ACCESS_KEY_ID").is_none() => {
+                Err(BucketError::Refused(name, endpoint))
+            }
+            Err(_) => Err(BucketError::Away(name, endpoint, "no answer".into())),
+        }
+    }
+
+    /// Writes a task's files; they are the task's once its row names them. Each attempt has names of
+    /// its own, so that one which was believed dead overwrites nothing.
+    pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+        let attempt = attempt()?;
+        let names = artifacts.iter().enumerate();
+        let names = names.map(|(n, file)| format!("{task}/{n}_{attempt}.{}", file.extension));
+        let names: Vec<String> = names.collect();
+        for (name, artifact) in names.iter().zip(artifacts) {
+            self.put(name, &artifact.bytes).inspect_err(|_| {
+                // What is left lies under names that nobody is told; it goes with the task.
+                let _ = self.discard(&names);
+            })?;
+        }
+        Ok(names)
+    }
+
+    /// Writes one object, all at once; it is there for good when this returns.
+    pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let content_type = mime_guess::from_path(name).first_or_octet_stream();
+        let attributes =
+            Attributes::from_iter([(Attribute::ContentType, content_type.to_string())]);
+        let options = PutOptions::from(attributes);
+        let bytes = bytes.to_vec().into();
+        self.wait(self.store.put_opts(&self.key(name)?, bytes, options))?;
+        Ok(())
+    }
+
+    pub fn has(&self, name: &str) -> io::Result<bool> {
+        match self.wait(self.store.head(&self.key(name)?)) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A copy of an object on this machine, for what reads files.
+    pub fn copy(&self, name: &str) -> io::Result<Option<PathBuf>> {
+        let copy = self.copies.join(name.replace('/', "-"));
+        if copy.is_file() {
+            return Ok(Some(copy));
+        }
+        let fetched = self.wait(async { self.store.get(&self.key(name)?).await?.bytes().await });
+        let bytes = match fetched {
+            Ok(bytes) => bytes,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        crate::private::make_dir(&self.copies)?;
+        remove_old(&self.copies);
+        let unfinished = self.copies.join(format!(".{}", attempt()?));
+        write_synced(&unfinished, &bytes)?;
+        fs::rename(unfinished, &copy)?;
+        Ok(Some(copy))
+    }
+
+    /// Takes all files of a task away, of every attempt.
+    pub fn remove(&self, task: &str) -> io::Result<()> {
+        let folder = self.key(task)?;
+        self.wait(async {
+            let found = self.store.list(Some(&folder));
+            let found = found.map_ok(|object| object.location);
+            let found = Box::pin(found);
+            self.store.delete_stream(found).try_for_each(gone).await
+        })?;
+        Ok(())
+    }
+
+    /// Takes these away.
+    pub fn discard(&self, names: &[String]) -> io::Result<()> {
+        for name in names {
+            match self.wait(self.store.delete(&self.key(name)?)) {
+                Err(Error::NotFound { .. }) | Ok(()) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn bytes_of(&self, task: &str) -> u64 {
+        let sum = async {
+            let found = self.store.list(Some(&self.key(task)?));
+            let add = |sum, object: object_store::ObjectMeta| async move { Ok(sum + object.size) };
+            found.try_fold(0, add).await
+        };
+        self.wait(sum).unwrap_or_default()
+    }
+
+    /// Serves an object: its type, byte ranges, and a cache that may keep it for good.
+    pub async fn serve(&self, name: &str, method: &Method, headers: &HeaderMap) -> Response {
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return method_not_allowed();
+        }
+        match self.answer(name, method, headers).await {
+            Ok(response) => response,
+            Err(Error::NotFound { .. }) => not_found().into_response(),
+            Err(Error::NotModified { .. }) => {
+                kept_for_good(StatusCode::NOT_MODIFIED.into_response())
+            }
+            Err(error) => Failure::outputs_away(error).into_response(),
+        }
+    }
+
+    async fn answer(
+        &self,
+        name: &str,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<Response, Error> {
+        let key = self.key(name)?;
+        let text = |name| text_of(headers, name);
+        let mut options = GetOptions {
+            if_none_match: text(header::IF_NONE_MATCH),
+            head: method == Method::HEAD,
+            ..GetOptions::default()
+        };
+        if let Some(range) = text(header::RANGE).filter(|_| !options.head) {
+            // Whether there is such a range is known when the size is.
+            let meta = self.store.head(&key).await?;
+            let holds = text(header::IF_RANGE).is_none_or(|tag| meta.e_tag == Some(tag));
+            let ranges = http_range_header::parse_range_header(&range);
+            if let Ok(ranges) = ranges
+                && holds
+            {
+                match ranges.validate(meta.size).as_deref() {
+                    Ok([range]) => {
+                        options.range = Some(GetRange::Bounded(*range.start()..*range.end() + 1));
+                    }
+                    // Several at once: all of it is a right answer, too.
+                    Ok(_) => {}
+                    Err(_) => return Ok(no_such_range(&format!("bytes */{}", meta.size))),
+                }
+            }
+        }
+        let (is_head, is_part) = (options.head, options.range.is_some());
+        let got = self.store.get_opts(&key, options).await?;
+        let (meta, range) = (got.meta.clone(), got.range.clone());
+        let body = match is_head {
+            true => Body::empty(),
+            false => Body::from_stream(got.into_stream()),
+        };
+        let mut response = Response::new(body);
+        let mut set = |name, value: String| {
+            if let Ok(value) = HeaderValue::from_str(&value) {
+                response.headers_mut().insert(name, value);
+            }
+        };
+        let content_type = mime_guess::from_path(name).first_or_octet_stream();
+        set(header::CONTENT_TYPE, content_type.to_string());
+        set(header::ACCEPT_RANGES, "bytes".into());
+        if let Some(tag) = meta.e_tag {
+            set(header::ETAG, tag);
+        }
+        let length = if is_part {
+            let (first, last) = (range.start, range.end.saturating_sub(1));
+            set(
+                header::CONTENT_RANGE,
+                format!("bytes {first}-{last}/{}", meta.size),
+            );
+            range.end - range.start
+        } else {
+            meta.size
+        };
+        set(header::CONTENT_LENGTH, length.to_string());
+        if is_part {
+            *response.status_mut() = StatusCode::PARTIAL_CONTENT;
+        }
+        Ok(kept_for_good(response))
+    }
+
+    fn key(&self, name: &str) -> Result<Path, Error> {
+        Ok(Path::parse(format!("{}/{name}", self.prefix))?)
+    }
+
+    fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+        tokio::task::block_in_place(|| self.runtime.block_on(work))
+    }
+}
+
+async fn gone(_: Path) -> Result<(), Error> {
+    Ok(())
+}
+
+/// As the AWS tools know it.
+fn endpoint() -> Option<String> {
+    ["AWS_ENDPOINT", "AWS_ENDPOINT_URL"]
+        .iter()
+        .find_map(|name| env::var(name).ok())
+        .filter(|url| !url.is_empty())
+}
+
+fn is_loopback(url: &str) -> bool {
+    let uri: Option<axum::http::Uri> = url.parse().ok();
+    uri.as_ref().and_then(|uri| uri.host()).is_some_and(|host| {
+        let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    })
+}
+
+fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
+    Some(headers.get(name)?.to_str().ok()?.to_owned())
+}
+
+/// Tells one attempt from another.
+fn attempt() -> io::Result<String> {
+    let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(format!("{random:016x}"))
+}
+
+/// Whether it works makes no difference to what is copied next.
+fn remove_old(copies: &FilePath) {
+    let Ok(files) = fs::read_dir(copies) else {
+        return;
+    };
+    for file in files.flatten() {
+        let modified = file.metadata().and_then(|metadata| metadata.modified());
+        let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
+        if age.is_ok_and(|age| age > KEEP_COPY) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_is_spoken_to_without_encryption() {
+        for here in [
+            "http://127.0.0.1:9000",
+            "http://localhost",
+            "http://[::1]:9/",
+        ] {
+            assert!(is_loopback(here), "{here}");
+        }
+        for elsewhere in ["http://store:9000", "http://10.0.0.7", "", "nonsense"] {
+            assert!(!is_loopback(elsewhere), "{elsewhere}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The queue of all processes, in their PostgreSQL: apalis keeps who works on what, by heartbeats, and
+//! gives what a dead process had to another. A job is a turn of a task; what it does lies in the store.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use apalis::prelude::*;
+use apalis_postgres::{Config, PgTask, PostgresStorage};
+use atelier_contract::ModelId;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+
+use crate::metrics::Load;
+use crate::models::Stop;
+use crate::store::StoreError;
+use crate::store::postgres::Postgres;
+use crate::turns::Turn;
+use crate::worker::Taker;
+
+/// A process that has not been heard of for three of these is dead, and its tasks are others'.
+const HEARTBEAT: Duration = Duration::from_secs(3);
+const MISSED: usize = 3;
+
+/// How often it is looked for tasks that have no job, and how old these are at least: the process
+/// that took them in ended before it put the job there.
+const RECONCILE: Duration = Duration::from_secs(5);
+
+/// Of the models that are made here.
+pub const HERE: &str = "here";
+
+/// A worker that has lost the database begins anew.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// A task's turn.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Job {
+    id: String,
+    owner: String,
+    category: String,
+    subcategory: String,
+    since: i64,
+}
+
+/// Puts jobs there, and takes them.
+#[derive(Clone)]
+pub struct SharedQueue {
+    store: Postgres,
+    /// The models that have a lane of their own.
+    remotes: Arc<[ModelId]>,
+}
+
+impl SharedQueue {
+    /// Makes its tables. Processes that start at the same time wait for each other.
+    pub fn open(store: Postgres, remotes: Vec<ModelId>) -> Result<Self, StoreError> {
+        let made = store.wait(PostgresStorage::setup(store.pool()));
+        made.map_err(|error| StoreError::Queue(error.to_string()))?;
+        Ok(Self {
+            store,
+            remotes: remotes.into(),
+        })
+    }
+
+    /// Whether as many tasks of this owner wait as may.
+    pub fn is_full(&self, owner: &str, most: Option<usize>) -> Result<bool, StoreError> {
+        match most {
+            Some(most) => Ok(self.store.waiting_of(owner)? >= most),
+            None => Ok(false),
+        }
+    }
+
+    /// What all processes have to do.
+    pub fn load(&self) -> (Vec<Load>, Option<i64>) {
+        self.store.load().unwrap_or_else(|error| {
+            tracing::error!("queue: {error}");
+            (Vec::new(), None)
+        })
+    }
+
+    /// Puts the job of a task there that is in the store. Should that fail, or this process end
+    /// before it, somebody finds the task without a job.
+    pub fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64) {
+        let pushed = self.try_push(id, owner, model, since);
+        if let Err(error) = pushed {
+            tracing::warn!("task {id}: its job comes later: {error}");
+        }
+    }
+
+    fn try_push(
+        &self,
+        id: &str,
+        owner: &str,
+        model: &ModelId,
+        since: i64,
+    ) -> Result<(), StoreError> {
+        let Some((number, unfinished)) = self.store.job_of(id)? else {
+            return Ok(());
+        };
+        let job = Job {
+            id: id.to_owned(),
+            owner: owner.to_owned(),
+            category: model.category.clone(),
+            subcategory: model.subcategory.clone(),
+            since,
+        };
+        // Whoever has less waiting comes first: so nobody waits behind all tasks of another.
+        let most = i64::from(i32::MAX);
+        let priority = usize::try_from((most - unfinished).max(0)).unwrap_or_default();
+        let task: PgTask<Job> = TaskBuilder::new(job)
+            .idempotency_key(format!("{id}:{number}"))
+            .priority(priority)
+            .build();
+        let mut storage = self.storage(&self.lane(model));
+        self.store
+            .wait(storage.push_task(task))
+            .map_err(|error| StoreError::Queue(error.to_string()))
+    }
+
+    /// Works with so many at once in each lane, until the stop.
+    pub fn work(
+        &self,
+        lanes: Vec<(String, usize)>,
+        taker: Taker,
+        stop: &Stop,
+    ) -> Vec<JoinHandle<()>> {
+        lanes
+            .into_iter()
+            .filter(|(_, size)| *size > 0)
+            .map(|(lane, size)| {
+                let (queue, taker, stop) = (self.clone(), taker.clone(), stop.clone());
+                tokio::spawn(async move {
+                    while !stop.is_set() {
+                        if let Err(error) = queue.work_in(&lane, size, taker.clone()).await {
+                            tracing::error!("queue {lane}: {error}; beginning anew");
+                        }
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                })
+            })
+            .collect()
+    }
+
+    async fn work_in(&self, lane: &str, size: usize, taker: Taker) -> Result<(), WorkerError> {
+        // Each worker is another: the leases of an earlier one are not its own.
+        let random = getrandom::u64().unwrap_or_default();
+        let name = format!("{lane}-{}-{random:016x}", std::process::id());
+        WorkerBuilder::new(name)
+            .backend(self.storage(lane).with_pubsub())
+            .data(taker)
+            .concurrency(size)
+            .build(take)
+            .run()
+            .await
+    }
+
+    /// Looks after what nobody else does, until the stop.
+    pub fn look_after(&self, stop: Stop) {
+        let queue = self.clone();
+        std::thread::spawn(move || {
+            while !stop.is_set_within(RECONCILE) {
+                if let Err(error) = queue.reconcile() {
+                    tracing::error!("queue: {error}");
+                }
+            }
+        });
+    }
+
+    fn reconcile(&self) -> Result<(), StoreError> {
+        let older_than = i64::try_from(RECONCILE.as_millis()).unwrap_or(i64::MAX);
+        for task in self.store.without_job(older_than)? {
+            tracing::warn!("task {:.8}… had no job", task.id);
+            self.push(&task.id, &task.uid, &task.model, task.created);
+        }
+        self.store.tidy()
+    }
+
+    fn storage(&self, lane: &str) -> PostgresStorage<Job> {
+        let config = Config::default()
+            .queue(lane)
+            // What is fetched and can't be begun yet would wait here while others are free.
+            .batch_size(1)
+            .heartbeat_interval(HEARTBEAT)
+            .missed_heartbeats(MISSED);
+        PostgresStorage::new(self.store.pool()).with_config(config)
+    }
+
+    fn lane(&self, model: &ModelId) -> String {
+        match self.remotes.contains(model) {
+            true => model.to_string(),
+            false => HERE.to_owned(),
+        }
+    }
+}
+
+/// Hands a task to the threads of this process, and waits until its turn has come to an end.
+async fn take(job: Job, taker: Data<Taker>) -> Result<(), BoxDynError> {
+    let model = ModelId::new(job.category, job.subcategory);
+    let turn = Turn::first(job.id, job.owner, model, job.since);
+    taker.take(turn).await;
+    Ok(())
+}

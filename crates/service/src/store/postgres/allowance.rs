@@ -1,0 +1,52 @@
+//! What each caller may do yet, for `--rate`, whichever process is called.
+
+use super::{Postgres, StoreError};
+
+impl Postgres {
+    /// Counts a call by each of these names, of which so many a second are permitted and so many at
+    /// once; else says how many are missing, and counts none.
+    pub fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError> {
+        let mut names = names.to_vec();
+        // In one order, so that two calls don't wait for each other.
+        names.sort();
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            let mut missing: f64 = 0.0;
+            for name in &names {
+                let left: f64 = sqlx::query_scalar(
+                    "INSERT INTO allowance VALUES ($1, $3 - 1, clock_timestamp())
+                     ON CONFLICT (name) DO UPDATE SET filled = clock_timestamp(),
+                     calls_left = least($3, allowance.calls_left + $2 * greatest(0, extract(epoch FROM
+                         clock_timestamp() - allowance.filled)::float8)) - 1
+                     RETURNING calls_left",
+                )
+                .bind(name)
+                .bind(rate)
+                .bind(burst)
+                .fetch_one(&mut *transaction)
+                .await?;
+                missing = missing.max(-left);
+            }
+            if missing <= 0.0 {
+                transaction.commit().await?;
+            }
+            Ok(missing)
+        })
+    }
+
+    /// Counts further calls, or takes calls back.
+    pub fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError> {
+        let mut names = names.to_vec();
+        names.sort();
+        self.wait(async {
+            for name in &names {
+                sqlx::query("UPDATE allowance SET calls_left = calls_left - $2 WHERE name = $1")
+                    .bind(name)
+                    .bind(calls)
+                    .execute(&self.pool)
+                    .await?;
+            }
+            Ok(())
+        })
+    }
+}

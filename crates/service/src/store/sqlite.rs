@@ -1,0 +1,334 @@
+//! The tasks in SQLite, for one process. What is answered was committed before.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use atelier_contract::{ModelId, StatusWord};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
+use serde_json::{Map, Value};
+
+use super::{
+    Answered, Order, Progress, StoreError, Task, Unfinished, json, now_ms, oldest_kept, room,
+};
+use crate::idempotency::Submission;
+
+/// The database. One connection: its statements take microseconds, apart from the commit.
+#[derive(Debug)]
+pub struct Sqlite {
+    connection: Mutex<Connection>,
+}
+
+/// What each version of the schema added; a database goes through those that it lacks.
+pub(super) const MIGRATIONS: [&str; 5] = [
+    "CREATE TABLE task (
+         seq INTEGER PRIMARY KEY,
+         id TEXT NOT NULL UNIQUE,
+         uid TEXT NOT NULL,
+         category TEXT NOT NULL,
+         subcategory TEXT NOT NULL,
+         input TEXT NOT NULL,
+         status TEXT NOT NULL,
+         output TEXT NOT NULL DEFAULT '[]',
+         error TEXT,
+         created_ms INTEGER NOT NULL,
+         finished_ms INTEGER
+     );
+     CREATE INDEX task_unfinished ON task (seq) WHERE finished_ms IS NULL;
+     CREATE INDEX task_by_uid ON task (uid, seq);",
+    "CREATE TABLE submission (
+         account TEXT NOT NULL,
+         key TEXT NOT NULL,
+         fingerprint TEXT NOT NULL,
+         id TEXT NOT NULL,
+         status TEXT NOT NULL,
+         created_ms INTEGER NOT NULL,
+         PRIMARY KEY (account, key)
+     ) WITHOUT ROWID;
+     CREATE INDEX submission_by_age ON submission (created_ms);",
+    // An input may be large, and is read once; the rest of a row is read at every poll.
+    "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
+     INSERT INTO input SELECT seq, input FROM task;
+     ALTER TABLE task DROP COLUMN input;",
+    // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
+    "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
+     CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
+    room::MIGRATION,
+];
+
+/// The schema of this program.
+pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+
+impl Sqlite {
+    /// Opens the database, making or migrating it. Only one process may have it open.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = Connection::open(path)?;
+        // Exclusive: two services on one directory would both run the same tasks.
+        connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // A task costs its owner something: it survives a power cut too.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let missing = usize::try_from(version)
+            .ok()
+            .and_then(|version| MIGRATIONS.get(version..))
+            .ok_or(StoreError::Newer(version))?;
+        // Where nothing is missing nothing is written: a full disk is no reason not to start.
+        if !missing.is_empty() {
+            let transaction = connection.transaction()?;
+            for migration in missing {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            transaction.commit()?;
+        }
+        Ok(Self {
+            connection: Mutex::new(connection),
+        })
+    }
+
+    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
+    /// with: both or neither.
+    ///
+    /// If the key has been answered already, nothing is written, and that answer is returned.
+    pub fn insert(
+        &self,
+        task: &Task,
+        submission: Option<&Submission>,
+    ) -> Result<Option<Answered>, StoreError> {
+        let now = now_ms();
+        let input = Value::Object(task.input.clone()).to_string();
+        self.with(|connection| {
+            // No other transaction can begin before this one ends: the connection is locked.
+            let transaction = connection.unchecked_transaction()?;
+            if let Some(submission) = submission {
+                if let Some(answered) = answered(&transaction, submission, now)? {
+                    return Ok(Some(answered));
+                }
+                transaction
+                    .prepare_cached("DELETE FROM submission WHERE created_ms <= ?1")?
+                    .execute([oldest_kept(now)])?;
+                transaction
+                    .prepare_cached(
+                        "INSERT INTO submission (account, key, fingerprint, id, status, created_ms)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    )?
+                    .execute(params![
+                        submission.account,
+                        submission.key.as_str(),
+                        submission.fingerprint,
+                        task.id,
+                        task.status.as_str(),
+                        now,
+                    ])?;
+            }
+            transaction
+                .prepare_cached(
+                    "INSERT INTO task (id, uid, category, subcategory, status, created_ms, bytes)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                )?
+                .execute(params![
+                    task.id,
+                    task.uid,
+                    task.model.category,
+                    task.model.subcategory,
+                    task.status.as_str(),
+                    now,
+                    i64::try_from(input.len()).unwrap_or(i64::MAX),
+                ])?;
+            transaction
+                .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
+                .execute(params![transaction.last_insert_rowid(), input])?;
+            transaction.commit()?;
+            Ok(None)
+        })
+    }
+
+    /// What was answered to the first submission with this key, if that was within a day.
+    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+        self.with(|connection| answered(connection, submission, now_ms()))
+    }
+
+    /// Where a task stands. Its input is not read.
+    pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, uid, category, subcategory, status, output, error
+                     FROM task WHERE id = ?1",
+                )?
+                .query_row([id], read)
+                .optional()
+        })
+    }
+
+    /// What a task is to be made from.
+    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
+        let found = self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT category, subcategory, input, sent_ms IS NOT NULL
+                     FROM task JOIN input USING (seq) WHERE id = ?1",
+                )?
+                .query_row([id], |row| {
+                    let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
+                    Ok((model, row.get::<_, String>(2)?, row.get(3)?))
+                })
+                .optional()
+        })?;
+        // Read as JSON when others have the database again.
+        Ok(found.map(|(model, input, sent)| Order {
+            model,
+            sent,
+            input: match json(&input) {
+                Value::Object(input) => input,
+                _ => Map::new(),
+            },
+        }))
+    }
+
+    /// Tasks neither completed nor failed, oldest first.
+    pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT id, uid, category, subcategory, created_ms, input
+                     FROM task JOIN input USING (seq)
+                     WHERE finished_ms IS NULL ORDER BY seq",
+                )?
+                .query_map([], |row| {
+                    Ok(Unfinished {
+                        id: row.get(0)?,
+                        uid: row.get(1)?,
+                        model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
+                        created: row.get(4)?,
+                        input: row.get(5)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    /// Whether the database answers, and takes what is written: it is told its version anew.
+    pub fn try_write(&self) -> Result<(), StoreError> {
+        self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
+    }
+
+    /// The task is about to be sent to where its model runs.
+    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("UPDATE task SET sent_ms = ?2 WHERE id = ?1")?
+                .execute(params![id, now_ms()])
+        })?;
+        Ok(())
+    }
+
+    /// It was not: whoever was to take it has refused it, or was not there.
+    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("UPDATE task SET sent_ms = NULL WHERE id = ?1")?
+                .execute([id])
+        })?;
+        Ok(())
+    }
+
+    /// The task is being worked on.
+    pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE task SET status = 'processing' WHERE id = ?1 AND finished_ms IS NULL",
+                )?
+                .execute([id])
+        })?;
+        Ok(())
+    }
+
+    /// The task has ended.
+    pub fn finish(
+        &self,
+        id: &str,
+        status: &StatusWord,
+        output: &str,
+        error: Option<&str>,
+        bytes: u64,
+    ) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
+                     bytes = ?6 + coalesce(bytes,
+                         (SELECT octet_length(input) FROM input WHERE input.seq = task.seq), 0)
+                     WHERE id = ?1 AND finished_ms IS NULL",
+                )?
+                .execute(params![
+                    id,
+                    status.as_str(),
+                    output,
+                    error,
+                    now_ms(),
+                    i64::try_from(bytes).unwrap_or(i64::MAX),
+                ])
+        })?;
+        Ok(())
+    }
+
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        // A panic between two statements leaves the database as consistent as a kill would.
+        let connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(work(&connection)?)
+    }
+}
+
+fn answered(
+    connection: &Connection,
+    submission: &Submission,
+    now: i64,
+) -> rusqlite::Result<Option<Answered>> {
+    connection
+        .prepare_cached(
+            "SELECT id, status, fingerprint FROM submission
+             WHERE account = ?1 AND key = ?2 AND created_ms > ?3",
+        )?
+        .query_row(
+            params![
+                submission.account,
+                submission.key.as_str(),
+                oldest_kept(now)
+            ],
+            |row| {
+                Ok(Answered {
+                    id: row.get(0)?,
+                    status: StatusWord::from(row.get::<_, String>(1)?.as_str()),
+                    fingerprint: row.get(2)?,
+                })
+            },
+        )
+        .optional()
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
+    let status: String = row.get(4)?;
+    Ok(Progress {
+        id: row.get(0)?,
+        uid: row.get(1)?,
+        model: ModelId::new(row.get::<_, String>(2)?, row.get::<_, String>(3)?),
+        status: StatusWord::from(status.as_str()),
+        output: serde_json::from_value(json(&row.get::<_, String>(5)?)).unwrap_or_default(),
+        error: row.get(6)?,
+        words: None,
+    })
+}
+
+/// The schema of a database, which is left as it is.
+pub fn version_of(path: &Path) -> Result<i64, StoreError> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}

@@ -1,0 +1,74 @@
+//! Where tests have their tasks and outputs when `./dev test cluster` runs them: in a database of a real
+//! PostgreSQL, and a bucket of a real server of S3's interface.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The bucket, if there is one.
+pub fn bucket() -> Option<String> {
+    std::env::var("ATELIER_TEST_OUTPUTS").ok()
+}
+
+/// Of a service with this data: a part of the bucket that is its own, whenever it is started.
+pub fn places(data: &Path, args: &[&str]) -> Vec<String> {
+    let mut places = Vec::new();
+    if let Some(bucket) = bucket().filter(|_| !args.contains(&"--outputs")) {
+        places.extend(["--outputs".to_owned(), format!("{bucket}/{}", name(data))]);
+    }
+    if let Some(database) = database().filter(|_| !args.contains(&"--database")) {
+        places.extend(["--database".to_owned(), made(&database, &name(data))]);
+    }
+    places
+}
+
+/// PostgreSQL's address without a database, if it is there.
+pub fn database() -> Option<String> {
+    std::env::var("ATELIER_TEST_DATABASE").ok()
+}
+
+/// The address of a database, which is made if it is absent.
+pub fn made(address: &str, name: &str) -> String {
+    let name = name.to_lowercase();
+    // It says so if it is there already.
+    let made = Command::new("psql")
+        .args([
+            "--quiet",
+            "--command",
+            &format!("CREATE DATABASE \"{name}\""),
+        ])
+        .arg(format!("{address}/postgres"))
+        .output()
+        .expect("psql");
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(
+        made.status.success() || said.contains("already exists"),
+        "{said}"
+    );
+    format!("{address}/{name}")
+}
+
+/// How many rows a table of a service with this data has, if that is in PostgreSQL.
+pub fn count(data: &Path, table: &str) -> Option<u64> {
+    let asked = Command::new("psql")
+        .args(["--tuples-only", "--no-align", "--command"])
+        .arg(format!("SELECT count(*) FROM {table}"))
+        .arg(made(&database()?, &name(data)))
+        .output()
+        .expect("psql");
+    Some(
+        String::from_utf8_lossy(&asked.stdout)
+            .trim()
+            .parse()
+            .unwrap(),
+    )
+}
+
+/// Another for each folder.
+fn name(data: &Path) -> String {
+    let plain = |c: char| match c {
+        'a'..='z' | '0'..='9' => c,
+        'A'..='Z' => c,
+        _ => '_',
+    };
+    data.to_string_lossy().chars().map(plain).collect()
+}

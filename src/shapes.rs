@@ -1,0 +1,74 @@
+//! The shapes of models' pictures, learned wherever one is shown, so that the gallery gives the next
+//! ones their place before they are there. Kept in this browser.
+
+use atelier_contract::ModelId;
+use atelier_engine::TaskKey;
+use atelier_engine::gallery::shapes::Shapes;
+use atelier_engine::output;
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlImageElement};
+
+use crate::browser::local::{self, Place};
+use crate::contexts::Contexts;
+
+const PLACE: &str = "atelier.shapes";
+
+/// Say of an element which output is shown in it: in the gallery, and beside the form.
+const OUTPUT: [&str; 2] = ["data-output", "data-shown"];
+
+thread_local! {
+    static KNOWN: ArcRwSignal<Shapes> = ArcRwSignal::new(kept());
+}
+
+fn kept() -> Shapes {
+    Shapes::read(&Place::Browser.read(PLACE).unwrap_or_default())
+}
+
+fn known() -> ArcRwSignal<Shapes> {
+    KNOWN.with(Clone::clone)
+}
+
+/// Width by height, where one was seen; tracked.
+pub fn of(model: &ModelId) -> Option<f64> {
+    known().read().of(model)
+}
+
+/// Looks at every picture that is loaded, for as long as the present owner lives.
+pub fn follow(contexts: Contexts) {
+    local::on_change(PLACE, || known().set(kept()));
+    // This event does not rise.
+    let captured = EventListenerOptions {
+        phase: EventListenerPhase::Capture,
+        passive: true,
+    };
+    let seen = move |event: &Event| {
+        let _ = learn(contexts, event);
+    };
+    let listener = EventListener::new_with_options(&document(), "load", captured, seen);
+    // After its owner, what it asks is not there any more.
+    StoredValue::new_local(listener);
+}
+
+fn learn(contexts: Contexts, event: &Event) -> Option<()> {
+    let image: HtmlImageElement = event.target()?.dyn_into().ok()?;
+    let around = |attribute: &str| -> Option<String> {
+        let element: Element = image.closest(&format!("[{attribute}]")).ok()??;
+        element.get_attribute(attribute)
+    };
+    let name = OUTPUT.into_iter().find_map(around)?;
+    let (key, _) = name.rsplit_once('/')?;
+    let task = contexts.runner.task(&TaskKey(key.to_owned()))?;
+    let task = task.get_untracked();
+    if output::ratio(task.input.values(), None).is_some() {
+        return None;
+    }
+    let mut shapes = known().get_untracked();
+    if shapes.learn(&task.model, image.natural_width(), image.natural_height()) {
+        // Where it is refused, it holds for this visit.
+        Place::Browser.write(PLACE, &shapes.to_text());
+        known().set(shapes);
+    }
+    Some(())
+}
