@@ -61,15 +61,24 @@ impl Browser {
             let connector = hyper_util::client::legacy::connect::HttpConnector::new();
             let mut builder = ClientBuilder::new(connector);
             let session = builder.capabilities(capabilities);
-            match tokio::time::timeout(START, session.connect(&driver.address())).await {
+            let begun = match tokio::time::timeout(START, session.connect(&driver.address())).await
+            {
+                Ok(begun) => begun.map_err(|error| error.to_string()),
+                // WebKit's driver waits for ever for a browser that has ended as it began.
+                Err(_) => Err("the driver starts no browser".to_owned()),
+            };
+            match begun {
                 Ok(client) => {
-                    let client = client?;
                     driver.own(client.session_id().await?.ok_or("no session")?);
                     break (driver, client);
                 }
-                // WebKit's driver waits for ever for a browser that has ended as it began.
-                Err(_) if attempts < 2 => attempts += 1,
-                Err(_) => return Err("the driver starts no browser".into()),
+                // Nothing of a test has begun yet: on a busy machine a browser ends now and then as it begins,
+                // of some hundreds one.
+                Err(reason) if attempts < 2 => {
+                    eprintln!("{engine:?} is started again: {reason}");
+                    attempts += 1;
+                }
+                Err(reason) => return Err(reason.into()),
             }
         };
         let browser = Self {

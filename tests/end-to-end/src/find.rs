@@ -11,6 +11,7 @@ use fantoccini::error::CmdError;
 use hyper::Method;
 use serde_json::{Value, json};
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long something that a person waits for without noticing may take on a busy machine.
@@ -141,17 +142,28 @@ impl Browser {
     pub async fn press(&self, query: &Query) -> Result<()> {
         loop {
             let element = self.find(query).await?;
-            if self.engine == Engine::WebKit {
-                // Its driver does not bring everything into view by itself.
-                let script =
-                    "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
-                self.run(script, vec![self.argument(&element)]).await?;
-            }
+            self.bring_into_view(&element).await?;
             match element.click().await {
                 Err(error) if error.is_stale_element_reference() => {}
                 other => return other.map_err(|error| format!("{query}: {error:?}").into()),
             }
         }
+    }
+
+    /// Gives a file to what asks for one.
+    pub async fn choose_file(&self, query: &Query, file: &Path) -> Result<()> {
+        let input = self.find(query).await?;
+        self.bring_into_view(&input).await?;
+        Ok(input.send_keys(&file.to_string_lossy()).await?)
+    }
+
+    /// WebKit's driver does not bring everything into view by itself.
+    async fn bring_into_view(&self, element: &Element) -> Result<()> {
+        if self.engine == Engine::WebKit {
+            let script = "arguments[0].scrollIntoView({ block: 'center', behavior: 'instant' })";
+            self.run(script, vec![self.argument(element)]).await?;
+        }
+        Ok(())
     }
 
     /// Replaces what is in a text field, key by key as a person would.

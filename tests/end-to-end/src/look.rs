@@ -41,12 +41,12 @@ impl Browser {
             Duration::from_secs(15),
             async || {
                 let now = self.run(REST, vec![]).await?;
-                let same = now == before && now != Value::Null;
+                let is_calm = now.is_array() && now == before;
                 before = now;
-                Ok(if same {
+                Ok(if is_calm {
                     Seen::Yes(())
                 } else {
-                    Seen::NotYet("it is empty, loading or changing".to_owned())
+                    Seen::NotYet(format!("{before}"))
                 })
             },
         )
@@ -54,14 +54,18 @@ impl Browser {
     }
 }
 
-/// Null while something loads; else what the page is, in short.
+/// What the page is, in short; while something is under way, what that is.
 const REST: &str = "
-    if (document.readyState !== 'complete' || document.fonts.status !== 'loaded') return null;
-    if (!document.body.innerText.trim()) return null;
-    if ([...document.images].some(image => image.loading !== 'lazy' && !image.complete)) return null;
-    if (document.querySelector('[aria-busy=true]')) return null;
+    if (document.readyState !== 'complete') return 'it is loading';
+    if (document.fonts.status !== 'loaded') return 'a font is loading';
+    if (!document.body.innerText.trim()) return 'it is empty';
+    const image = [...document.images].find(image => image.loading !== 'lazy' && !image.complete);
+    if (image) return `${image.src.slice(0, 99)} is loading`;
+    const busy = document.querySelector('[aria-busy=true]');
+    if (busy) return `busy: ${busy.outerHTML.slice(0, 99)}`;
     const finite = animation => animation.effect?.getComputedTiming().endTime !== Infinity;
-    if (document.getAnimations().filter(finite).length) return null;
+    const moving = document.getAnimations().find(finite)?.effect.target;
+    if (moving) return `moving: ${moving.outerHTML.slice(0, 99)}`;
     return [document.body.innerHTML.length, document.documentElement.scrollHeight,
             document.documentElement.scrollWidth];
 ";

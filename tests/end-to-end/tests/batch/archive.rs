@@ -197,8 +197,8 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
         // In a browser that knows nothing of the batch.
         studio.press_both("Remove batch", "Remove it").await?;
         studio.choose("Import").await?;
-        let choose = browser.find(&starting("button", "Choose a file")).await?;
-        choose.send_keys(&file.to_string_lossy()).await?;
+        let choose = starting("button", "Choose a file");
+        browser.choose_file(&choose, &file).await?;
         browser
             .see_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;

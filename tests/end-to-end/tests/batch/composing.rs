@@ -21,8 +21,8 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         let file = folder.path().join("table.csv");
         std::fs::write(&file, TABLE)?;
         studio.choose("Import").await?;
-        let choose = browser.find(&starting("button", "Choose a file")).await?;
-        choose.send_keys(&file.to_string_lossy()).await?;
+        let choose = starting("button", "Choose a file");
+        browser.choose_file(&choose, &file).await?;
         browser
             .see_text("CSV: 4 items can be added.", TIMEOUT)
             .await?;
