@@ -3,10 +3,10 @@
 //! The leading tab makes them, one after the other, so that no two tabs make the same and together
 //! they stay within the limit. What storage says counts; nothing of it is held here.
 
-use atelier_contract::json;
+use atelier_contract::{ApiError, json};
 use atelier_engine::output::SafeUrl;
 use atelier_engine::output_cache::{self, CachedOutput};
-use atelier_engine::{TaskKey, TaskState};
+use atelier_engine::{Millis, TaskKey, TaskState};
 use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Blob;
@@ -20,6 +20,11 @@ use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http};
 use crate::notices::Notices;
 use crate::session::Session;
+
+mod wanted;
+
+/// A day: how long after a task has finished its outputs are copied without anybody looking at them.
+const MAX_AGE: Millis = 24 * 60 * 60 * 1_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct OutputCache {
@@ -38,11 +43,28 @@ pub(super) struct OutputCache {
 struct Queue {
     /// The names of outputs that a copy is wanted of; those of a whole task end in `/`.
     wanted: Vec<String>,
+    /// Of those, the ones that could not be had for now: for the next visit.
+    postponed: Vec<String>,
     is_busy: bool,
     /// Addresses that gave nothing: they are not asked again in this visit.
     in_vain: Vec<String>,
     /// Storage has refused a copy, and the person was told.
     is_refused: bool,
+}
+
+/// What came of a copy that was wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It was made, or is not to be made.
+    Done,
+    /// Nobody answered, or the page is just being closed.
+    Postponed,
+}
+
+impl Queue {
+    fn remember(&self) {
+        wanted::remember(self.wanted.iter().chain(&self.postponed));
+    }
 }
 
 impl OutputCache {
@@ -67,7 +89,23 @@ impl OutputCache {
     /// Wants a copy, or notes that one is looked at. A follower keeps it in mind: it may be that no
     /// tab is leading yet. An empty name asks for nothing but that what is above the limit goes.
     pub fn keep(self, output: String) {
-        self.queue.update_value(|queue| queue.wanted.push(output));
+        self.queue.update_value(|queue| {
+            queue.wanted.push(output);
+            if self.tabs.leads() {
+                queue.remember();
+            }
+        });
+        self.make_wanted();
+    }
+
+    /// This tab leads from now on: also wants what the last leader has not come to.
+    pub fn take_over(self) {
+        self.queue.update_value(|queue| {
+            let mut left = wanted::remembered();
+            left.retain(|name| !queue.wanted.contains(name) && self.has_just_finished(name));
+            queue.postponed.clear();
+            queue.wanted.extend(left);
+        });
         self.make_wanted();
     }
 
@@ -82,14 +120,39 @@ impl OutputCache {
         }
     }
 
-    /// The next one that a copy is wanted of; without any, nobody is busy any more.
+    /// Whether the task of this name (it ends in `/`) has finished within [`MAX_AGE`]: what can't be had for
+    /// that long is not asked for at every visit.
+    fn has_just_finished(self, name: &str) -> bool {
+        let key = TaskKey(name.trim_end_matches('/').to_owned());
+        let task = self.tasks.task(&key);
+        let finished = task.and_then(|task| task.read_untracked().finished);
+        finished.is_some_and(|finished| clock::now().saturating_sub(finished) < MAX_AGE)
+    }
+
+    /// The next one that a copy is wanted of; without any, nobody is busy any more. It is wanted until
+    /// it is done with.
     fn next_wanted(self) -> Option<String> {
         let leads = self.tabs.leads();
         let next = self.queue.try_update_value(|queue| {
             queue.is_busy = leads && !queue.wanted.is_empty();
-            queue.is_busy.then(|| queue.wanted.remove(0))
+            queue.is_busy.then(|| queue.wanted[0].clone())
         });
         next.flatten()
+    }
+
+    fn is_done_with(self, wanted: &str, outcome: Outcome) {
+        self.queue.update_value(|queue| {
+            // It may have been wanted once more meanwhile.
+            if let Some(at) = queue.wanted.iter().position(|name| name == wanted) {
+                let wanted = queue.wanted.remove(at);
+                if outcome == Outcome::Postponed {
+                    queue.postponed.push(wanted);
+                }
+            }
+            if self.tabs.leads() {
+                queue.remember();
+            }
+        });
     }
 
     async fn make(self) {
@@ -100,19 +163,28 @@ impl OutputCache {
                     let count = self.outputs(&task).len();
                     (0..count).map(|at| task.output(at)).collect()
                 }
-                None => vec![wanted],
+                None => vec![wanted.clone()],
             };
+            let mut outcome = Outcome::Done;
             for name in names {
-                if let Err(error) = self.make_one(&name).await {
-                    self.is_refused(error);
+                match self.make_one(&name).await {
+                    Ok(Outcome::Done) => {}
+                    Ok(Outcome::Postponed) => outcome = Outcome::Postponed,
+                    Err(error) => {
+                        if error != StorageError::Full {
+                            outcome = Outcome::Postponed;
+                        }
+                        self.is_refused(error);
+                    }
                 }
             }
+            self.is_done_with(&wanted, outcome);
         }
     }
 
-    async fn make_one(self, name: &str) -> Result<(), StorageError> {
+    async fn make_one(self, name: &str) -> Result<Outcome, StorageError> {
         let Some(storage) = self.records.storage() else {
-            return Ok(());
+            return Ok(Outcome::Done);
         };
         let now = clock::now();
         let (mut going, mut coming) = (Vec::new(), Vec::new());
@@ -126,16 +198,24 @@ impl OutputCache {
             let limit = match self.session.keep_limit() {
                 _ if is_favorite => output_cache::LIMITS[2],
                 Some(limit) => limit,
-                None => return Ok(()),
+                None => return Ok(Outcome::Done),
             };
             let mut bytes = 0;
             if !name.is_empty() {
                 let Some((url, safe)) = self.worth_keeping(name) else {
-                    return Ok(());
+                    return Ok(Outcome::Done);
                 };
-                let Ok(blob) = http::get_blob(safe.as_str(), limit).await else {
-                    self.queue.update_value(|queue| queue.in_vain.push(url));
-                    return Ok(());
+                let blob = match http::get_blob(safe.as_str(), limit).await {
+                    Ok(blob) => blob,
+                    Err(error) => {
+                        self.queue.update_value(|queue| queue.in_vain.push(url));
+                        let is_silent =
+                            matches!(error, ApiError::Network { .. } | ApiError::Timeout { .. });
+                        return Ok(match is_silent {
+                            true => Outcome::Postponed,
+                            false => Outcome::Done,
+                        });
+                    }
                 };
                 bytes = blob.size() as u64;
                 coming.push((Store::Outputs, name.to_owned(), blob.into()));
@@ -157,7 +237,7 @@ impl OutputCache {
                 false => output_cache::make_room(&others, bytes, limit),
             };
             let Some(names) = names else {
-                return Ok(());
+                return Ok(Outcome::Done);
             };
             going = names.into_iter().flat_map(records).collect();
         }
@@ -166,7 +246,7 @@ impl OutputCache {
             storage.change(&going, &coming).await?;
             self.tell_changed();
         }
-        Ok(())
+        Ok(Outcome::Done)
     }
 
     fn favorites(self) -> Vec<String> {

@@ -130,7 +130,7 @@ impl Parts {
         if is_unwritten {
             self.recovery.start();
         }
-        self.cache.make_wanted();
+        self.cache.take_over();
     }
 
     /// See [`super::Runner::set_favorite`].

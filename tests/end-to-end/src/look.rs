@@ -64,8 +64,11 @@ const REST: &str = "
     const busy = document.querySelector('[aria-busy=true]');
     if (busy) return `busy: ${busy.outerHTML.slice(0, 99)}`;
     const finite = animation => animation.effect?.getComputedTiming().endTime !== Infinity;
-    const moving = document.getAnimations().find(finite)?.effect.target;
-    if (moving) return `moving: ${moving.outerHTML.slice(0, 99)}`;
+    const moving = document.getAnimations().find(finite);
+    if (moving) {
+        const what = moving.animationName ?? moving.transitionProperty;
+        return `${what} of ${moving.effect.target.outerHTML.slice(0, 400)}: ${moving.playState}`;
+    }
     return [document.body.innerHTML.length, document.documentElement.scrollHeight,
             document.documentElement.scrollWidth];
 ";

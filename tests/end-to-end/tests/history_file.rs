@@ -2,6 +2,7 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
@@ -29,6 +30,7 @@ async fn import(browser: &Browser, file: &Path) -> Result<()> {
 async fn a_history_moves_to_another_browser_once() {
     let name = "a_history_moves_to_another_browser_once";
     drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         open(browser, &proxy, "/settings").await?;

@@ -128,6 +128,14 @@ impl Studio<'_> {
         asks("/v2/response") + asks("/v2/response-batch")
     }
 
+    fn files_asked_for(&self) -> usize {
+        let calls = self.proxy.calls();
+        let files = calls
+            .iter()
+            .filter(|call| call.path.starts_with("/outputs/"));
+        files.count()
+    }
+
     /// How often this tab has fetched a file to keep it; its pictures are not counted.
     async fn times_fetched(&self) -> Result<u64> {
         let script = "
@@ -173,6 +181,40 @@ async fn a_favorite_is_kept_whatever_the_settings_say() {
         studio.sees_pressed("false").await?;
         studio.open("/tasks?favorites=yes").await?;
         studio.sees("No task matches.").await
+    })
+    .await;
+}
+
+/// Guards against an output that is never kept because the page was closed as its task finished, and
+/// against copies that were deleted and come back.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_closed_page_has_not_copied_is_copied_by_the_next() {
+    let name = "what_a_closed_page_has_not_copied";
+    play(name, async |studio| {
+        let browser = studio.browser;
+        studio.keep_outputs().await?;
+        studio.proxy.add(Rule::every("/outputs/*", Fault::Hold));
+        studio.open("/models/image/tessera").await?;
+        let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
+        browser.fill(&prompt, PROMPT).await?;
+        browser.press(&by("button", "Generate")).await?;
+        let again = by("button", "Run again");
+        browser.find_for(&again, TIMEOUT).await?;
+        studio.open("/settings").await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        studio.proxy.clear();
+        studio.open("/settings").await?;
+        studio.sees("Kept now: 1 copy, ").await?;
+
+        browser.press(&by("button", "Delete kept outputs")).await?;
+        browser.press(&by("button", "Delete them")).await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        let fetched = studio.files_asked_for();
+        studio.open("/settings").await?;
+        browser.find(&by("button", "Save")).await?;
+        studio.sees("Kept now: 0 copies, 0 kB").await?;
+        assert_eq!(studio.files_asked_for(), fetched);
+        Ok(())
     })
     .await;
 }

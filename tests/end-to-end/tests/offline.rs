@@ -3,6 +3,7 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::release::{Change, Release};
 use atelier_end_to_end::service::Service;
@@ -65,6 +66,7 @@ fn cache_of(release: &Release) -> Result<(String, String)> {
 async fn it_opens_without_network_and_takes_the_next_release() {
     let name = "it_opens_without_network_and_takes_the_next_release";
     drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
         let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 40)")];
         let first = Release::make("offline-first", Change::Nothing).await?;
         let next = Release::make("offline-next", Change::Styles(&colours)).await?;

@@ -1,0 +1,29 @@
+//! Which tasks' outputs are still to be copied, for the page that leads next: this one may be closed
+//! the moment after a task has finished, and nobody may look at the output until its address is dead.
+//!
+//! In `localStorage`, because that is written by the time the call returns.
+
+use crate::browser::local::Place;
+
+const WANTED: &str = "atelier.copies.wanted";
+
+/// Those beyond are copied when they are looked at.
+const MAX_REMEMBERED: usize = 1_000;
+
+/// The names of those that finished tasks want (they end in `/`); what was only looked at will be
+/// looked at again.
+pub(super) fn remember<'a>(wanted: impl Iterator<Item = &'a String>) {
+    let names = wanted.filter(|name| name.ends_with('/'));
+    let names: Vec<&str> = names.take(MAX_REMEMBERED).map(String::as_str).collect();
+    if names.is_empty() {
+        Place::Browser.remove(WANTED);
+    } else {
+        // Refused, they are copied when they are looked at.
+        Place::Browser.write(WANTED, &names.join("\n"));
+    }
+}
+
+pub(super) fn remembered() -> Vec<String> {
+    let names = Place::Browser.read(WANTED).unwrap_or_default();
+    names.lines().map(str::to_owned).collect()
+}
