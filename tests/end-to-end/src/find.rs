@@ -220,7 +220,15 @@ impl Browser {
 
     /// The accessible name that the browser gives an element.
     pub async fn name_of(&self, element: &Element) -> Result<String> {
-        self.computed(element, "label").await
+        let name = self.computed(element, "label").await?;
+        // WebKit's driver has no names for the cells of tables, which are what they say.
+        if name.is_empty() && self.engine == Engine::WebKit {
+            let is_cell = matches!(element.tag_name().await?.as_str(), "th" | "td");
+            if is_cell {
+                return self.text_of(element).await;
+            }
+        }
+        Ok(name)
     }
 
     /// What it says. WebKit's driver leaves out line breaks, and some of what is seen.

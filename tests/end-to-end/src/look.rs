@@ -64,7 +64,9 @@ const REST: &str = "
     const busy = document.querySelector('[aria-busy=true]');
     if (busy) return `busy: ${busy.outerHTML.slice(0, 99)}`;
     const finite = animation => animation.effect?.getComputedTiming().endTime !== Infinity;
-    const moving = document.getAnimations().find(finite);
+    // In what is folded away Firefox begins transitions, and goes on with them once it is unfolded.
+    const isSeen = animation => animation.effect.target.checkVisibility();
+    const moving = document.getAnimations().filter(finite).find(isSeen);
     if (moving) {
         const what = moving.animationName ?? moving.transitionProperty;
         return `${what} of ${moving.effect.target.outerHTML.slice(0, 400)}: ${moving.playState}`;
