@@ -1,7 +1,7 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::{Action, duration};
-use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuTrash2};
+use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, LuTrash2};
 use leptos::prelude::*;
 
 use super::measures::Measures;
@@ -92,6 +92,7 @@ pub fn panel(
                 </button>
                 {sweep::entry(&task)}
                 <a class="button" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
+                    <Glyph icon=LuPencil />
                     "Edit"
                 </a>
             </div>
@@ -101,6 +102,7 @@ pub fn panel(
             <div class="row lightbox-actions">
                 {open} {copy_image} <CopyButton label="Copy URL" text=move || url.clone() />
                 <a class="button quiet" href=Route::Task(task.key.clone()).path()>
+                    <Glyph icon=LuListChecks />
                     "Task"
                 </a>
                 <button class="button quiet" type="button" on:click=handler(remove)>

@@ -1,13 +1,13 @@
 use crate::contexts::contexts;
 use atelier_engine::output::{self, OutputKind, SafeUrl};
+use gloo_events::EventListener;
 use icondata_lu::{LuFileText, LuImageOff};
-use leptos::html::Audio;
+use leptos::html::{Audio, Video};
 use leptos::prelude::*;
-use web_sys::HtmlMediaElement;
 
 use super::glyph::Glyph;
 use super::waveform;
-use crate::boxed::{dynamic, handler};
+use crate::boxed::{dynamic, effect, handler};
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
 /// What cannot be shown is said; what is no safe address is text.
@@ -96,21 +96,38 @@ pub fn MediaView(
     .into_any()
 }
 
-/// The first frame of a film, which plays while the pointer is on it.
+/// The first frame of a film, which plays while the pointer is on what it stands for.
 fn still(source: &str, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView {
     // Engines that load only what is asked for show nothing of a film whose time is not named.
     let source = format!("{source}#t=0.001");
-    let play = |event: web_sys::PointerEvent| {
-        if !prefers_stillness() {
-            // It is refused where the film is gone, or not there yet.
-            let _ = event_target::<HtmlMediaElement>(&event).play();
-        }
-    };
-    let pause = |event: web_sys::PointerEvent| {
-        let _ = event_target::<HtmlMediaElement>(&event).pause();
-    };
+    let film = NodeRef::<Video>::new();
+    let listeners = StoredValue::new_local(None);
+    effect(move || {
+        let Some(film) = film.get() else {
+            return;
+        };
+        // A card's link lies over all of the card, and takes the pointer.
+        let card = film.closest("a, button, article, li").ok().flatten();
+        let card = card.unwrap_or_else(|| film.clone().into());
+        let play = {
+            let film = film.clone();
+            move |_: &web_sys::Event| {
+                if !prefers_stillness() {
+                    // It is refused where the film is gone, or not there yet.
+                    let _ = film.play();
+                }
+            }
+        };
+        let pause = move |_: &web_sys::Event| {
+            let _ = film.pause();
+        };
+        let enter = EventListener::new(&card, "pointerenter", play);
+        let leave = EventListener::new(&card, "pointerleave", pause);
+        listeners.set_value(Some([enter, leave]));
+    });
     view! {
         <video
+            node_ref=film
             class="still"
             src=source
             crossorigin="anonymous"
@@ -119,8 +136,6 @@ fn still(source: &str, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView
             preload="metadata"
             tabindex="-1"
             prop:muted=true
-            on:pointerenter=handler(play)
-            on:pointerleave=handler(pause)
             on:error=on_error
         ></video>
     }

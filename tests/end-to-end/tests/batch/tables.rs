@@ -428,9 +428,10 @@ async fn ten_thousand_rows_are_kept_without_holding_up_who_types() {
         let times = browser.run(script, vec![browser.argument(&cell)]).await?;
         eprintln!("10,000 rows: with nothing to do, a key press, writing, in ms: {times}");
         let time = |at: usize| times[at].as_f64().unwrap_or(f64::MAX);
-        // A frame is 16.7 ms. What the press itself takes, on whatever machine, is not the writing's.
-        let (press, writing) = (time(1), time(2));
-        assert!(writing < 16.7 + press, "held up for {writing} ms");
+        // A frame is 16.7 ms. What the press itself takes, on whatever machine, is not the writing's, nor is
+        // what else the machine is busy with.
+        let (nothing, press, writing) = (time(0), time(1), time(2));
+        assert!(writing < 16.7 + press + nothing, "held up for {writing} ms");
         let value = cell.prop("value").await?.unwrap_or_default();
         assert!(value.ends_with("xxxxxxx"), "it is “{value}”");
         studio.reload().await?;

@@ -1,0 +1,115 @@
+//! Films and sounds: what is seen of them before anybody plays them, and how they are played.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
+use fantoccini::actions::{InputSource, MouseActions, PointerAction};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Enough for a generation, on a busy machine.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+async fn generate(browser: &Browser, address: &str, model: &str, prompt: &str) -> Result<()> {
+    browser.open(&format!("{address}/models/{model}")).await?;
+    browser.fill(&starting("textbox", "prompt"), prompt).await?;
+    browser.press(&by("button", "Generate")).await?;
+    browser
+        .find_for(&by("button", "Run again"), TIMEOUT)
+        .await?;
+    Ok(())
+}
+
+async fn becomes(browser: &Browser, what: &str, script: &str, wanted: Value) -> Result<()> {
+    until(what.to_owned(), TIMEOUT, async || {
+        let seen = browser.run(script, vec![]).await?;
+        Ok(match seen == wanted {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it is {seen}")),
+        })
+    })
+    .await
+}
+
+/// Guards against sounds that all look alike in a list, and against a drawing that does not take the player
+/// along.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sound_is_drawn_in_lists_and_above_its_player() {
+    drive("a_sound_is_drawn", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        generate(browser, &address, "audio/reverie", "slow rain").await?;
+        // A stroke for each of many stretches: louder and quieter ones.
+        let strokes = "
+            const path = document.querySelector('ARTICLE .waveform path')?.getAttribute('d') ?? '';
+            return new Set(path.split('M')).size > 20";
+        let large = strokes.replace("ARTICLE", "article");
+        becomes(browser, "a drawing", &large, true.into()).await?;
+        let press = "
+            const drawing = document.querySelector('.waveform.large');
+            const { left, width, top, height } = drawing.getBoundingClientRect();
+            drawing.dispatchEvent(new PointerEvent('pointerdown',
+                { clientX: left + width / 2, clientY: top + height / 2, bubbles: true }));
+            const { currentTime, duration } = document.querySelector('audio');
+            return Math.round(currentTime / duration * 10)";
+        becomes(browser, "the middle of the sound", press, 5.into()).await?;
+
+        browser.press(&by("link", "Tasks")).await?;
+        browser.find(&containing("link", "slow rain")).await?;
+        let small = strokes.replace("ARTICLE", "");
+        becomes(browser, "a small drawing", &small, true.into()).await?;
+        browser.press(&by("link", "Gallery")).await?;
+        browser.find(&containing("button", "slow rain")).await?;
+        becomes(browser, "a drawing as a tile", &small, true.into()).await
+    })
+    .await;
+}
+
+async fn point_at(browser: &Browser, selector: &str) -> Result<()> {
+    let script = "
+        const { left, top, width, height } = document.querySelector(arguments[0]).getBoundingClientRect();
+        return [Math.round(left + width / 2), Math.round(top + height / 2)]";
+    let place = browser.run(script, vec![selector.into()]).await?;
+    let at = |axis: usize| place[axis].as_i64().unwrap_or_default() as f64;
+    let moves = MouseActions::new("mouse".to_owned()).then(PointerAction::MoveTo {
+        duration: Some(Duration::ZERO),
+        x: at(0),
+        y: at(1),
+    });
+    Ok(browser.client.perform_actions(moves).await?)
+}
+
+/// Guards against films that all play at once in a list, with sound, or that do not play at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {
+    drive("a_film_plays_in_a_list", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        generate(browser, &address, "video/silk", "red silk").await?;
+        let playing = "
+            const { muted, loop, controls, readyState } = document.querySelector('article video');
+            return [muted, loop, controls, readyState > 0]";
+        let all = Value::from(vec![true; 4]);
+        becomes(browser, "a film without sound", playing, all).await?;
+
+        browser.press(&by("link", "Tasks")).await?;
+        browser.find(&containing("link", "red silk")).await?;
+        let still = "
+            const { paused, muted, currentTime, readyState } = document.querySelector('video.still');
+            return [paused, muted, currentTime < 0.1, readyState > 1]";
+        let all = Value::from(vec![true; 4]);
+        becomes(browser, "a frame that stands still", still, all).await?;
+        point_at(browser, "video.still").await?;
+        let plays = "
+            const { paused, currentTime } = document.querySelector('video.still');
+            return !paused && currentTime > 0.1";
+        becomes(browser, "a film that plays", plays, true.into()).await?;
+        point_at(browser, "h1").await?;
+        let rests = "return document.querySelector('video.still').paused";
+        becomes(browser, "a film that rests", rests, true.into()).await
+    })
+    .await;
+}
