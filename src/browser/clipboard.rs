@@ -1,11 +1,12 @@
 use std::future::Future;
 
 use js_sys::{Array, Function, Object, Promise, Reflect};
-use leptos::prelude::{document, window};
-use wasm_bindgen::prelude::Closure;
+use leptos::prelude::window;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::{JsFuture, future_to_promise};
-use web_sys::{Blob, CanvasRenderingContext2d, HtmlCanvasElement, ImageBitmap};
+use web_sys::Blob;
+
+use super::picture;
 
 /// What clipboards take for pictures.
 const PNG: &str = "image/png";
@@ -25,7 +26,11 @@ pub async fn copy(text: &str) -> bool {
 pub async fn copy_image(image: impl Future<Output = Option<Blob>> + 'static) -> bool {
     let coming = future_to_promise(async move {
         let blob = image.await.ok_or(JsValue::NULL)?;
-        Ok(as_png(blob).await?.into())
+        let blob = match blob.type_() == PNG {
+            true => blob,
+            false => picture::converted(&blob, PNG).await?,
+        };
+        Ok(blob.into())
     });
     let written = (|| {
         let clipboard = Reflect::get(&window().navigator(), &"clipboard".into())?;
@@ -41,28 +46,4 @@ pub async fn copy_image(image: impl Future<Output = Option<Blob>> + 'static) -> 
         Ok(written) => JsFuture::from(written).await.is_ok(),
         Err(_) => false,
     }
-}
-
-/// The picture drawn once more, unless it is a PNG already.
-async fn as_png(blob: Blob) -> Result<Blob, JsValue> {
-    if blob.type_() == PNG {
-        return Ok(blob);
-    }
-    let bitmap = JsFuture::from(window().create_image_bitmap_with_blob(&blob)?).await?;
-    let bitmap: ImageBitmap = bitmap.dyn_into()?;
-    let canvas: HtmlCanvasElement = document().create_element("canvas")?.dyn_into()?;
-    canvas.set_width(bitmap.width());
-    canvas.set_height(bitmap.height());
-    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?;
-    let context: CanvasRenderingContext2d = context.dyn_into()?;
-    context.draw_image_with_image_bitmap(&bitmap, 0.0, 0.0)?;
-    let drawn = Promise::new(&mut |resolve, reject| {
-        let take =
-            Closure::once_into_js(move |drawn: JsValue| resolve.call1(&JsValue::NULL, &drawn));
-        if let Err(error) = canvas.to_blob_with_type(take.unchecked_ref(), PNG) {
-            // A promise can always be rejected.
-            let _ = reject.call1(&JsValue::NULL, &error);
-        }
-    });
-    JsFuture::from(drawn).await?.dyn_into()
 }

@@ -15,7 +15,7 @@ use super::task_store::TaskStore;
 use super::waits;
 use crate::boxed::{after, spawn};
 use crate::browser::storage::Store;
-use crate::browser::{clock, http, lifecycle, random};
+use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
 
 /// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
@@ -158,6 +158,7 @@ impl Driver {
                     let mut records = vec![(Store::Tasks, key.0.clone())];
                     records.extend(output_cache::records(format!("{key}/")));
                     self.cache.delete(records);
+                    thumbnails::forget(&key.0);
                     self.tabs.tell(&TabMessage::Removed(key));
                 }
                 Command::Wait {

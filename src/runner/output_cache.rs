@@ -17,7 +17,7 @@ use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use crate::boxed::spawn;
 use crate::browser::storage::{StorageError, Store};
-use crate::browser::{clock, http};
+use crate::browser::{clock, http, thumbnails};
 use crate::notices::Notices;
 use crate::session::Session;
 
@@ -279,6 +279,10 @@ impl OutputCache {
 
     /// Said once: the next would meet the same, and nothing but copies is lost.
     fn is_refused(self, error: StorageError) {
+        if error == StorageError::Full {
+            // They can be made again.
+            thumbnails::clear();
+        }
         let was_refused = self
             .queue
             .try_update_value(|queue| std::mem::replace(&mut queue.is_refused, true));
@@ -318,6 +322,7 @@ impl OutputCache {
 
     /// All copies go but those of favorites.
     pub async fn delete_all(self) {
+        thumbnails::clear();
         let Ok(copies) = self.all().await else {
             return;
         };

@@ -60,6 +60,7 @@ pub mod seed;
 pub mod snippet;
 mod sort;
 pub mod tab_role;
+pub mod thumbnail;
 pub mod vocabulary;
 mod wait_reason;
 pub mod waveform;

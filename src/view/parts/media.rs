@@ -4,6 +4,7 @@ use gloo_events::EventListener;
 use icondata_lu::{LuFileText, LuImageOff};
 use leptos::html::{Audio, Video};
 use leptos::prelude::*;
+use web_sys::HtmlImageElement;
 
 use super::glyph::Glyph;
 use super::waveform;
@@ -24,6 +25,9 @@ pub fn MediaView(
     /// Called when the media can't be loaded from its address.
     #[prop(optional, into)]
     on_gone: Option<Callback<()>>,
+    /// Called when an image is there.
+    #[prop(optional, into)]
+    on_load: Option<Callback<HtmlImageElement>>,
 ) -> impl IntoView {
     let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
@@ -38,6 +42,11 @@ pub fn MediaView(
         failed.set(true);
         if let Some(on_gone) = on_gone {
             on_gone.run(());
+        }
+    };
+    let on_load = move |event: web_sys::Event| {
+        if let Some(on_load) = on_load {
+            on_load.run(event_target(&event));
         }
     };
     view! {
@@ -61,6 +70,7 @@ pub fn MediaView(
                             referrerpolicy="no-referrer"
                             loading=if thumbnail { "lazy" } else { "eager" }
                             decoding="async"
+                            on:load=handler(on_load)
                             on:error=handler(on_error)
                         />
                     }

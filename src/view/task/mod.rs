@@ -9,6 +9,7 @@ pub mod output_recovery;
 pub mod output_view;
 mod outputs;
 mod over;
+mod small_image;
 mod state;
 mod thumbnail;
 pub mod use_in;

@@ -4,6 +4,7 @@ use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
 use leptos::prelude::*;
 
 use super::output_recovery;
+use super::small_image::small_image;
 use crate::boxed::{dynamic, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::parts::cached_output::address_of_copy;
@@ -54,15 +55,21 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     let copy = address_of_copy();
     dynamic(move || {
         let name = name.clone();
-        let on_gone = move |()| {
-            if copy.read_untracked().is_empty() {
-                output_recovery::show_copy(runner, name.clone(), copy);
+        let on_gone = {
+            let name = name.clone();
+            move |()| {
+                if copy.read_untracked().is_empty() {
+                    output_recovery::show_copy(runner, name.clone(), copy);
+                }
             }
         };
         let url = Some(copy.get())
             .filter(|copy| !copy.is_empty())
             .unwrap_or_else(|| url.clone());
-        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+        match kind {
+            OutputKind::Image => small_image(name.clone(), url, Callback::new(on_gone)),
+            _ => view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any(),
+        }
     })
 }
 

@@ -294,10 +294,20 @@ async fn two_tabs_keep_one_copy_and_ask_for_a_file_once() {
     let name = "two_tabs_keep_one_copy";
     play(name, async |studio| {
         let browser = studio.browser;
+        // Small pictures fetch what is in the browser's cache: without a place to keep them there are none.
+        let without_small = "
+            const open = IDBFactory.prototype.open;
+            IDBFactory.prototype.open = function (name, ...rest) {
+                if (name === 'atelier-thumbnails') throw new DOMException('refused', 'SecurityError');
+                return open.call(this, name, ...rest);
+            };";
+        studio.proxy.before_each_page(browser, without_small).await?;
         studio.generate().await?;
         let first = browser.client.window().await?;
         let settings = format!("{}/settings", studio.proxy.address());
         browser.open_tab(&settings).await?;
+        studio.proxy.before_each_page(browser, without_small).await?;
+        studio.open("/settings").await?;
         // Set in a tab that follows: the one that leads hears of it.
         browser.press(&by("checkbox", "Keep outputs")).await?;
         browser.press(&by("button", "Save")).await?;

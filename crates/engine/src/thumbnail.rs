@@ -1,0 +1,77 @@
+//! Small pictures in place of large ones, wherever outputs are shown small: decoded in no time, and there
+//! without network.
+
+/// The height of a small picture, in its own pixels: enough for a large tile on a screen with two pixels
+/// to the px.
+const HEIGHT: f64 = 480.0;
+
+/// The width of one that is much wider than high.
+const MAX_WIDTH: f64 = 1_280.0;
+
+/// A small picture is worth its place if its sides are at most this share of the large one's.
+const WORTH: f64 = 0.8;
+
+/// A screen with more pixels to the px than this shows nothing that eyes miss.
+const MAX_RATIO: f64 = 2.0;
+
+/// How much larger than its pixels a picture may be shown before it looks soft.
+const SOFT: f64 = 1.3;
+
+/// Width and height of the small picture of one of this width and height, in pixels. `None` where that one
+/// is small itself, or has no size of its own.
+pub fn size(width: u32, height: u32) -> Option<(u32, u32)> {
+    let [width, height] = [f64::from(width), f64::from(height)];
+    if width < 1.0 || height < 1.0 {
+        return None;
+    }
+    let scale = (HEIGHT / height).min(MAX_WIDTH / width);
+    let scaled = |side: f64| (side * scale).round().max(1.0) as u32;
+    (scale <= WORTH).then(|| (scaled(width), scaled(height)))
+}
+
+/// Whether a picture whose height is so many pixels looks sharp where it is `shown` px high, on a screen with
+/// `ratio` pixels to the px.
+pub fn is_sharp(height: u32, shown: f64, ratio: f64) -> bool {
+    f64::from(height) * SOFT >= shown * ratio.min(MAX_RATIO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_sharp, size};
+    use proptest::prelude::*;
+
+    #[test]
+    fn only_what_is_large_has_a_small_picture() {
+        assert_eq!(size(768, 1024), Some((360, 480)));
+        assert_eq!(size(4096, 4096), Some((480, 480)));
+        assert_eq!(size(8000, 1000), Some((1280, 160)));
+        assert_eq!(size(1024, 682), Some((721, 480)));
+        assert_eq!(size(590, 590), None);
+        assert_eq!(size(0, 0), None, "as an SVG without a size");
+        assert_eq!(size(1, 100_000), Some((1, 480)));
+    }
+
+    #[test]
+    fn a_large_tile_on_a_fine_screen_is_not_soft() {
+        assert!(is_sharp(480, 58.0, 3.0));
+        assert!(is_sharp(480, 300.0, 2.0));
+        assert!(!is_sharp(480, 400.0, 2.0));
+        assert!(is_sharp(480, 400.0, 1.0));
+        assert!(!is_sharp(160, 200.0, 2.0));
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_smaller_and_of_the_same_shape(width in 1..20_000u32, height in 1..20_000u32) {
+            if let Some((small_width, small_height)) = size(width, height) {
+                prop_assert!(small_width < width.max(2) && small_height < height.max(2));
+                prop_assert!(small_width >= 1 && small_height >= 1);
+                let by_width = f64::from(small_width) * f64::from(height);
+                let by_height = f64::from(small_height) * f64::from(width);
+                // Of a pixel at most, on either side.
+                let pixel = f64::from(width.max(height));
+                prop_assert!((by_width - by_height).abs() <= pixel);
+            }
+        }
+    }
+}

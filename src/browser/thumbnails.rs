@@ -1,0 +1,176 @@
+//! IndexedDB: small pictures of outputs, each under its output's name.
+//!
+//! They have a database of their own, and nothing is lost with them: where it can't be had, or does not
+//! answer, there are none. They take no room from what can't be made again.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
+use gloo_timers::future::TimeoutFuture;
+use idb::{
+    Database, DatabaseEvent, Factory, KeyRange, ObjectStoreParams, Query, Transaction,
+    TransactionMode, TransactionResult,
+};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, BlobPropertyBag};
+
+use crate::boxed::spawn;
+use crate::browser::storage::StorageError;
+
+const NAME: &str = "atelier-thumbnails";
+const VERSION: u32 = 1;
+/// The bytes and their kind, by the output's name.
+const PICTURES: &str = "pictures";
+/// The outputs' names, in the order in which their pictures were made.
+const MADE: &str = "made";
+
+/// Of some 20 to 60 kB each. The oldest go first.
+const MAX_KEPT: u32 = 1_500;
+
+/// So long a picture in a list waits for its small one. What does not answer by then never does.
+const TIMEOUT_MS: u32 = 400;
+
+/// An open database. That of the library stays open when it is dropped.
+struct Connection {
+    database: Database,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.database.close();
+    }
+}
+
+type Opening = Shared<LocalBoxFuture<'static, Option<Rc<Connection>>>>;
+
+thread_local! {
+    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+}
+
+/// The small picture of the output of this name, if one was made.
+///
+/// # Errors
+/// If none can be kept here.
+pub async fn read(name: &str) -> Result<Option<Blob>, StorageError> {
+    let key = Query::from(JsValue::from_str(name));
+    let found = async move {
+        let transaction = begin(TransactionMode::ReadOnly).await?;
+        let found = transaction.object_store(PICTURES)?.get(key)?.await?;
+        Ok::<_, StorageError>(found)
+    };
+    let found = match select(Box::pin(found), TimeoutFuture::new(TIMEOUT_MS)).await {
+        Either::Left((found, _)) => found?,
+        Either::Right(_) => return Err(StorageError::Silent),
+    };
+    Ok(found.and_then(picture))
+}
+
+fn picture(record: JsValue) -> Option<Blob> {
+    let record: Array = record.dyn_into().ok()?;
+    let kind = BlobPropertyBag::new();
+    kind.set_type(&record.get(1).as_string()?);
+    Blob::new_with_u8_array_sequence_and_options(&Array::of1(&record.get(0)), &kind).ok()
+}
+
+/// Keeps the small picture of the output of this name. Where there is no room, all of them make way.
+pub async fn write(name: &str, picture: &Blob) {
+    // As bytes: some browsers store no files in private windows.
+    let Ok(bytes) = JsFuture::from(picture.array_buffer()).await else {
+        return;
+    };
+    let record = Array::of2(
+        &Uint8Array::new(&bytes),
+        &JsValue::from_str(&picture.type_()),
+    );
+    let name = JsValue::from_str(name);
+    let written = async {
+        let transaction = begin(TransactionMode::ReadWrite).await?;
+        let pictures = transaction.object_store(PICTURES)?;
+        let made = transaction.object_store(MADE)?;
+        pictures.put(&record, Some(&name))?;
+        made.add(&name, None)?;
+        let too_many = made.count(None)?.await?.saturating_sub(MAX_KEPT);
+        if too_many > 0 {
+            let keys = made.get_all_keys(None, Some(too_many))?.await?;
+            let names = made.get_all(None, Some(too_many))?.await?;
+            for key in keys {
+                made.delete(Query::from(key))?;
+            }
+            for name in names {
+                pictures.delete(Query::from(name))?;
+            }
+        }
+        Ok::<_, StorageError>(transaction.await?)
+    };
+    if !matches!(written.await, Ok(TransactionResult::Committed)) {
+        clear();
+    }
+}
+
+/// The small pictures of a task's outputs go, by the task's key.
+pub fn forget(task: &str) {
+    // `0` comes right after `/`.
+    let [from, to] = [format!("{task}/"), format!("{task}0")];
+    spawn(async move {
+        let _ = delete(&from, &to).await;
+    });
+}
+
+/// All of them go.
+pub fn clear() {
+    spawn(async {
+        let _ = delete("", "\u{ffff}").await;
+    });
+}
+
+/// Names that are left behind in the order make way in their turn.
+async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError> {
+    let [from, to] = [from, to].map(JsValue::from_str);
+    let range = KeyRange::bound(&from, &to, None, Some(true))?;
+    let transaction = begin(TransactionMode::ReadWrite).await?;
+    transaction.object_store(PICTURES)?.delete(range)?;
+    Ok(transaction.await?)
+}
+
+async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
+    let connection = connection().await.ok_or(StorageError::Refused)?;
+    let transaction = connection.database.transaction(&[PICTURES, MADE], mode);
+    if transaction.is_err() {
+        // The browser has closed it without a word: the next one opens it anew.
+        OPENING.take();
+    }
+    Ok(transaction?)
+}
+
+/// The one connection of this page.
+fn connection() -> Opening {
+    OPENING.with_borrow_mut(|opening| {
+        let begin = || {
+            let opening = async { open().await.ok() }.boxed_local().shared();
+            // To its end, though nobody may wait so long.
+            spawn(opening.clone().map(drop));
+            opening
+        };
+        opening.get_or_insert_with(begin).clone()
+    })
+}
+
+async fn open() -> Result<Rc<Connection>, StorageError> {
+    let mut request = Factory::new()?.open(NAME, Some(VERSION))?;
+    request.on_upgrade_needed(|event| {
+        if let Ok(database) = event.database() {
+            let mut counted = ObjectStoreParams::new();
+            counted.auto_increment(true);
+            // They can only fail if the store exists, which is what is wanted.
+            let _ = database.create_object_store(PICTURES, ObjectStoreParams::new());
+            let _ = database.create_object_store(MADE, counted);
+        }
+    });
+    let mut database = request.await?;
+    database.on_version_change(|_| drop(OPENING.take()));
+    database.on_close(|_| drop(OPENING.take()));
+    Ok(Rc::new(Connection { database }))
+}

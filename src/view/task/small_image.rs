@@ -1,0 +1,131 @@
+//! An image where outputs are shown small: the small picture that this browser has made of it, else the
+//! image itself, of which a small one is made then.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::thumbnail;
+use futures::lock::Mutex;
+use leptos::prelude::*;
+use leptos::task::spawn_local_scoped_with_cancellation;
+use web_sys::{HtmlImageElement, Url};
+
+use crate::boxed::{dynamic, effect, spawn};
+use crate::browser::{http, picture, thumbnails};
+use crate::contexts::contexts;
+use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::media::MediaView;
+
+/// Of a larger file no small picture is made, in bytes.
+const MAX_BYTES: u64 = 50_000_000;
+
+thread_local! {
+    /// One is made after the other: a decoded picture is large.
+    static TURN: Arc<Mutex<()>> = Arc::default();
+    /// Those that have one, or came to nothing: they are not tried again in this visit.
+    static TRIED: RefCell<HashSet<String>> = RefCell::default();
+}
+
+#[derive(Clone, PartialEq)]
+enum Source {
+    /// Whether there is a small picture is not known yet.
+    Unknown,
+    Small(String),
+    Whole,
+}
+
+/// The image at this address, of the output of this name.
+pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
+    let source = RwSignal::new(Source::Unknown);
+    let small = address_of_copy();
+    // Width and height in pixels of the whole image, once it has been shown.
+    let whole = RwSignal::new(None);
+    effect({
+        let (name, url) = (name.clone(), url.clone());
+        move || {
+            if let Some((width, height)) = whole.get() {
+                make(name.clone(), &url, thumbnail::size(width, height));
+            }
+        }
+    });
+    spawn_local_scoped_with_cancellation({
+        let name = name.clone();
+        async move {
+            let found = thumbnails::read(&name).await;
+            if !matches!(found, Ok(None)) {
+                // There is one, or nowhere to keep one.
+                was_tried(&name);
+            }
+            let found = found.ok().flatten();
+            let found = found.and_then(|found| Url::create_object_url_with_blob(&found).ok());
+            source.set(match found {
+                Some(address) => {
+                    small.set(address.clone());
+                    Source::Small(address)
+                }
+                None => Source::Whole,
+            });
+        }
+    });
+    dynamic(move || match source.get() {
+        Source::Unknown => ().into_any(),
+        Source::Small(address) => {
+            let to_whole = move |()| source.set(Source::Whole);
+            let on_load = move |image: HtmlImageElement| {
+                let (pixels, shown) = (image.natural_height(), image.client_height());
+                let ratio = window().device_pixel_ratio();
+                if !thumbnail::is_sharp(pixels, shown.into(), ratio) {
+                    source.set(Source::Whole);
+                }
+            };
+            view! {
+                <MediaView url=address kind=OutputKind::Image label="" thumbnail=true on_gone=to_whole on_load />
+            }
+            .into_any()
+        }
+        Source::Whole => {
+            let on_load = move |image: HtmlImageElement| {
+                whole.set(Some((image.natural_width(), image.natural_height())));
+            };
+            view! {
+                <MediaView url=url.clone() kind=OutputKind::Image label="" thumbnail=true on_gone on_load />
+            }
+            .into_any()
+        }
+    })
+}
+
+/// Whether it was tried before.
+fn was_tried(name: &str) -> bool {
+    TRIED.with_borrow_mut(|tried| !tried.insert(name.to_owned()))
+}
+
+/// Makes a small picture of what has just been shown, if it is to have one. Given up if it is not in sight
+/// any more when its turn comes.
+fn make(name: String, url: &str, size: Option<(u32, u32)>) {
+    let Some(size) = size else {
+        return;
+    };
+    let address = contexts().session.settings_untracked().address;
+    let Some(safe) = SafeUrl::media(url, address.as_str()).filter(SafeUrl::is_link) else {
+        return;
+    };
+    spawn_local_scoped_with_cancellation(async move {
+        let turn = TURN.with(Arc::clone).lock_owned().await;
+        if was_tried(&name) {
+            return;
+        }
+        // To its end: a file that is left half read holds a connection.
+        spawn(async move {
+            // The browser has the file: it has just shown it.
+            if let Ok(file) = http::get_blob(safe.as_str(), MAX_BYTES).await
+                && let Ok(small) = picture::resized(&file, size).await
+            {
+                thumbnails::write(&name, &small).await;
+            }
+            drop(turn);
+        });
+    });
+}

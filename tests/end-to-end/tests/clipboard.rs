@@ -1,0 +1,66 @@
+//! What is on the clipboard after a press.
+
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+async fn clipboard(browser: &Browser, script: &str) -> Result<Value> {
+    browser.run(script, vec![]).await
+}
+
+/// Guards against a picture that is copied as nothing, in a format that no program takes, or not at all where
+/// the model makes none of that format.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_is_copied_as_a_picture_and_as_its_address() {
+    drive("an_output_is_copied", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        browser
+            .open(&format!("{address}/models/image/strata"))
+            .await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "a copied lake")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        browser.press(&by("link", "Gallery")).await?;
+        browser
+            .press(&starting("button", "Image: a copied lake"))
+            .await?;
+        browser.find(&by("dialog", "Output")).await?;
+        let permissions = json!({
+            "origin": address,
+            "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"],
+        });
+        browser
+            .devtools("Browser.grantPermissions", permissions)
+            .await?;
+
+        browser.press(&by("button", "Copy image")).await?;
+        browser.see_text("Image copied.", TIMEOUT).await?;
+        let picture = "
+            return navigator.clipboard.read().then(async ([item]) => {
+                const blob = await item.getType('image/png');
+                const { width, height } = await createImageBitmap(blob);
+                const { naturalWidth, naturalHeight } = document.querySelector('dialog .stage img');
+                return [item.types.includes('image/png'), width === naturalWidth, height === naturalHeight];
+            })";
+        assert_eq!(clipboard(browser, picture).await?, json!([true, true, true]));
+
+        browser.press(&by("button", "Copy URL")).await?;
+        let text = "return new Promise(done => setTimeout(done, 300)).then(() => navigator.clipboard.readText())";
+        let text = clipboard(browser, text).await?;
+        let text = text.as_str().unwrap_or_default();
+        assert!(text.starts_with(&format!("{address}/outputs/")), "{text}");
+        Ok(())
+    })
+    .await;
+}
