@@ -14,17 +14,6 @@ use crate::logging::LogFormat;
 use crate::outputs::bucket::{Bucket, BucketError};
 use crate::worker::Bounds;
 
-/// A local generation service with procedural models (no AI), and with those of --models.
-#[derive(Debug, Clone, Parser)]
-#[command(name = "atelier-service", version)]
-pub struct Cli {
-    #[command(subcommand)]
-    pub command: Option<Command>,
-
-    #[command(flatten)]
-    pub config: Config,
-}
-
 // Of serving, and of what looks at how it would be. No words of its own: they would take the place of
 // those above.
 #[derive(Debug, Clone, Parser)]

@@ -16,6 +16,7 @@ pub mod app;
 pub mod art;
 pub mod auth;
 pub mod cleanup;
+pub mod cli;
 pub mod command;
 pub mod config;
 pub mod connections;
@@ -44,4 +45,5 @@ pub mod turns;
 pub mod worker;
 
 pub use app::{StartError, serve, work};
-pub use config::{Cli, Config};
+pub use cli::Cli;
+pub use config::Config;

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use atelier_service::config::{Command, Role};
 use atelier_service::{Cli, Config, StartError, command, logging, private, serve, work};
-use clap::Parser;
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Cli { command, config } = Cli::parse();
+    let line = std::env::args_os();
+    let Cli { command, config } = Cli::read(line).unwrap_or_else(|error| error.exit());
     let (command, config) = match command {
         Some(Command::Serve(config)) => (None, with_role(*config, Role::Serve)),
         Some(Command::Work(config)) => (None, with_role(*config, Role::Work)),
