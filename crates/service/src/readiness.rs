@@ -29,6 +29,15 @@ pub struct Readiness {
     asking: Arc<AtomicBool>,
 }
 
+/// Ends on every way out: were one that panics never at its end, nobody would be asked again.
+struct Asking(Arc<AtomicBool>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
 impl Readiness {
     pub async fn look(&self, app: &App) -> Vec<Check> {
         let mut last = self.last.lock().await;
@@ -56,11 +65,10 @@ impl Readiness {
         if self.asking.swap(true, Ordering::AcqRel) {
             return silent();
         }
-        let (store, asking) = (app.store.clone(), self.asking.clone());
+        let (store, asking) = (app.store.clone(), Asking(self.asking.clone()));
         let asked = tokio::task::spawn_blocking(move || {
-            let answer = store.try_write();
-            asking.store(false, Ordering::Release);
-            answer
+            let _asking = asking;
+            store.try_write()
         });
         match tokio::time::timeout(PATIENCE, asked).await {
             Ok(Ok(Ok(()))) => None,
