@@ -1,28 +1,25 @@
 //! Who may come in by a token of their own: `atelier-service account add NAME`.
 //!
-//! They lie in a database of their own beside the tasks, because that is the service's alone while it
-//! runs, and accounts are to come and go meanwhile. A token is kept as its SHA-256: 256 random bits need
-//! no slower one.
+//! They lie where the tasks do: in a file beside those of SQLite, or in the same PostgreSQL. A token is
+//! kept as its SHA-256: 256 random bits need no slower one.
 
 use std::fmt::Write;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-/// How long a change waits for another.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::config::Config;
+use crate::store::{Store, StoreError};
 
-const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
-    name TEXT PRIMARY KEY,
-    token TEXT NOT NULL UNIQUE,
-    created TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
-) WITHOUT ROWID";
+mod file;
+#[cfg(feature = "cluster")]
+mod shared;
+
+use file::File;
+#[cfg(feature = "cluster")]
+use shared::Shared;
 
 #[derive(Debug, Error)]
 pub enum AccountError {
@@ -30,6 +27,10 @@ pub enum AccountError {
     Database(#[from] rusqlite::Error),
     #[error("the accounts can't be read or written: {0}")]
     Io(#[from] io::Error),
+    #[error("the accounts can't be read or written: {0}")]
+    Store(#[from] StoreError),
+    #[error("accounts in PostgreSQL: this build has no feature cluster")]
+    Cluster,
     #[error("there is an account {0} already; `account rotate` gives it another token")]
     Exists(String),
     #[error("there is no account {0}")]
@@ -48,31 +49,83 @@ pub struct Account {
     pub created: String,
 }
 
-/// The accounts of a data directory. There are none until the first is added; from then on nobody
-/// comes in without one, also when the last has been removed.
-pub struct Accounts {
-    file: PathBuf,
-    /// They have been there. A file that is gone does not let everybody in.
-    seen: AtomicBool,
-    connection: Mutex<Option<Connection>>,
+/// The accounts of a service. There are none until the first is added; from then on nobody comes in
+/// without one, also when the last has been removed.
+pub struct Accounts(Place);
+
+enum Place {
+    File(File),
+    #[cfg(feature = "cluster")]
+    Shared(Shared),
+}
+
+#[derive(Clone, Copy)]
+enum Purpose {
+    Change,
+    Look,
+}
+
+/// Does something in whichever place they are.
+macro_rules! there {
+    ($accounts:expr, $place:ident => $work:expr) => {
+        match &$accounts.0 {
+            Place::File($place) => $work,
+            #[cfg(feature = "cluster")]
+            Place::Shared($place) => $work,
+        }
+    };
 }
 
 impl Accounts {
-    /// Makes nothing.
+    /// Those of a service with this data directory and SQLite. Makes nothing.
     pub fn of(data: &Path) -> Self {
-        Self {
-            file: data.join("accounts.sqlite"),
-            seen: AtomicBool::new(false),
-            connection: Mutex::new(None),
+        Self(Place::File(File::of(data)))
+    }
+
+    /// Those of a service whose tasks are there, or in this directory.
+    pub fn beside(store: &Store, data: &Path) -> Self {
+        match store {
+            Store::Sqlite(_) => Self::of(data),
+            #[cfg(feature = "cluster")]
+            Store::Postgres(database) => Self(Place::Shared(Shared::of(database.clone()))),
         }
     }
 
-    /// Whether an account is needed to come in.
-    pub fn are_there(&self) -> bool {
-        if !self.seen.load(Ordering::Relaxed) && self.file.exists() {
-            self.seen.store(true, Ordering::Relaxed);
+    /// Those of a service with these options, to be changed by another process than the service.
+    ///
+    /// # Errors
+    /// If its database can't be had.
+    pub fn open(config: &Config) -> Result<Self, AccountError> {
+        Self::at(config, Purpose::Change)
+    }
+
+    /// The same to be looked at alone: makes nothing.
+    ///
+    /// # Errors
+    /// If its database can't be had.
+    pub fn look(config: &Config) -> Result<Self, AccountError> {
+        Self::at(config, Purpose::Look)
+    }
+
+    fn at(config: &Config, purpose: Purpose) -> Result<Self, AccountError> {
+        let Some(url) = &config.database else {
+            return Ok(Self::of(&config.data));
+        };
+        #[cfg(feature = "cluster")]
+        return Ok(Self(Place::Shared(match purpose {
+            Purpose::Change => Shared::open(url)?,
+            Purpose::Look => Shared::look(url)?,
+        })));
+        #[cfg(not(feature = "cluster"))]
+        {
+            let _ = (url, purpose);
+            Err(AccountError::Cluster)
         }
-        self.seen.load(Ordering::Relaxed)
+    }
+
+    /// Whether an account is needed to come in. Where that can't be known, one is.
+    pub fn are_there(&self) -> bool {
+        there!(self, place => place.are_there())
     }
 
     /// Adds one and returns its token.
@@ -82,19 +135,7 @@ impl Accounts {
             return Err(AccountError::Name(name.to_owned()));
         }
         let token = new_token()?;
-        let added = self.with(|connection| {
-            let added = connection.execute(
-                "INSERT INTO account (name, token) VALUES (?1, ?2)",
-                params![name, digest(&token)],
-            );
-            match added {
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                    Ok(false)
-                }
-                added => added.map(|_| true),
-            }
-        })?;
-        match added {
+        match there!(self, place => place.insert(name, &digest(&token)))? {
             true => Ok(token),
             false => Err(AccountError::Exists(name.to_owned())),
         }
@@ -103,79 +144,28 @@ impl Accounts {
     /// Gives one another token; the old one is worth nothing from then on.
     pub fn rotate(&self, name: &str) -> Result<String, AccountError> {
         let token = new_token()?;
-        self.change(name, |connection| {
-            connection.execute(
-                "UPDATE account SET token = ?2 WHERE name = ?1",
-                params![name, digest(&token)],
-            )
-        })?;
-        Ok(token)
+        match there!(self, place => place.update(name, &digest(&token)))? {
+            true => Ok(token),
+            false => Err(AccountError::Unknown(name.to_owned())),
+        }
     }
 
     /// Takes one away. Its tasks stay, and are there again if it is added again.
     pub fn remove(&self, name: &str) -> Result<(), AccountError> {
-        self.change(name, |connection| {
-            connection.execute("DELETE FROM account WHERE name = ?1", [name])
-        })
+        match there!(self, place => place.delete(name))? {
+            true => Ok(()),
+            false => Err(AccountError::Unknown(name.to_owned())),
+        }
     }
 
+    /// By their names.
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
-        self.with(|connection| {
-            connection
-                .prepare("SELECT name, created FROM account ORDER BY name")?
-                .query_map([], |row| {
-                    Ok(Account {
-                        name: row.get(0)?,
-                        created: row.get(1)?,
-                    })
-                })?
-                .collect()
-        })
+        there!(self, place => place.list())
     }
 
     /// The name of the account that has this token.
     pub fn of_token(&self, token: &str) -> Result<Option<String>, AccountError> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT name FROM account WHERE token = ?1")?
-                .query_row([digest(token)], |row| row.get(0))
-                .optional()
-        })
-    }
-
-    /// A change of one account, which has to be there.
-    fn change(
-        &self,
-        name: &str,
-        change: impl FnOnce(&Connection) -> rusqlite::Result<usize>,
-    ) -> Result<(), AccountError> {
-        match self.with(change)? {
-            0 => Err(AccountError::Unknown(name.to_owned())),
-            _ => Ok(()),
-        }
-    }
-
-    fn with<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, AccountError> {
-        let mut connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let connection = match &mut *connection {
-            Some(connection) => connection,
-            none => {
-                if let Some(folder) = self.file.parent() {
-                    crate::private::make_dir(folder)?;
-                }
-                let opened = Connection::open(&self.file)?;
-                opened.busy_timeout(PATIENCE)?;
-                opened.execute_batch(SCHEMA)?;
-                none.insert(opened)
-            }
-        };
-        Ok(work(connection)?)
+        there!(self, place => place.of_digest(&digest(token)))
     }
 }
 

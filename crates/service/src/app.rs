@@ -158,14 +158,18 @@ fn store_error(config: &Config, error: StoreError) -> StartError {
 impl App {
     /// Opens the data directory and starts the workers.
     pub fn start(config: &Config) -> Result<Self, StartError> {
-        let accounts = Accounts::of(&config.data);
-        allowed(config, &accounts)?;
+        if config.database.is_none() {
+            // Before anything is made.
+            allowed(config, &Accounts::of(&config.data))?;
+        }
         let token = config.token.clone().filter(|token| !token.is_empty());
         let data_error = |error| StartError::Data(config.data.clone(), error);
         private::make_dir(&config.data).map_err(data_error)?;
         let outputs = Arc::new(outputs(config)?);
         private::close(&config.data).map_err(data_error)?;
         let store = Arc::new(store(config)?);
+        let accounts = Accounts::beside(&store, &config.data);
+        allowed(config, &accounts)?;
         let store_error = |error| store_error(config, error);
         let loaded = match &config.models {
             Some(file) => model_file::load(file, &config.data)?,

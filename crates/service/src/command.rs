@@ -1,7 +1,6 @@
 //! What the program does instead of serving.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::process::ExitCode;
 
 use thiserror::Error;
@@ -22,13 +21,15 @@ enum CommandError {
 }
 
 /// Does it; what it answers goes to standard output.
-pub fn run(command: &Command, data: &Path) -> ExitCode {
+pub fn run(command: &Command, config: &Config) -> ExitCode {
     let done = match command {
         // These are the program's main work.
         Command::Serve(_) | Command::Work(_) => return ExitCode::FAILURE,
         Command::ModelsSchema => models_schema(),
         Command::Doctor(config) => return doctor(config),
-        Command::Account { change } => account(change, &Accounts::of(data)),
+        Command::Account { change } => Accounts::open(config)
+            .map_err(CommandError::from)
+            .and_then(|accounts| account(change, &accounts)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -31,6 +31,7 @@ pub struct Config {
     /// cluster). Default: SQLite in DIR, for this process alone.
     #[arg(
         long,
+        global = true,
         env = "ATELIER_DATABASE",
         hide_env_values = true,
         value_name = "URL"

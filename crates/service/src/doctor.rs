@@ -242,7 +242,10 @@ fn shared_database(_url: &str) -> Finding {
 }
 
 fn access(config: &Config) -> Finding {
-    let accounts = Accounts::of(&config.data);
+    let accounts = match Accounts::look(config) {
+        Ok(accounts) => accounts,
+        Err(problem) => return error("access", problem.to_string()),
+    };
     if let Err(problem) = allowed(config, &accounts) {
         return error("access", problem.to_string());
     }

@@ -19,7 +19,7 @@ async fn main() -> ExitCode {
     logging::begin(config.log);
     private::from_now_on();
     if let Some(command) = &command {
-        return command::run(command, &config.data);
+        return command::run(command, &config);
     }
     match run(config).await {
         Ok(()) => ExitCode::SUCCESS,

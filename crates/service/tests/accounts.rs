@@ -14,6 +14,7 @@ fn run(data: &Path, args: &[&str]) -> Output {
         .args(args)
         .arg("--data")
         .arg(data)
+        .args(support::cluster::database_of(data))
         .env_remove("ATELIER_SERVICE_TOKEN")
         .output()
         .unwrap()

@@ -267,6 +267,57 @@ fn calls_are_counted_and_keys_are_known_at_every_process() {
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
 }
 
+/// Guards against an account that one of the processes does not know, or knows for longer than it is one.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn all_processes_know_the_same_accounts() {
+    let place = Place::new();
+    let servers = ["a", "b"].map(|data| place.serve(data, &[]));
+    let mut task = request(STRATA, json!({}));
+    task["uid"] = "ada".into();
+    task["id"] = "none".into();
+    // 404 is said to whoever may ask.
+    let answers = |token: &str| {
+        let authorization = format!("Bearer {token}");
+        let headers = [
+            ("authorization", authorization.as_str()),
+            ("content-type", "application/json"),
+        ];
+        let body = task.to_string();
+        let ask = |server: &Server| {
+            let answer = server.call("POST", "/v2/status", &headers, body.as_bytes());
+            answer.status
+        };
+        [ask(&servers[0]), ask(&servers[1])]
+    };
+    let account = |change: &str| {
+        let output = Command::new(support::program())
+            .args(["account", change, "ada", "--database", &place.database])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    assert_eq!(answers("anything"), [404, 404], "open to this machine");
+    let first = account("add");
+    let patience = Instant::now() + Duration::from_secs(5);
+    while answers("anything") != [401, 401] {
+        assert!(Instant::now() < patience, "{:?}", answers("anything"));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(answers(&first), [404, 404]);
+    let second = account("rotate");
+    assert_eq!(
+        (answers(&first), answers(&second)),
+        ([401, 401], [404, 404])
+    );
+    account("remove");
+    assert_eq!(answers(&second), [401, 401], "nobody comes in now");
+    let third = place.serve("c", &[]);
+    let open = third.call("GET", "/api/models", &[], b"").json();
+    assert_eq!(open.get("guest"), None);
+}
+
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn what_is_wrong_with_a_database_is_said() {

@@ -38,16 +38,18 @@ pub struct Postgres {
 impl Postgres {
     /// Makes or migrates it. Processes that start at the same time wait for each other.
     pub fn open(url: &str) -> Result<Self, StoreError> {
+        let database = Self::connect(url)?;
+        database.wait(MIGRATIONS.run(&database.pool))?;
+        Ok(database)
+    }
+
+    /// As it is, for a look: its tables may not be there.
+    pub fn connect(url: &str) -> Result<Self, StoreError> {
         let runtime = Handle::current();
-        let opened = async {
-            let options = PgPoolOptions::new()
-                .max_connections(CONNECTIONS)
-                .acquire_timeout(PATIENCE);
-            let pool = options.connect(url).await?;
-            MIGRATIONS.run(&pool).await?;
-            Ok::<_, StoreError>(pool)
-        };
-        let pool = tokio::task::block_in_place(|| runtime.block_on(opened))?;
+        let options = PgPoolOptions::new()
+            .max_connections(CONNECTIONS)
+            .acquire_timeout(PATIENCE);
+        let pool = tokio::task::block_in_place(|| runtime.block_on(options.connect(url)))?;
         Ok(Self { pool, runtime })
     }
 

@@ -15,10 +15,16 @@ pub fn places(data: &Path, args: &[&str]) -> Vec<String> {
     if let Some(bucket) = bucket().filter(|_| !args.contains(&"--outputs")) {
         places.extend(["--outputs".to_owned(), format!("{bucket}/{}", name(data))]);
     }
-    if let Some(database) = database().filter(|_| !args.contains(&"--database")) {
-        places.extend(["--database".to_owned(), made(&database, &name(data))]);
+    if !args.contains(&"--database") {
+        places.extend(database_of(data));
     }
     places
+}
+
+/// The option that names the database of a service with this data, if that is in PostgreSQL.
+pub fn database_of(data: &Path) -> Vec<String> {
+    let option = |address: String| vec!["--database".to_owned(), made(&address, &name(data))];
+    database().map(option).unwrap_or_default()
 }
 
 /// PostgreSQL's address without a database, if it is there.

@@ -1,0 +1,118 @@
+//! Accounts in a file of their own beside the tasks, because that one is the service's alone while it
+//! runs, and accounts are to come and go meanwhile.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+
+use super::{Account, AccountError};
+
+/// How long a change waits for another.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
+    name TEXT PRIMARY KEY,
+    token TEXT NOT NULL UNIQUE,
+    created TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+) WITHOUT ROWID";
+
+pub struct File {
+    path: PathBuf,
+    /// It has been there. One that is gone does not let everybody in.
+    seen: AtomicBool,
+    connection: Mutex<Option<Connection>>,
+}
+
+impl File {
+    pub fn of(data: &Path) -> Self {
+        Self {
+            path: data.join("accounts.sqlite"),
+            seen: AtomicBool::new(false),
+            connection: Mutex::new(None),
+        }
+    }
+
+    pub fn are_there(&self) -> bool {
+        if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
+            self.seen.store(true, Ordering::Relaxed);
+        }
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    /// Whether there was none of this name.
+    pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        self.with(|connection| {
+            let added = connection.execute(
+                "INSERT INTO account (name, token) VALUES (?1, ?2)",
+                params![name, digest],
+            );
+            match added {
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                    Ok(false)
+                }
+                added => added.map(|_| true),
+            }
+        })
+    }
+
+    /// Whether there is one of this name.
+    pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        let change = "UPDATE account SET token = ?2 WHERE name = ?1";
+        self.with(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
+    }
+
+    /// Whether there was one of this name.
+    pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
+        let change = "DELETE FROM account WHERE name = ?1";
+        self.with(|connection| Ok(connection.execute(change, [name])? > 0))
+    }
+
+    pub fn list(&self) -> Result<Vec<Account>, AccountError> {
+        self.with(|connection| {
+            connection
+                .prepare("SELECT name, created FROM account ORDER BY name")?
+                .query_map([], |row| {
+                    Ok(Account {
+                        name: row.get(0)?,
+                        created: row.get(1)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT name FROM account WHERE token = ?1")?
+                .query_row([digest], |row| row.get(0))
+                .optional()
+        })
+    }
+
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, AccountError> {
+        let mut connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let connection = match &mut *connection {
+            Some(connection) => connection,
+            none => {
+                if let Some(folder) = self.path.parent() {
+                    crate::private::make_dir(folder)?;
+                }
+                let opened = Connection::open(&self.path)?;
+                opened.busy_timeout(PATIENCE)?;
+                opened.execute_batch(SCHEMA)?;
+                none.insert(opened)
+            }
+        };
+        Ok(work(connection)?)
+    }
+}

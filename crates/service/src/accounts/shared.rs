@@ -1,0 +1,139 @@
+//! Accounts in PostgreSQL, beside the tasks, for any number of processes.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use sqlx::Row;
+
+use super::{Account, AccountError};
+use crate::store::StoreError;
+use crate::store::now_ms;
+use crate::store::postgres::Postgres;
+
+/// So long, in milliseconds, a process believes that there are none yet: each call would ask.
+const FRESH: i64 = 1_000;
+
+/// PostgreSQL's word for a table that is not there.
+const NO_TABLE: &str = "42P01";
+
+pub struct Shared {
+    database: Postgres,
+    /// There have been some.
+    seen: AtomicBool,
+    /// When there were none, in milliseconds since 1970.
+    looked: AtomicI64,
+}
+
+impl Shared {
+    pub fn of(database: Postgres) -> Self {
+        Self {
+            database,
+            seen: AtomicBool::new(false),
+            looked: AtomicI64::new(0),
+        }
+    }
+
+    /// # Errors
+    /// If the database can't be had, or not be brought to this version.
+    pub fn open(url: &str) -> Result<Self, AccountError> {
+        Ok(Self::of(Postgres::open(url)?))
+    }
+
+    /// For a look: changes nothing, not even the tables that are missing.
+    ///
+    /// # Errors
+    /// If the database can't be had.
+    pub fn look(url: &str) -> Result<Self, AccountError> {
+        Ok(Self::of(Postgres::connect(url)?))
+    }
+
+    pub fn are_there(&self) -> bool {
+        if self.seen.load(Ordering::Relaxed) {
+            return true;
+        }
+        let now = now_ms();
+        if (now - self.looked.load(Ordering::Relaxed)).abs() < FRESH {
+            return false;
+        }
+        let begun = self.database.wait(
+            sqlx::query_scalar("SELECT EXISTS (SELECT FROM account_begun)")
+                .fetch_one(self.database.pool()),
+        );
+        match begun {
+            Ok(true) => self.seen.store(true, Ordering::Relaxed),
+            Ok(false) => {
+                self.looked.store(now, Ordering::Relaxed);
+                return false;
+            }
+            // Only to who looks: a service has made its tables.
+            Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
+                return false;
+            }
+            // Nobody comes in for as long as it is not known who may.
+            Err(error) => tracing::warn!("whether there are accounts is not known: {error}"),
+        }
+        true
+    }
+
+    /// Whether there was none of this name.
+    pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        self.database.wait(async {
+            let mut transaction = self.database.pool().begin().await.map_err(failed)?;
+            let added = sqlx::query(
+                "INSERT INTO account (name, token) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+            )
+            .bind(name)
+            .bind(digest)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+            sqlx::query("INSERT INTO account_begun DEFAULT VALUES ON CONFLICT DO NOTHING")
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+            transaction.commit().await.map_err(failed)?;
+            Ok(added.rows_affected() > 0)
+        })
+    }
+
+    /// Whether there is one of this name.
+    pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        let change = sqlx::query("UPDATE account SET token = $2 WHERE name = $1")
+            .bind(name)
+            .bind(digest)
+            .execute(self.database.pool());
+        Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
+    }
+
+    /// Whether there was one of this name.
+    pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
+        let change = sqlx::query("DELETE FROM account WHERE name = $1")
+            .bind(name)
+            .execute(self.database.pool());
+        Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
+    }
+
+    pub fn list(&self) -> Result<Vec<Account>, AccountError> {
+        let listed = sqlx::query(
+            "SELECT name, to_char(created AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+             FROM account ORDER BY name",
+        )
+        .fetch_all(self.database.pool());
+        let rows = self.database.wait(listed).map_err(failed)?;
+        let account = |row: &sqlx::postgres::PgRow| Account {
+            name: row.get(0),
+            created: row.get(1),
+        };
+        Ok(rows.iter().map(account).collect())
+    }
+
+    pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+        let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
+            .bind(digest)
+            .fetch_optional(self.database.pool());
+        Ok(self.database.wait(found).map_err(failed)?)
+    }
+}
+
+fn failed(error: sqlx::Error) -> AccountError {
+    StoreError::from(error).into()
+}
