@@ -61,29 +61,46 @@ async function activate() {
   await registration.navigationPreload?.enable();
 }
 
-// The releases of the pages that have said it.
+// What the pages have said last: their release, and when. It is gone when the browser lets the worker rest.
 const pages = new Map();
+
+// The pages that were asked and have not answered.
+const asked = new Set();
 
 // The worker before this one gives way once every page that is open has said that it is of this release.
 addEventListener("message", (event) => {
   if (!event.source || typeof event.data?.release !== "string") return;
-  pages.set(event.source.id, event.data.release);
-  event.waitUntil(takeOver());
+  const { id } = event.source;
+  pages.set(id, { release: event.data.release, at: performance.now() });
+  if (!asked.delete(id)) event.waitUntil(takeOver());
 });
 
-// What pages have said is gone when the browser lets the worker rest, so that they are asked again. One that
-// does not answer is none that anybody looks at: browsers count those that Back would show, too.
+// A page that does not answer is none that anybody looks at: browsers count those that Back would show, and
+// those that they have put to sleep, whatever these said before.
 const ANSWER_MS = 2000;
-// A page that is just being left is still counted: it is looked again.
+// A page that is just being left still answers: it is looked again.
 const LOOKS = 5;
 
-async function takeOver() {
-  for (let look = 0; look < LOOKS; look++) {
-    const unknown = (await open()).filter(({ id }) => !pages.has(id));
-    for (const page of unknown) page.postMessage("release?");
-    if (unknown.length > 0 || look > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
-    const others = (await open()).filter(({ id }) => pages.has(id) && pages.get(id) !== RELEASE);
-    if (others.length === 0) return skipWaiting();
+let looking = null;
+
+// Pages that say something meanwhile are heard by the look that is under way.
+function takeOver() {
+  looking ??= look().finally(() => (looking = null));
+  return looking;
+}
+
+async function look() {
+  for (let times = 0; times < LOOKS; times++) {
+    const since = performance.now();
+    const isOfAnother = ({ id }) => pages.get(id)?.release !== RELEASE;
+    const others = (await open()).filter(isOfAnother);
+    for (const page of others) {
+      asked.add(page.id);
+      page.postMessage("release?");
+    }
+    if (others.length > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
+    const hasAnswered = ({ id }) => pages.has(id) && pages.get(id).at >= since;
+    if (!(await open()).some((page) => isOfAnother(page) && hasAnswered(page))) return skipWaiting();
   }
 }
 

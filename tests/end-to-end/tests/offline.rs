@@ -195,3 +195,47 @@ async fn an_open_page_keeps_its_release() {
     })
     .await;
 }
+
+/// Guards against a release that waits for good, because a page that the browser has put to sleep, or keeps for
+/// Back, has once said that it is of the one before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_sleeps_holds_up_no_release() {
+    drive("a_page_that_sleeps", async |browser| {
+        let colours = [("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 50)")];
+        let first = Release::make("sleeping-first", Change::Nothing).await?;
+        let next = Release::make("sleeping-next", Change::Styles(&colours)).await?;
+        let [(_, first_cache), (_, next_cache)] = [cache_of(&first)?, cache_of(&next)?];
+        let place = tempfile::tempdir()?;
+        let site = place.path().join("site");
+        symlink(first.folder(), &site)?;
+        let service = Service::start(&["--site", site.to_str().ok_or("no text")?]).await?;
+        let address = service.address();
+        browser.open(&address).await?;
+        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        becomes(browser, "its cache", CACHES, &vec![first_cache].into()).await?;
+        // From here on it is the worker's; and it follows what becomes of that 3 s later.
+        browser.reload().await?;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        std::fs::remove_file(&site)?;
+        symlink(next.folder(), &site)?;
+        let hears = "
+            return navigator.serviceWorker.getRegistration().then(it => it.update())
+                .then(() => new Promise(done => setTimeout(done, 2000)))
+                .then(() => navigator.serviceWorker.getRegistration()).then(it => !!it.waiting)";
+        becomes(browser, "one that waits", hears, &true.into()).await?;
+
+        let old = browser.client.window().await?;
+        let new = browser.open_tab("about:blank").await?;
+        browser.switch_to(&old).await?;
+        let state = |state: &str| serde_json::json!({ "state": state });
+        let command = "Page.setWebLifecycleState";
+        browser.devtools(command, state("frozen")).await?;
+        browser.switch_to(&new).await?;
+        browser.open(&format!("{address}/gallery")).await?;
+        becomes(browser, "its cache alone", CACHES, &vec![next_cache].into()).await?;
+        browser.switch_to(&old).await?;
+        browser.devtools(command, state("active")).await?;
+        Ok(())
+    })
+    .await;
+}
