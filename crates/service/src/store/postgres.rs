@@ -16,6 +16,9 @@ use crate::idempotency::Submission;
 use crate::metrics::Load;
 
 mod allowance;
+mod turn;
+
+pub use turn::PROCESS;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
