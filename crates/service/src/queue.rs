@@ -180,6 +180,21 @@ impl SharedQueue {
         }
     }
 
+    /// Whether the task may be worked on here now.
+    pub fn begin_turn(&self, turn: &Turn, most: usize) -> Result<bool, StoreError> {
+        self.store.begin_turn(&turn.id, &turn.owner, most)
+    }
+
+    /// It is not any more: the next one of its owner comes into the queue.
+    pub fn end_turn(&self, turn: &Turn) {
+        match self.store.end_turn(&turn.id, &turn.owner) {
+            Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
+            Ok(None) => {}
+            // Those that wait for this are found without a job.
+            Err(error) => tracing::warn!("task {}: its turn ends later: {error}", turn.id),
+        }
+    }
+
     async fn work_in(&self, lane: &str, size: usize, taker: Taker) -> Result<(), WorkerError> {
         // Each worker is another: the leases of an earlier one are not its own.
         let random = getrandom::u64().unwrap_or_default();

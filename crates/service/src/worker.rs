@@ -143,7 +143,10 @@ impl Pool {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
                     while let Some(turn) = queue.next(lane) {
-                        let worked = work(&context, &queue, &turn);
+                        let work = || work(&context, &queue, &turn);
+                        #[cfg(feature = "cluster")]
+                        let work = || queue.in_turn(&turn, work);
+                        let worked = work();
                         queue.done(lane, turn, worked);
                     }
                 })
@@ -291,6 +294,15 @@ impl Queue {
         self.lanes.get(model).copied().unwrap_or(HERE)
     }
 
+    /// So many tasks of one owner run at once; those of all processes are counted by their database.
+    fn most_running(&self) -> Option<usize> {
+        #[cfg(feature = "cluster")]
+        if self.shared.get().is_some() {
+            return None;
+        }
+        self.bounds.running
+    }
+
     fn wake_all(&self) {
         // Under the lock, so that no thread misses it between its check and its wait.
         let _turns = self.lock();
@@ -305,7 +317,7 @@ impl Queue {
                 return None;
             }
             let next_due = turns.lanes[lane].take_up(Instant::now());
-            if let Some(turn) = turns.begin(lane, self.bounds.running) {
+            if let Some(turn) = turns.begin(lane, self.most_running()) {
                 return Some(turn);
             }
             turns = match next_due {

@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use super::{Pool, Queue};
+use super::{Obstacle, Pool, Queue};
 use crate::queue::SharedQueue;
 use crate::runner::Remote;
 use crate::turns::Turn;
@@ -62,5 +62,23 @@ impl Queue {
             let running = move || queue.lock().begun.ids();
             shared.keep_but(running, self.stop.clone());
         }
+    }
+
+    /// Does the work of a task's turn, if its owner may have one more now; else there is another turn
+    /// when one of them has ended, at whichever process.
+    pub fn in_turn(
+        &self,
+        turn: &Turn,
+        work: impl FnOnce() -> Result<(), Obstacle>,
+    ) -> Result<(), Obstacle> {
+        let (Some(shared), Some(most)) = (self.shared.get(), self.bounds.running) else {
+            return work();
+        };
+        if !shared.begin_turn(turn, most)? {
+            return Ok(());
+        }
+        let worked = work();
+        shared.end_turn(turn);
+        worked
     }
 }
