@@ -208,14 +208,11 @@ impl App {
         );
         let pool = pool.map_err(store_error)?;
         #[cfg(feature = "cluster")]
-        let pool = match &*store {
-            Store::Sqlite(_) => pool,
-            Store::Postgres(database) => {
-                let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
-                let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
-                pool.share(queue, size, remotes)
-            }
-        };
+        if let Store::Postgres(database) = &*store {
+            let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
+            let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
+            pool.share(queue, size, remotes);
+        }
         watch(&loaded.remotes, pool.stopping());
         let cleanup = Cleanup {
             keep: config.keep(),

@@ -1,7 +1,7 @@
 //! The queue of all processes, in their PostgreSQL: apalis keeps who works on what, by heartbeats, and
 //! gives what a dead process had to another. A job is a turn of a task; what it does lies in the store.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use apalis::prelude::*;
@@ -13,13 +13,16 @@ use tokio::task::JoinHandle;
 use crate::metrics::Load;
 use crate::models::Stop;
 use crate::store::StoreError;
-use crate::store::postgres::Postgres;
+use crate::store::postgres::{PROCESS, Postgres};
 use crate::turns::Turn;
 use crate::worker::Taker;
 
 /// A process that has not been heard of for three of these is dead, and its tasks are others'.
 const HEARTBEAT: Duration = Duration::from_secs(3);
 const MISSED: usize = 3;
+
+/// After so long.
+pub const DEAD_AFTER: Duration = Duration::from_secs(HEARTBEAT.as_secs() * MISSED as u64);
 
 /// How often it is looked for tasks that have no job, and how old these are at least: the process
 /// that took them in ended before it put the job there.
@@ -47,6 +50,8 @@ pub struct SharedQueue {
     store: Postgres,
     /// The models that have a lane of their own.
     remotes: Arc<[ModelId]>,
+    /// They take jobs.
+    workers: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 impl SharedQueue {
@@ -57,6 +62,7 @@ impl SharedQueue {
         Ok(Self {
             store,
             remotes: remotes.into(),
+            workers: Arc::default(),
         })
     }
 
@@ -116,13 +122,8 @@ impl SharedQueue {
     }
 
     /// Works with so many at once in each lane, until the stop.
-    pub fn work(
-        &self,
-        lanes: Vec<(String, usize)>,
-        taker: Taker,
-        stop: &Stop,
-    ) -> Vec<JoinHandle<()>> {
-        lanes
+    pub fn work(&self, lanes: Vec<(String, usize)>, taker: Taker, stop: &Stop) {
+        let workers = lanes
             .into_iter()
             .filter(|(_, size)| *size > 0)
             .map(|(lane, size)| {
@@ -135,14 +136,69 @@ impl SharedQueue {
                         tokio::time::sleep(AGAIN).await;
                     }
                 })
-            })
-            .collect()
+            });
+        self.workers().extend(workers);
+    }
+
+    fn workers(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes no other job, and gives those back that are not of these tasks, until the stop. The others
+    /// stay with this process, although its workers are no more.
+    pub fn keep_but(&self, tasks: impl Fn() -> Vec<String> + Send + 'static, stop: Stop) {
+        for worker in self.workers().iter() {
+            worker.abort();
+        }
+        let queue = self.clone();
+        std::thread::spawn(move || {
+            loop {
+                if let Err(error) = queue.store.give_back_but(&tasks()) {
+                    tracing::warn!("queue: {error}");
+                }
+                if stop.is_set_within(HEARTBEAT) {
+                    break;
+                }
+            }
+        });
+    }
+
+    /// Gives back all that this process has, which works on nothing any more. Should that fail, others
+    /// have it when they take this process for dead.
+    pub fn give_back(&self) {
+        let workers = std::mem::take(&mut *self.workers());
+        let ended = async {
+            for worker in workers {
+                worker.abort();
+                // It was told to, so how it ended says nothing.
+                let _ = worker.await;
+            }
+        };
+        self.store.wait(ended);
+        if let Err(error) = self.store.give_back_but(&[]) {
+            tracing::warn!("queue: tasks are others' after {DEAD_AFTER:?}: {error}");
+        }
+    }
+
+    /// Whether the task may be worked on here now.
+    pub fn begin_turn(&self, turn: &Turn, most: usize) -> Result<bool, StoreError> {
+        self.store.begin_turn(&turn.id, &turn.owner, most)
+    }
+
+    /// It is not any more: the next one of its owner comes into the queue.
+    pub fn end_turn(&self, turn: &Turn) {
+        match self.store.end_turn(&turn.id, &turn.owner) {
+            Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
+            Ok(None) => {}
+            // Those that wait for this are found without a job.
+            Err(error) => tracing::warn!("task {}: its turn ends later: {error}", turn.id),
+        }
     }
 
     async fn work_in(&self, lane: &str, size: usize, taker: Taker) -> Result<(), WorkerError> {
         // Each worker is another: the leases of an earlier one are not its own.
         let random = getrandom::u64().unwrap_or_default();
-        let name = format!("{lane}-{}-{random:016x}", std::process::id());
+        let name = format!("{lane}-{}-{random:016x}", *PROCESS);
         WorkerBuilder::new(name)
             .backend(self.storage(lane).with_pubsub())
             .data(taker)

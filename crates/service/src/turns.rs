@@ -142,6 +142,12 @@ impl Backlog {
         self.0.get(model).map_or(0, BTreeSet::len)
     }
 
+    #[cfg(feature = "cluster")]
+    pub fn ids(&self) -> Vec<String> {
+        let tasks = self.0.values().flatten();
+        tasks.map(|(_, id)| id.clone()).collect()
+    }
+
     pub fn models(&self) -> impl Iterator<Item = &ModelId> {
         self.0.keys()
     }

@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+#[cfg(feature = "cluster")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -22,6 +24,12 @@ use crate::queue::SharedQueue;
 use crate::runner::{Remote, Run};
 use crate::store::{Order, Store, StoreError, now_ms};
 use crate::turns::{Backlog, Lane, Tally, Turn};
+
+#[cfg(feature = "cluster")]
+mod shared;
+
+#[cfg(feature = "cluster")]
+pub use shared::Taker;
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]
@@ -46,40 +54,6 @@ pub struct Bounds {
 pub struct Pool {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Where tasks go instead of to a lane of this process.
-    #[cfg(feature = "cluster")]
-    shared: Option<SharedQueue>,
-}
-
-/// Hands tasks of the shared queue to the threads of this process.
-#[cfg(feature = "cluster")]
-#[derive(Clone)]
-pub struct Taker(Arc<Queue>);
-
-#[cfg(feature = "cluster")]
-impl Taker {
-    /// Ends when the task has come to an end; never if the service stops before.
-    pub async fn take(&self, turn: Turn) {
-        if self.begin(turn).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    fn begin(&self, turn: Turn) -> oneshot::Receiver<()> {
-        let (teller, told) = oneshot::channel();
-        let lane = self.0.lane(&turn.model);
-        let mut turns = self.0.lock();
-        let tellers = turns.tellers.entry(turn.id.clone()).or_default();
-        tellers.push(teller);
-        // A task that was given to others, and back, is being worked on already.
-        if tellers.len() == 1 {
-            turns.waiting.add(&turn.owner);
-            turns.push(lane, turn);
-        }
-        drop(turns);
-        self.0.changed.notify_all();
-        told
-    }
 }
 
 struct Queue {
@@ -91,6 +65,9 @@ struct Queue {
     bounds: Bounds,
     /// Of the models that run elsewhere; [`HERE`] is that of all others.
     lanes: HashMap<ModelId, usize>,
+    /// Where tasks go instead of to a lane of this process.
+    #[cfg(feature = "cluster")]
+    shared: OnceLock<SharedQueue>,
 }
 
 /// How long to wait for room on the disk before the next try.
@@ -146,6 +123,8 @@ impl Pool {
             lanes: lanes
                 .map(|(n, remote)| (remote.id().clone(), n + 1))
                 .collect(),
+            #[cfg(feature = "cluster")]
+            shared: OnceLock::new(),
         });
         for task in unfinished {
             let mut turns = queue.lock();
@@ -164,7 +143,10 @@ impl Pool {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
                     while let Some(turn) = queue.next(lane) {
-                        let worked = work(&context, &queue, &turn);
+                        let work = || work(&context, &queue, &turn);
+                        #[cfg(feature = "cluster")]
+                        let work = || queue.in_turn(&turn, work);
+                        let worked = work();
                         queue.done(lane, turn, worked);
                     }
                 })
@@ -173,26 +155,7 @@ impl Pool {
         Ok(Self {
             queue,
             threads: Mutex::new(threads),
-            #[cfg(feature = "cluster")]
-            shared: None,
         })
-    }
-
-    /// From here on tasks go to the queue of all processes, and this one takes its share, if it is to
-    /// work.
-    #[cfg(feature = "cluster")]
-    pub fn share(mut self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) -> Self {
-        if size > 0 {
-            let here = (crate::queue::HERE.to_owned(), size);
-            let others = remotes
-                .iter()
-                .map(|remote| (remote.id().to_string(), remote.at_once()));
-            let lanes = std::iter::once(here).chain(others).collect();
-            shared.work(lanes, Taker(self.queue.clone()), self.stopping());
-        }
-        shared.look_after(self.stopping().clone());
-        self.shared = Some(shared);
-        self
     }
 
     /// Keeps a place for another task of this owner; `None` if as many wait as may.
@@ -201,11 +164,9 @@ impl Pool {
             queue: self.queue.clone(),
             owner: owner.to_owned(),
             taken,
-            #[cfg(feature = "cluster")]
-            shared: self.shared.clone(),
         };
         #[cfg(feature = "cluster")]
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = self.queue.shared.get() {
             let is_full = shared.is_full(owner, self.queue.bounds.waiting)?;
             // Counted by the database, so nothing is to be given back.
             return Ok((!is_full).then(|| place(true)));
@@ -228,7 +189,7 @@ impl Pool {
     /// those that wait has waited.
     pub fn load(&self) -> (Vec<Load>, Option<i64>) {
         #[cfg(feature = "cluster")]
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = self.queue.shared.get() {
             return shared.load();
         }
         let turns = self.queue.lock();
@@ -254,6 +215,8 @@ impl Pool {
     pub fn drain(&self) {
         self.queue.draining.store(true, Ordering::Relaxed);
         self.queue.wake_all();
+        #[cfg(feature = "cluster")]
+        self.queue.keep_what_runs();
     }
 
     pub fn is_draining(&self) -> bool {
@@ -271,7 +234,7 @@ impl Pool {
     }
 
     /// Stops the threads and waits for them. Tasks under way stay unfinished in the store: the
-    /// next start takes them up.
+    /// next start takes them up, or another process at once.
     pub fn stop(&self) {
         self.queue.stop.set();
         self.queue.wake_all();
@@ -281,6 +244,10 @@ impl Pool {
                 tracing::error!("a worker thread had crashed");
             }
         }
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = self.queue.shared.get() {
+            shared.give_back();
+        }
     }
 }
 
@@ -289,8 +256,6 @@ pub struct Place {
     queue: Arc<Queue>,
     owner: String,
     taken: bool,
-    #[cfg(feature = "cluster")]
-    shared: Option<SharedQueue>,
 }
 
 impl Place {
@@ -298,7 +263,7 @@ impl Place {
     pub fn take(mut self, id: String, model: &ModelId, hold: Hold) {
         self.taken = true;
         #[cfg(feature = "cluster")]
-        if let Some(shared) = &self.shared {
+        if let Some(shared) = self.queue.shared.get() {
             // The database holds for all processes what the task is made from.
             return shared.push(&id, &self.owner, model, now_ms());
         }
@@ -329,6 +294,15 @@ impl Queue {
         self.lanes.get(model).copied().unwrap_or(HERE)
     }
 
+    /// So many tasks of one owner run at once; those of all processes are counted by their database.
+    fn most_running(&self) -> Option<usize> {
+        #[cfg(feature = "cluster")]
+        if self.shared.get().is_some() {
+            return None;
+        }
+        self.bounds.running
+    }
+
     fn wake_all(&self) {
         // Under the lock, so that no thread misses it between its check and its wait.
         let _turns = self.lock();
@@ -343,7 +317,7 @@ impl Queue {
                 return None;
             }
             let next_due = turns.lanes[lane].take_up(Instant::now());
-            if let Some(turn) = turns.begin(lane, self.bounds.running) {
+            if let Some(turn) = turns.begin(lane, self.most_running()) {
                 return Some(turn);
             }
             turns = match next_due {

@@ -2,6 +2,9 @@
 //! and names them. Not run otherwise. The suites of the interface run with them, too.
 #![cfg(all(unix, feature = "cluster"))]
 
+#[path = "cluster/turns.rs"]
+mod turns;
+
 mod support;
 
 use std::collections::HashMap;
@@ -41,8 +44,10 @@ impl Place {
         let program = folder.path().join("program.sh");
         let journal = folder.path().join("journal");
         let script = format!(
-            "#!/bin/sh\necho $ATELIER_TASK >> {}\nsleep 0.3\necho done > 0.txt\n",
-            journal.display()
+            "#!/bin/sh\necho $ATELIER_TASK >> {}\nsleep 0.3\n\
+             while [ -e {} ]; do sleep 0.05; done\necho done > 0.txt\n",
+            journal.display(),
+            folder.path().join("hold").display()
         );
         fs::write(&program, script).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
@@ -79,9 +84,14 @@ impl Place {
     }
 
     fn work(&self, data: &str) -> Worker {
+        self.work_with(data, &[])
+    }
+
+    fn work_with(&self, data: &str, args: &[&str]) -> Worker {
         let log = fs::File::create(self.folder.path().join(format!("{data}.log"))).unwrap();
         let child = self
             .command("work", data, &["--speed", "0", "--workers", "2"])
+            .args(args)
             .env("RUST_LOG", "info")
             .stdout(Stdio::null())
             .stderr(log)

@@ -130,7 +130,7 @@ impl Shared {
         let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
             .bind(digest)
             .fetch_optional(self.database.pool());
-        Ok(self.database.wait(found).map_err(failed)?)
+        self.database.wait(found).map_err(failed)
     }
 }
 

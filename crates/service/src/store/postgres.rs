@@ -14,8 +14,12 @@ use super::{Answered, Order, Progress, StoreError, Task, Unfinished, json, now_m
 use crate::holds::tasks_in;
 use crate::idempotency::Submission;
 use crate::metrics::Load;
+use crate::queue::DEAD_AFTER;
 
 mod allowance;
+mod turn;
+
+pub use turn::PROCESS;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -211,6 +215,14 @@ impl Postgres {
                          WHERE job_type IN ('here', category || '/' || subcategory)
                          AND idempotency_key = task.id || ':' || task.job
                          AND status IN ('Pending', 'Queued', 'Running')
+                     ) AND NOT EXISTS (
+                         -- It waits for others of its account, or is just about to have its turn.
+                         SELECT FROM turn WHERE turn.task = task.id
+                         AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
+                             SELECT FROM turn AS other
+                             JOIN apalis.workers ON position(other.process IN workers.id) > 0
+                             WHERE other.uid = turn.uid AND last_seen > now() - make_interval(secs => $2)
+                         ))
                      )
                      FOR UPDATE SKIP LOCKED
                  )
@@ -218,6 +230,7 @@ impl Postgres {
                  RETURNING id, uid, category, subcategory, created_ms, input",
             )
             .bind(now_ms().saturating_sub(older_than_ms))
+            .bind(DEAD_AFTER.as_secs_f64())
             .fetch_all(&self.pool),
         )?;
         Ok(rows.iter().map(read_unfinished).collect())
@@ -262,6 +275,11 @@ impl Postgres {
                     "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
                      AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)",
                     now_ms() - 3_600_000,
+                ),
+                (
+                    "DELETE FROM turn WHERE since < to_timestamp($1 / 1000.0) AND EXISTS
+                     (SELECT FROM task WHERE id = turn.task AND finished_ms IS NOT NULL)",
+                    now_ms() - 60_000,
                 ),
                 (
                     "DELETE FROM allowance WHERE filled < to_timestamp($1 / 1000.0)",

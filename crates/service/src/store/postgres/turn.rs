@@ -1,0 +1,124 @@
+//! Who works on what: the turns of accounts that may have so many tasks running at once, at all
+//! processes together, and the leases of the queue that a process gives back.
+
+use std::sync::LazyLock;
+
+use sqlx::{Postgres as Database, Transaction};
+
+use super::{Postgres, StoreError, Unfinished, read_unfinished};
+use crate::queue::DEAD_AFTER;
+
+/// This process, as a part of the names of its workers.
+pub static PROCESS: LazyLock<String> = LazyLock::new(|| {
+    let random = getrandom::u64().unwrap_or_default();
+    format!("{}-{random:016x}", std::process::id())
+});
+
+impl Postgres {
+    /// Whether this process may work on the task now, because fewer than so many others of its owner
+    /// are worked on anywhere. If not, the task waits without a job, until [`Self::end_turn`].
+    pub fn begin_turn(&self, id: &str, uid: &str, most: usize) -> Result<bool, StoreError> {
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            alone(&mut transaction, uid).await?;
+            // A process that is dead works on nothing: its tasks are others' soon.
+            let others: i64 = sqlx::query_scalar(
+                "SELECT count(*) FROM turn JOIN task ON task.id = turn.task
+                 WHERE turn.uid = $1 AND turn.task <> $2 AND finished_ms IS NULL
+                 AND EXISTS (SELECT FROM apalis.workers
+                     WHERE position(turn.process IN workers.id) > 0
+                     AND last_seen > now() - make_interval(secs => $3))",
+            )
+            .bind(uid)
+            .bind(id)
+            .bind(DEAD_AFTER.as_secs_f64())
+            .fetch_one(&mut *transaction)
+            .await?;
+            let begins = usize::try_from(others).is_ok_and(|others| others < most);
+            sqlx::query(
+                "INSERT INTO turn (task, uid, process) SELECT id, uid, $2 FROM task WHERE id = $1
+                 ON CONFLICT (task) DO UPDATE SET process = excluded.process, since = now()",
+            )
+            .bind(id)
+            .bind(begins.then_some(PROCESS.as_str()))
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            Ok(begins)
+        })
+    }
+
+    /// The task is not worked on here any more. The next one of its owner that waits for this has the
+    /// turn instead; it needs a job.
+    pub fn end_turn(&self, id: &str, uid: &str) -> Result<Option<Unfinished>, StoreError> {
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            alone(&mut transaction, uid).await?;
+            let ended = sqlx::query("DELETE FROM turn WHERE task = $1 AND process = $2")
+                .bind(id)
+                .bind(PROCESS.as_str())
+                .execute(&mut *transaction)
+                .await?;
+            let next = sqlx::query(
+                "WITH next AS (
+                     SELECT task.id FROM turn JOIN task ON task.id = turn.task
+                     WHERE turn.uid = $1 AND process IS NULL AND finished_ms IS NULL
+                     ORDER BY task.seq LIMIT 1
+                 ), passed AS (
+                     UPDATE turn SET process = $2, since = now() FROM next WHERE turn.task = next.id
+                 )
+                 UPDATE task SET job = job + 1 FROM next WHERE task.id = next.id
+                 RETURNING task.id, uid, category, subcategory, created_ms, input",
+            );
+            // Whoever has taken the task up meanwhile has the turn, too.
+            let next = match ended.rows_affected() {
+                0 => None,
+                _ => {
+                    let next = next.bind(uid).bind(PROCESS.as_str());
+                    next.fetch_optional(&mut *transaction).await?
+                }
+            };
+            transaction.commit().await?;
+            Ok(next.as_ref().map(read_unfinished))
+        })
+    }
+
+    /// Gives the jobs that this process has back to the queue, other than those of these tasks, which
+    /// it keeps for as long as it is heard of: from now.
+    pub fn give_back_but(&self, tasks: &[String]) -> Result<(), StoreError> {
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            sqlx::query("UPDATE apalis.workers SET last_seen = now() WHERE position($1 IN id) > 0")
+                .bind(PROCESS.as_str())
+                .execute(&mut *transaction)
+                .await?;
+            // As the queue's own trigger tells of new ones.
+            sqlx::query(
+                "WITH given AS (
+                     UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
+                     WHERE status IN ('Queued', 'Running')
+                     AND lock_by IN (SELECT id FROM apalis.workers WHERE position($1 IN id) > 0)
+                     AND split_part(idempotency_key, ':', 1) <> ALL($2)
+                     RETURNING id, job_type
+                 )
+                 SELECT pg_notify('apalis::job::insert',
+                     json_build_object('job_type', job_type, 'id', id)::text) FROM given",
+            )
+            .bind(PROCESS.as_str())
+            .bind(tasks)
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            Ok(())
+        })
+    }
+}
+
+/// One at a time begins and ends turns of this owner.
+async fn alone(transaction: &mut Transaction<'_, Database>, uid: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('turn ' || $1, 0))")
+        .bind(uid)
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
+}

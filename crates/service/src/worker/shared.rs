@@ -1,0 +1,84 @@
+//! What a pool does with the queue of all processes.
+
+use tokio::sync::oneshot;
+
+use super::{Obstacle, Pool, Queue};
+use crate::queue::SharedQueue;
+use crate::runner::Remote;
+use crate::turns::Turn;
+use std::sync::Arc;
+
+/// Hands tasks of the shared queue to the threads of this process.
+#[derive(Clone)]
+pub struct Taker(Arc<Queue>);
+
+impl Taker {
+    /// Ends when the task's turn has; never if the service stops before.
+    pub async fn take(&self, turn: Turn) {
+        if self.begin(turn).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn begin(&self, turn: Turn) -> oneshot::Receiver<()> {
+        let (teller, told) = oneshot::channel();
+        let lane = self.0.lane(&turn.model);
+        let mut turns = self.0.lock();
+        let tellers = turns.tellers.entry(turn.id.clone()).or_default();
+        tellers.push(teller);
+        // A task that was given to others, and back, is being worked on already.
+        if tellers.len() == 1 {
+            turns.waiting.add(&turn.owner);
+            turns.push(lane, turn);
+        }
+        drop(turns);
+        self.0.changed.notify_all();
+        told
+    }
+}
+
+impl Pool {
+    /// From here on tasks go to the queue of all processes, and this one takes its share, if it is to
+    /// work.
+    pub fn share(&self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) {
+        let shared = self.queue.shared.get_or_init(|| shared);
+        if size > 0 {
+            let here = (crate::queue::HERE.to_owned(), size);
+            let others = remotes
+                .iter()
+                .map(|remote| (remote.id().to_string(), remote.at_once()));
+            let lanes = std::iter::once(here).chain(others).collect();
+            shared.work(lanes, Taker(self.queue.clone()), self.stopping());
+        }
+        shared.look_after(self.stopping().clone());
+    }
+}
+
+impl Queue {
+    /// Takes nothing else from the other processes, and gives them what has not begun.
+    pub fn keep_what_runs(self: &Arc<Self>) {
+        if let Some(shared) = self.shared.get() {
+            let queue = self.clone();
+            let running = move || queue.lock().begun.ids();
+            shared.keep_but(running, self.stop.clone());
+        }
+    }
+
+    /// Does the work of a task's turn, if its owner may have one more now; else there is another turn
+    /// when one of them has ended, at whichever process.
+    pub fn in_turn(
+        &self,
+        turn: &Turn,
+        work: impl FnOnce() -> Result<(), Obstacle>,
+    ) -> Result<(), Obstacle> {
+        let (Some(shared), Some(most)) = (self.shared.get(), self.bounds.running) else {
+            return work();
+        };
+        if !shared.begin_turn(turn, most)? {
+            return Ok(());
+        }
+        let worked = work();
+        shared.end_turn(turn);
+        worked
+    }
+}
