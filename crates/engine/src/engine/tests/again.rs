@@ -3,7 +3,7 @@
 use atelier_contract::{ApiError, StatusWord, TaskId, path};
 use serde_json::{Value, json};
 
-use super::rules::{Hand, START, accepted, error, network};
+use super::hand::{Hand, START, accepted, error, network};
 use super::world::{account, task};
 use crate::engine::{BlockReason, Call, CallKind, Idempotency};
 use crate::{Account, Action, BatchKey, Engine, Millis, Phase, Task, TaskKey, TaskState};

@@ -3,7 +3,7 @@
 use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
 
-use super::rules::{Hand, accepted, error, network};
+use super::hand::{Hand, accepted, error, network};
 use crate::engine::{Call, CallKind};
 use crate::{Action, BatchKey, Phase, TaskKey, TaskState};
 

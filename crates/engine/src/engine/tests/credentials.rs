@@ -1,6 +1,6 @@
 //! Credentials that are refused, and tasks of other accounts.
 
-use super::rules::{Hand, accepted, error, network, progress};
+use super::hand::{Hand, accepted, error, network, progress};
 use super::world::{account, task};
 use crate::engine::{BlockReason, CallKind};
 use crate::{Account, Phase, TaskKey, TaskState};

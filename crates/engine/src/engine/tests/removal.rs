@@ -1,6 +1,6 @@
 //! What was removed can be brought back for a while, whatever happens to the page meanwhile.
 
-use super::rules::{Hand, accepted};
+use super::hand::{Hand, accepted};
 use super::world::{account, task};
 use crate::{Action, Engine, Phase, Task, TaskKey, UNDO, removed_last};
 

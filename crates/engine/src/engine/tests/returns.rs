@@ -3,7 +3,7 @@
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::json;
 
-use super::rules::{Hand, START, accepted, error, progress};
+use super::hand::{Hand, START, accepted, error, progress};
 use super::world::{account, task};
 use crate::engine::CallKind;
 use crate::{Action, BatchKey, Engine, Phase, TaskKey, TaskState};

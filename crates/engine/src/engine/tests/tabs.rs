@@ -2,13 +2,13 @@
 
 use atelier_contract::{StatusWord, TaskId};
 
-use super::rules::{Hand, accepted, network};
+use super::hand::{Hand, accepted, network};
 use super::world::{account, task};
 use crate::{Action, Engine, Phase, Task, TaskKey, TaskState};
 
 fn with(state: TaskState) -> Task {
-    let mut task = task("a", super::rules::START);
-    task.submitted = Some(super::rules::START);
+    let mut task = task("a", super::hand::START);
+    task.submitted = Some(super::hand::START);
     task.state = state;
     task
 }
@@ -166,7 +166,7 @@ fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
     // But not that of an attempt before the present one.
     let mut hand = Hand::new();
     let mut later = unconfirmed();
-    later.submitted = Some(super::rules::START + 1);
+    later.submitted = Some(super::hand::START + 1);
     hand.engine.load(vec![later], hand.now);
     hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);

@@ -1,0 +1,129 @@
+//! An engine that is told everything by hand.
+
+use atelier_contract::ApiError;
+use serde_json::{Value, json};
+
+use super::world::{account, task};
+use crate::engine::{Call, Command, Engine};
+use crate::{BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
+
+pub const START: Millis = 1_800_000_000_000;
+
+/// An engine, its clock, and the calls that it has asked for.
+pub struct Hand {
+    pub engine: Engine,
+    pub now: Millis,
+    pub saved: Vec<Task>,
+    pub deleted: Vec<TaskKey>,
+    pub waits: Vec<(String, Millis, Millis)>,
+}
+
+impl Hand {
+    pub fn new() -> Self {
+        Self {
+            engine: Engine::new(account()),
+            now: START,
+            saved: Vec::new(),
+            deleted: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    pub fn calls(&mut self) -> Vec<Call> {
+        let mut calls = Vec::new();
+        for command in self.engine.step(self.now, &mut || 0.5) {
+            match command {
+                Command::Call(call) => calls.push(call),
+                Command::Save(task) => self.saved.push(task),
+                Command::Delete(key) => self.deleted.push(key),
+                Command::Wait {
+                    address,
+                    until,
+                    since,
+                } => self.waits.push((address, until, since)),
+                Command::Finished(_) => {}
+            }
+        }
+        calls
+    }
+
+    pub fn call(&mut self) -> Call {
+        let mut calls = self.calls();
+        assert_eq!(calls.len(), 1, "{calls:?}");
+        calls.remove(0)
+    }
+
+    pub fn answer(&mut self, call: &Call, answer: Result<Value, ApiError>) {
+        self.engine
+            .responded(call.id, answer, self.now, &mut || 0.5);
+    }
+
+    /// Waits until the engine wants to be called, and gives the only call.
+    pub fn next_call(&mut self) -> Call {
+        self.now = self.engine.next_wake().expect("something to do");
+        self.call()
+    }
+
+    pub fn submit(&mut self, keys: &[&str]) {
+        let tasks = keys.iter().map(|key| task(key, self.now)).collect();
+        self.engine.submit(tasks, self.now);
+    }
+
+    pub fn submit_batch(&mut self, batch: &str, count: usize) {
+        let tasks = (0..count).map(|index| {
+            let mut task = task(&format!("{batch}-{index:03}"), self.now);
+            let batch = BatchKey(batch.into());
+            task.batch = Some(BatchPlace { batch, index });
+            task
+        });
+        self.engine.submit(tasks.collect(), self.now);
+    }
+
+    /// One task that runs, and its next status call.
+    pub fn running(&mut self) -> Call {
+        self.submit(&["a"]);
+        let call = self.call();
+        self.answer(&call, accepted("1"));
+        self.next_call()
+    }
+
+    /// What storage has as taken back.
+    pub fn taken_back(&self) -> Vec<&str> {
+        let mut latest = std::collections::BTreeMap::new();
+        for task in &self.saved {
+            latest.insert(task.key.0.as_str(), task.taken_back);
+        }
+        let kept = latest
+            .into_iter()
+            .filter(|(_, is_taken_back)| *is_taken_back);
+        kept.map(|(key, _)| key).collect()
+    }
+
+    pub fn state(&self, key: &str) -> TaskState {
+        self.engine
+            .task(&TaskKey(key.into()))
+            .unwrap()
+            .state
+            .clone()
+    }
+
+    pub fn phase(&self, key: &str) -> Phase {
+        self.state(key).phase()
+    }
+}
+
+pub fn accepted(id: &str) -> Result<Value, ApiError> {
+    Ok(json!({"success": true, "data": {"id": id, "status": "starting"}}))
+}
+
+pub fn progress(word: &str) -> Result<Value, ApiError> {
+    Ok(json!({"success": true, "data": {"id": "1", "status": word}}))
+}
+
+pub fn error(status: u16) -> ApiError {
+    ApiError::from_status(status, Some(&json!({"message": "so"})), None)
+}
+
+pub fn network() -> ApiError {
+    ApiError::Network { detail: "x".into() }
+}
