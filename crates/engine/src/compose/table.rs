@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use atelier_contract::json::{self, Record};
 use atelier_contract::{Draft, Entry, Problem, Schema};
-use serde_json::Value;
 
-use super::prompts::{line, prompts};
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
-use crate::seed::{self, Seeded};
-use crate::{BatchKey, BatchPlace};
+use crate::BatchPlace;
+
+mod lines;
+mod sending;
+mod stored;
+mod writer;
 
 pub use writer::Writer;
 
@@ -38,41 +39,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads what [`Table::to_value`] wrote and checks it against today's schema.
-    pub fn from_value(value: Value, schema: &Schema) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        let mut table = Self::default();
-        table
-            .append(json::list(record.take("rows")?, Draft::from_value)?, schema)
-            .ok()?;
-        let sent = record.optional("sent", |sent| json::list(sent, SentRow::from_value))?;
-        for SentRow { at, draft, place } in sent.unwrap_or_default() {
-            let mut row = table.new_row(draft, schema);
-            row.sent = Some(place);
-            table.rows.insert(at.min(table.rows.len()), row);
-        }
-        table.added = json::list(record.take("added")?, json::text)?;
-        table.grid = record.optional("grid", json::decode)?;
-        Some(table)
-    }
-
-    pub fn to_value(&self) -> Value {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
-        let rows = unsent.map(|row| row.draft.to_value()).collect();
-        let sent: Vec<Value> = (self.rows.iter().enumerate())
-            .filter_map(|(at, row)| sent_row(at, row))
-            .collect();
-        let added = self.added.iter().map(|name| name.as_str().into()).collect();
-        let mut record = Record::new();
-        record.put("rows", Value::Array(rows));
-        if !sent.is_empty() {
-            record.put("sent", Value::Array(sent));
-        }
-        record.put("added", Value::Array(added));
-        record.put_some("grid", self.grid.as_ref().map(json::encode));
-        record.into_value()
-    }
-
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -85,23 +51,6 @@ impl Table {
     pub fn row(&self, id: u64) -> Option<(usize, &Row)> {
         let at = self.place(id)?;
         Some((at, &self.rows[at]))
-    }
-
-    /// Rows that can be sent, and are not yet.
-    pub fn good(&self) -> usize {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
-        unsent.filter(|row| row.problems.is_empty()).count()
-    }
-
-    /// Rows that can't be sent, each with where it stands.
-    pub fn bad(&self) -> impl Iterator<Item = (usize, &Row)> {
-        let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
-    }
-
-    /// Rows that were sent as they stand here.
-    pub fn sent(&self) -> usize {
-        self.rows.iter().filter(|row| row.sent.is_some()).count()
     }
 
     /// Those that the table does not have yet, sent or not.
@@ -163,72 +112,6 @@ impl Table {
         Ok(())
     }
 
-    /// A parameter of all rows as lines of a text; rows that have nothing there have no line.
-    pub fn lines(&self, parameter: &str) -> Vec<String> {
-        self.lined(parameter).map(|(_, line)| line).collect()
-    }
-
-    fn lined(&self, parameter: &str) -> impl Iterator<Item = (usize, String)> {
-        let line_of = move |row: &Row| Some(line(&row.draft.get(parameter)?.to_text()));
-        let lines = self.rows.iter().map(line_of).enumerate();
-        lines.filter_map(|(at, line)| Some((at, line.filter(|line| !line.is_empty())?)))
-    }
-
-    /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone; one whose line
-    /// changes keeps its other parameters; a new one has those of `base`. Refused, with a
-    /// sentence, if they are too many.
-    pub fn set_lines(
-        &mut self,
-        parameter: &str,
-        text: &str,
-        base: &Draft,
-        schema: &Schema,
-    ) -> Result<(), String> {
-        let new: Vec<&str> = prompts(text).collect();
-        let old: Vec<(usize, String)> = self.lined(parameter).collect();
-        let same = |(old, new): &(&(usize, String), &&str)| old.1 == **new;
-        let before = old.iter().zip(&new).take_while(same).count();
-        let rest = (old.iter().skip(before).rev()).zip(new.iter().skip(before).rev());
-        let after = rest.take_while(same).count();
-        let old_part = &old[before..old.len() - after];
-        let new_part = &new[before..new.len() - after];
-        if old_part.is_empty() && new_part.is_empty() {
-            return Ok(());
-        }
-        let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
-        if count > MAX_ROWS {
-            return Err(too_many(count));
-        }
-        self.unless_swept(parameter);
-        for ((at, _), line) in old_part.iter().zip(new_part) {
-            let row = &mut self.rows[*at];
-            row.draft.set(parameter, Entry::Text((*line).to_owned()));
-            row.problems = problems(&row.draft, schema);
-            row.sent = None;
-        }
-        let shared = old_part.len().min(new_part.len());
-        if old_part.len() != new_part.len() {
-            self.grid = None;
-        }
-        for (at, _) in old_part[shared..].iter().rev() {
-            self.rows.remove(*at);
-        }
-        let last = old[..before + shared].last().map(|(at, _)| at + 1);
-        let place = last
-            .or(old.first().map(|(at, _)| *at))
-            .unwrap_or(self.rows.len());
-        let rows: Vec<Row> = new_part[shared..]
-            .iter()
-            .map(|line| {
-                let mut draft = base.clone();
-                draft.set(parameter, Entry::Text((*line).to_owned()));
-                self.new_row(draft, schema)
-            })
-            .collect();
-        self.rows.splice(place..place, rows);
-        Ok(())
-    }
-
     /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Where they alone are
     /// yet to be sent, they are remembered as a grid.
     pub fn append_sweep(
@@ -271,50 +154,6 @@ impl Table {
         self.rows.retain(|row| row.id != id);
     }
 
-    /// A person wants a row that was sent to be sent once more.
-    pub fn send_again(&mut self, id: u64) {
-        if let Some(at) = self.place(id) {
-            self.rows[at].sent = None;
-            self.grid = None;
-        }
-    }
-
-    /// A person wants all that was sent to be sent once more.
-    pub fn send_all_again(&mut self) {
-        for row in &mut self.rows {
-            if row.sent.take().is_some() {
-                self.grid = None;
-            }
-        }
-    }
-
-    /// Takes out what was sent.
-    pub fn clear_sent(&mut self) {
-        self.rows.retain(|row| row.sent.is_none());
-    }
-
-    /// What was not sent after all is to be sent again: as it was typed where its row is still here,
-    /// else as a new row.
-    pub fn take_back(
-        &mut self,
-        items: Vec<(BatchPlace, Draft)>,
-        schema: &Schema,
-    ) -> Result<(), String> {
-        let mut gone = Vec::new();
-        for (place, draft) in items {
-            let row = self
-                .rows
-                .iter_mut()
-                .find(|row| row.sent.as_ref() == Some(&place));
-            match row {
-                Some(row) => row.sent = None,
-                None => gone.push(draft),
-            }
-        }
-        self.grid = None;
-        self.append(gone, schema)
-    }
-
     /// Puts the same row once more below itself.
     pub fn duplicate(&mut self, id: u64, schema: &Schema) {
         if let Some(at) = self.place(id)
@@ -331,42 +170,6 @@ impl Table {
         self.rows.clear();
         self.added.clear();
         self.grid = None;
-    }
-
-    /// The rows that can be sent, in order, with the grid that they fill. From now on they count as
-    /// sent, as items of this batch. A seed that was left alone is drawn from `random`.
-    pub fn send_good(
-        &mut self,
-        batch: &BatchKey,
-        schema: &Schema,
-        send_defaults: bool,
-        random: &mut dyn FnMut() -> u64,
-    ) -> (Vec<Seeded>, Option<GridLabels>) {
-        let mut inputs = Vec::new();
-        let mut sent = Vec::new();
-        let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
-        for (at, row) in unsent.enumerate() {
-            let settled = seed::settled(&row.draft, schema, random());
-            match schema.validate(&settled, send_defaults) {
-                Ok(input) => {
-                    row.sent = Some(BatchPlace {
-                        batch: batch.clone(),
-                        index: inputs.len(),
-                    });
-                    inputs.push(Seeded {
-                        input,
-                        is_chosen: seed::entry(&row.draft, schema).is_some(),
-                    });
-                    sent.push(at);
-                }
-                Err(problems) => row.problems = problems,
-            }
-        }
-        let grid = self.grid.take().map(|grid| GridLabels {
-            cells: sent,
-            ..grid
-        });
-        (inputs, grid)
     }
 
     fn new_row(&mut self, draft: Draft, schema: &Schema) -> Row {
@@ -409,39 +212,9 @@ fn too_many(count: usize) -> String {
     format!("These would be {count} rows; a batch has at most {MAX_ROWS}.")
 }
 
-/// A row that was sent, as it is stored: apart from the others, so that a version that knows nothing of
-/// sent rows does not send it again.
-struct SentRow {
-    at: usize,
-    draft: Draft,
-    place: BatchPlace,
-}
-
-impl SentRow {
-    fn from_value(value: Value) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        Some(Self {
-            at: record.index("at")?,
-            draft: Draft::from_value(record.take("row")?)?,
-            place: json::decode(record.take("place")?)?,
-        })
-    }
-}
-
-fn sent_row(at: usize, row: &Row) -> Option<Value> {
-    let place = row.sent.as_ref()?;
-    let mut record = Record::new();
-    record.put("at", at.into());
-    record.put("row", row.draft.to_value());
-    record.put("place", json::encode(place));
-    Some(record.into_value())
-}
-
 fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {
     schema.validate(draft, false).err().unwrap_or_default()
 }
-
-mod writer;
 
 #[cfg(test)]
 mod tests;

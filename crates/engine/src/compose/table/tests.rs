@@ -1,6 +1,10 @@
 use super::*;
+use crate::BatchKey;
+use crate::compose::prompts::prompts;
+use crate::seed::Seeded;
+use atelier_contract::json;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn schema() -> Schema {
     serde_json::from_value(json!({

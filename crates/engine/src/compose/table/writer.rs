@@ -1,6 +1,7 @@
 use atelier_contract::json::{self, Record};
 
-use super::{Table, sent_row};
+use super::Table;
+use super::stored::sent_row;
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
