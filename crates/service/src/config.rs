@@ -4,15 +4,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use axum::http::uri::Authority;
 use clap::{Parser, Subcommand};
 
-use crate::access::ANY;
 use crate::cleanup::Keep;
 use crate::logging::LogFormat;
 #[cfg(feature = "cluster")]
 use crate::outputs::bucket::{Bucket, BucketError};
 use crate::worker::Bounds;
+use values::{
+    parse_duration, parse_host, parse_origin, parse_patience, parse_public_url, parse_rate,
+    parse_size, parse_speed,
+};
+
+mod values;
 
 // Of serving, and of what looks at how it would be. No words of its own: they would take the place of
 // those above.
@@ -245,164 +249,13 @@ fn default_data() -> PathBuf {
     }
 }
 
-/// `5/s`, `5` or `0.5/s`: more than none, at most a million.
-fn parse_rate(text: &str) -> Result<f64, String> {
-    let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
-    match number.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate <= 1e6 => Ok(rate),
-        _ => Err("a rate is a number above 0, such as 5/s".into()),
-    }
-}
-
-/// `200ms`, `1.5s` or `200` (milliseconds); at most a minute.
-fn parse_duration(text: &str) -> Result<Duration, String> {
-    let text = text.trim();
-    let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
-        (number, 1.0)
-    } else if let Some(number) = text.strip_suffix('s') {
-        (number, 1000.0)
-    } else {
-        (text, 1.0)
-    };
-    match number.trim().parse::<f64>() {
-        Ok(n) if (0.0..=60_000.0).contains(&(n * unit_ms)) => {
-            Ok(Duration::from_secs_f64(n * unit_ms / 1000.0))
-        }
-        _ => Err("a time from 0 to 60 s, such as 200ms".into()),
-    }
-}
-
-/// `500MB`, `2GiB` or a number of bytes, above none.
-fn parse_size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        "tb" => 1e12,
-        "kib" => 1024.0,
-        "mib" => 1024.0 * 1024.0,
-        "gib" => 1024.0 * 1024.0 * 1024.0,
-        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>() {
-        Ok(number) if (1.0..=1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
-        _ => Err("a size, such as 500MB or 2GiB".into()),
-    }
-}
-
-/// As [`parse_duration`], but not none.
-fn parse_patience(text: &str) -> Result<Duration, String> {
-    parse_duration(text).and_then(|time| {
-        let none = || "a time above 0, such as 60s".to_owned();
-        (!time.is_zero()).then_some(time).ok_or_else(none)
-    })
-}
-
-/// A host name or address, with or without a port, or `*`.
-fn parse_host(text: &str) -> Result<String, String> {
-    let host = text.trim();
-    let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
-    if host == ANY || host.parse().is_ok_and(whole) {
-        return Ok(host.to_owned());
-    }
-    Err("a host name, such as studio.example, or *".into())
-}
-
-/// As browsers write it, or `null`, or `*`.
-fn parse_origin(text: &str) -> Result<String, String> {
-    let origin = text.trim().trim_end_matches('/');
-    let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
-    if origin == ANY || origin == "null" || origin.split_once("://").is_some_and(whole) {
-        return Ok(origin.to_owned());
-    }
-    Err("an origin, such as https://studio.example, or *".into())
-}
-
-fn parse_speed(text: &str) -> Result<f64, String> {
-    match text.trim().parse::<f64>() {
-        Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
-        _ => Err("a factor from 0 to 100".into()),
-    }
-}
-
-fn parse_public_url(text: &str) -> Result<String, String> {
-    let url = text.trim().trim_end_matches('/');
-    let uri: axum::http::Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
-    match (uri.scheme_str(), uri.authority()) {
-        (Some("http" | "https"), Some(_)) if uri.query().is_none() => Ok(url.to_owned()),
-        _ => Err("an absolute http(s) URL, such as https://studio.example".into()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_and_times_as_people_write_them() {
-        assert_eq!(parse_rate("5/s"), Ok(5.0));
-        assert_eq!(parse_rate("0.5"), Ok(0.5));
-        assert!(
-            parse_rate("0").is_err() && parse_rate("fast").is_err() && parse_rate("nan").is_err()
-        );
-        assert_eq!(parse_size("500MB"), Ok(500_000_000));
-        assert_eq!(parse_size("1.5 GiB"), Ok(3 << 29));
-        assert_eq!(parse_size("77"), Ok(77));
-        for odd in ["0", "", "GB", "-1GB", "1XB", "1e99", "99999999TB"] {
-            assert!(parse_size(odd).is_err(), "{odd}");
-        }
-        assert_eq!(parse_duration("200ms"), Ok(Duration::from_millis(200)));
-        assert_eq!(parse_duration("200"), Ok(Duration::from_millis(200)));
-        assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));
-        assert!(parse_duration("-1s").is_err() && parse_duration("2h").is_err());
-    }
-
-    #[test]
-    fn a_public_url_is_absolute_and_loses_its_last_slash() {
-        assert_eq!(
-            parse_public_url("https://a.example/x/"),
-            Ok("https://a.example/x".into())
-        );
-        assert!(parse_public_url("a.example").is_err());
-        assert!(parse_public_url("ftp://a.example").is_err());
-    }
-
-    #[test]
-    fn hosts_and_origins_are_bare() {
-        for good in [
-            "studio.example",
-            "studio.example:8443",
-            "[::1]",
-            "10.0.0.7",
-            "*",
-        ] {
-            assert!(parse_host(good).is_ok(), "{good}");
-        }
-        for bad in [
-            "",
-            "https://a.example",
-            "a.example/x",
-            "me@a.example",
-            "a b",
-        ] {
-            assert!(parse_host(bad).is_err(), "{bad}");
-        }
-        assert_eq!(
-            parse_origin("https://a.example/"),
-            Ok("https://a.example".into())
-        );
-        assert!(parse_origin("null").is_ok() && parse_origin("*").is_ok());
-        assert!(parse_origin("a.example").is_err() && parse_origin("https://a/x").is_err());
-    }
+    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        use clap::CommandFactory;
         Config::command().debug_assert();
     }
 }

@@ -1,0 +1,166 @@
+//! The values of options as people write them: rates, times, sizes, names.
+
+use std::time::Duration;
+
+use axum::http::Uri;
+use axum::http::uri::Authority;
+
+use crate::access::ANY;
+
+/// `5/s`, `5` or `0.5/s`: more than none, at most a million.
+pub fn parse_rate(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
+    match number.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 1e6 => Ok(rate),
+        _ => Err("a rate is a number above 0, such as 5/s".into()),
+    }
+}
+
+/// `200ms`, `1.5s` or `200` (milliseconds); at most a minute.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let text = text.trim();
+    let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
+        (number, 1.0)
+    } else if let Some(number) = text.strip_suffix('s') {
+        (number, 1000.0)
+    } else {
+        (text, 1.0)
+    };
+    match number.trim().parse::<f64>() {
+        Ok(n) if (0.0..=60_000.0).contains(&(n * unit_ms)) => {
+            Ok(Duration::from_secs_f64(n * unit_ms / 1000.0))
+        }
+        _ => Err("a time from 0 to 60 s, such as 200ms".into()),
+    }
+}
+
+/// `500MB`, `2GiB` or a number of bytes, above none.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
+    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
+    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>() {
+        Ok(number) if (1.0..=1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
+        _ => Err("a size, such as 500MB or 2GiB".into()),
+    }
+}
+
+/// As [`parse_duration`], but not none.
+pub fn parse_patience(text: &str) -> Result<Duration, String> {
+    parse_duration(text).and_then(|time| {
+        let none = || "a time above 0, such as 60s".to_owned();
+        (!time.is_zero()).then_some(time).ok_or_else(none)
+    })
+}
+
+/// A host name or address, with or without a port, or `*`.
+pub fn parse_host(text: &str) -> Result<String, String> {
+    let host = text.trim();
+    let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
+    if host == ANY || host.parse().is_ok_and(whole) {
+        return Ok(host.to_owned());
+    }
+    Err("a host name, such as studio.example, or *".into())
+}
+
+/// As browsers write it, or `null`, or `*`.
+pub fn parse_origin(text: &str) -> Result<String, String> {
+    let origin = text.trim().trim_end_matches('/');
+    let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
+    if origin == ANY || origin == "null" || origin.split_once("://").is_some_and(whole) {
+        return Ok(origin.to_owned());
+    }
+    Err("an origin, such as https://studio.example, or *".into())
+}
+
+/// A factor: `0.1`, `2`.
+pub fn parse_speed(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
+        _ => Err("a factor from 0 to 100".into()),
+    }
+}
+
+/// Absolute, with http or https; without its last slash.
+pub fn parse_public_url(text: &str) -> Result<String, String> {
+    let url = text.trim().trim_end_matches('/');
+    let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
+    match (uri.scheme_str(), uri.authority()) {
+        (Some("http" | "https"), Some(_)) if uri.query().is_none() => Ok(url.to_owned()),
+        _ => Err("an absolute http(s) URL, such as https://studio.example".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_and_times_as_people_write_them() {
+        assert_eq!(parse_rate("5/s"), Ok(5.0));
+        assert_eq!(parse_rate("0.5"), Ok(0.5));
+        assert!(
+            parse_rate("0").is_err() && parse_rate("fast").is_err() && parse_rate("nan").is_err()
+        );
+        assert_eq!(parse_size("500MB"), Ok(500_000_000));
+        assert_eq!(parse_size("1.5 GiB"), Ok(3 << 29));
+        assert_eq!(parse_size("77"), Ok(77));
+        for odd in ["0", "", "GB", "-1GB", "1XB", "1e99", "99999999TB"] {
+            assert!(parse_size(odd).is_err(), "{odd}");
+        }
+        assert_eq!(parse_duration("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_duration("200"), Ok(Duration::from_millis(200)));
+        assert_eq!(parse_duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert!(parse_duration("-1s").is_err() && parse_duration("2h").is_err());
+    }
+
+    #[test]
+    fn a_public_url_is_absolute_and_loses_its_last_slash() {
+        assert_eq!(
+            parse_public_url("https://a.example/x/"),
+            Ok("https://a.example/x".into())
+        );
+        assert!(parse_public_url("a.example").is_err());
+        assert!(parse_public_url("ftp://a.example").is_err());
+    }
+
+    #[test]
+    fn hosts_and_origins_are_bare() {
+        for good in [
+            "studio.example",
+            "studio.example:8443",
+            "[::1]",
+            "10.0.0.7",
+            "*",
+        ] {
+            assert!(parse_host(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "https://a.example",
+            "a.example/x",
+            "me@a.example",
+            "a b",
+        ] {
+            assert!(parse_host(bad).is_err(), "{bad}");
+        }
+        assert_eq!(
+            parse_origin("https://a.example/"),
+            Ok("https://a.example".into())
+        );
+        assert!(parse_origin("null").is_ok() && parse_origin("*").is_ok());
+        assert!(parse_origin("a.example").is_err() && parse_origin("https://a/x").is_err());
+    }
+}
