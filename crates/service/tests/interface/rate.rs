@@ -1,0 +1,42 @@
+//! `--rate`: so many calls, and when to come back.
+
+use serde_json::json;
+
+use super::support::Server;
+
+#[test]
+fn too_many_calls_are_told_when_to_come_back() {
+    let server = Server::start(&["--rate", "2/s", "--latency", "10ms"]);
+    let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
+    let answers: Vec<_> = (0..6).map(|_| server.post("/v2/status", &task)).collect();
+    let refused = answers
+        .iter()
+        .find(|answer| answer.status == 429)
+        .expect("a 429");
+    assert_eq!(refused.error(), "rate_limited");
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert_eq!(
+        server.get("/api/models").status,
+        200,
+        "discovery is not limited"
+    );
+}
+
+/// Guards against a limit that ten items pass for the price of one, or that a new token resets.
+#[test]
+fn every_item_counts_and_a_fresh_token_does_not_help() {
+    let server = Server::start(&["--rate", "5/s"]);
+    let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
+    let ten = json!({"requests": vec![task.clone(); 10]});
+    assert_eq!(server.post("/v2/status-batch", &ten).status, 200);
+    let refused = server.post("/v2/status", &task);
+    assert_eq!(refused.status, 429);
+    let wait: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=2).contains(&wait), "{wait}");
+    let headers = [
+        ("authorization", "Bearer another"),
+        ("content-type", "application/json"),
+    ];
+    let answer = server.call("POST", "/v2/status", &headers, task.to_string().as_bytes());
+    assert_eq!(answer.status, 429, "the address is the same");
+}
