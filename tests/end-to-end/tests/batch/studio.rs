@@ -1,16 +1,17 @@
 //! A person in Batch mode, a fault proxy, and the service behind it.
 
+mod calls;
+mod items;
+mod table;
+
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::{Call, Fault, FaultProxy, RetryAfter, Rule};
-use atelier_end_to_end::find::{Query, any, by, starting};
-use atelier_end_to_end::ledger::{Ledger, is_generate};
+use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter};
+use atelier_end_to_end::find::{Query, by};
+use atelier_end_to_end::ledger::Ledger;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until};
-use atelier_end_to_end::{Error, Result, hearing};
-use fantoccini::elements::Element;
+use atelier_end_to_end::{Result, hearing};
 use fantoccini::wd::WindowHandle;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -31,14 +32,6 @@ pub struct Studio<'a> {
     pub service: Service,
     pub proxy: FaultProxy,
     pub ledger: Ledger,
-}
-
-/// One item as the page shows it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
-    pub number: usize,
-    pub state: String,
-    pub prompt: String,
 }
 
 /// Runs the steps in Batch mode, lets everything come to its end, and balances the ledger.
@@ -220,182 +213,6 @@ impl<'a> Studio<'a> {
         self.browser.press(&confirm).await
     }
 
-    /// The batch that is shown.
-    pub async fn batch(&self) -> Result<Element> {
-        self.browser.find(&starting("article", "Batch: ")).await
-    }
-
-    /// How the batch stands, as the page says it: `22 completed, 3 failed`.
-    pub async fn counts(&self) -> Result<String> {
-        let batch = self.batch().await?;
-        let script = "return arguments[0].querySelector('[role=status]').textContent.trim()";
-        let argument = vec![self.browser.argument(&batch)];
-        let counts = self.browser.run(script, argument).await?;
-        Ok(counts.as_str().unwrap_or_default().to_owned())
-    }
-
-    /// Waits until the batch stands so.
-    pub async fn see_counts(&self, wanted: &str) -> Result<()> {
-        until(format!("“{wanted}”"), TIMEOUT, async || {
-            let counts = self.counts().await?;
-            Ok(if counts == wanted {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(counts)
-            })
-        })
-        .await
-    }
-
-    /// Waits until nothing more happens by itself.
-    pub async fn settled(&self) -> Result<()> {
-        until("all items to end", TIMEOUT, async || {
-            let counts = self.counts().await?;
-            let goes_on = counts.is_empty()
-                || ["queued", "in progress"]
-                    .iter()
-                    .any(|word| counts.contains(word));
-            Ok(if goes_on {
-                Seen::NotYet(counts)
-            } else {
-                Seen::Yes(())
-            })
-        })
-        .await
-    }
-
-    /// Every item of the batch that is shown, all at one moment.
-    pub async fn items(&self) -> Result<Vec<Shown>> {
-        let list = self.browser.find(&by("list", "Items of the batch")).await?;
-        self.items_in(&list).await
-    }
-
-    pub async fn items_in(&self, element: &Element) -> Result<Vec<Shown>> {
-        let script = "
-            return [...arguments[0].querySelectorAll('[aria-label^=\"Item \"]')]
-                .map(item => item.ariaLabel)";
-        let argument = vec![self.browser.argument(element)];
-        let labels = self.browser.run(script, argument).await?;
-        let labels = labels.as_array().into_iter().flatten();
-        labels
-            .filter_map(Value::as_str)
-            .map(|label| {
-                let read = || {
-                    let (number, rest) = label.strip_prefix("Item ")?.split_once(": ")?;
-                    let (prompt, state) = rest.rsplit_once(", ")?;
-                    Some(Shown {
-                        number: number.parse().ok()?,
-                        state: state.to_owned(),
-                        prompt: prompt.to_owned(),
-                    })
-                };
-                read().ok_or_else(|| Error::from(format!("an item is called “{label}”")))
-            })
-            .collect()
-    }
-
-    /// The numbers of the items in this state.
-    pub async fn in_state(&self, state: &str) -> Result<Vec<usize>> {
-        let items = self.items().await?;
-        let found = items.iter().filter(|item| item.state == state);
-        Ok(found.map(|item| item.number).collect())
-    }
-
-    /// Waits until the proxy has seen what is wanted.
-    pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
-        until(what, TIMEOUT, async || {
-            let calls = self.proxy.calls();
-            Ok(if seen(&calls) {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("there were {} calls", calls.len()))
-            })
-        })
-        .await
-    }
-
-    /// Waits until so many generate calls have come.
-    pub async fn sees_calls(&self, count: usize) -> Result<()> {
-        self.sees(&format!("{count} generate calls"), |calls| {
-            calls.iter().filter(|call| is_generate(call)).count() >= count
-        })
-        .await
-    }
-
-    /// The generate calls so far.
-    pub fn generate_calls(&self) -> Vec<Call> {
-        let calls = self.proxy.calls();
-        calls.into_iter().filter(is_generate).collect()
-    }
-
-    /// How many items each generate call carried, in order.
-    pub fn sizes(&self) -> Vec<usize> {
-        self.generate_calls()
-            .iter()
-            .map(|call| call.items)
-            .collect()
-    }
-
-    /// The prompts of all generate calls, in order.
-    pub fn sent(&self) -> Vec<String> {
-        let calls = self.generate_calls();
-        calls.into_iter().flat_map(|call| call.prompts).collect()
-    }
-
-    /// Lets the next so many calls pass, before the rules that are added later.
-    pub fn let_pass(&self, times: u32, path: &str) {
-        let time = Duration::ZERO;
-        self.proxy
-            .add(Rule::next(times, path, Fault::Delay { time }));
-    }
-
-    /// The seeds of all generate calls, in order.
-    pub fn seeds(&self) -> Vec<String> {
-        let calls = self.generate_calls();
-        calls.into_iter().flat_map(|call| call.seeds).collect()
-    }
-
-    /// The prompts in the table that are yet to be sent, row by row. Only the rows near the screen
-    /// exist, so all of it is scrolled by.
-    pub async fn rows(&self) -> Result<Vec<String>> {
-        let table = by("region", "Items");
-        // What was sent is folded away, and the table with it where there is nothing else.
-        let folded = self.browser.find_all(&by("button", "Show")).await?;
-        if !folded.is_empty() && self.browser.find_all(&table).await?.is_empty() {
-            return Ok(Vec::new());
-        }
-        let table = self.browser.find(&table).await?;
-        let script = "
-            const [table] = arguments;
-            return (async () => {
-                const rows = new Map();
-                for (let top = 0; ; top += table.clientHeight / 2) {
-                    table.scrollTop = top;
-                    await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
-                    for (const cell of table.querySelectorAll('[aria-label^=\"prompt, row \"]')) {
-                        const isSent = cell.closest('tr').innerText.includes('Sent');
-                        rows.set(Number(cell.ariaLabel.split(' ').at(-1)), isSent ? null : cell.value);
-                    }
-                    if (top + table.clientHeight >= table.scrollHeight) break;
-                }
-                table.scrollTop = 0;
-                const inOrder = [...rows].sort(([a], [b]) => a - b);
-                return inOrder.map(([, prompt]) => prompt).filter(prompt => prompt !== null);
-            })();";
-        let argument = vec![self.browser.argument(&table)];
-        let rows = self.browser.run(script, argument).await?;
-        let rows = rows.as_array().into_iter().flatten();
-        Ok(rows.filter_map(Value::as_str).map(str::to_owned).collect())
-    }
-
-    /// How many rows the table has, by what it tells assistive technology.
-    pub async fn row_count(&self) -> Result<usize> {
-        let table = self.browser.find(&by("region", "Items")).await?;
-        let table = self.browser.find(&any("table").within(&table)).await?;
-        let count = table.attr("aria-rowcount").await?.unwrap_or_default();
-        Ok(count.parse::<usize>()? - 1)
-    }
-
     /// Chooses a way to fill the table, or a mode.
     pub async fn choose(&self, radio: &str) -> Result<()> {
         self.browser.press(&by("radio", radio)).await
@@ -408,23 +225,5 @@ impl<'a> Studio<'a> {
         let argument = vec![self.browser.argument(&part)];
         let count = self.browser.run(script, argument).await?;
         Ok(usize::try_from(count.as_u64().ok_or("not a number")?)?)
-    }
-
-    /// The calls that the present tab has made since it was loaded, by the browser's own record.
-    pub async fn calls_of_tab(&self) -> Result<u64> {
-        let script = "
-            return performance.getEntriesByType('resource')
-                .filter(entry => new URL(entry.name).pathname.startsWith('/v2/')).length";
-        let count = self.browser.run(script, vec![]).await?;
-        count.as_u64().ok_or_else(|| "not a number".into())
-    }
-
-    /// The table of a sweep over two axes.
-    pub async fn sweep_table(&self) -> Result<Element> {
-        let region = self
-            .browser
-            .find(&by("region", "Items of the batch"))
-            .await?;
-        self.browser.find(&any("table").within(&region)).await
     }
 }

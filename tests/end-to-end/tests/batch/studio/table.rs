@@ -1,0 +1,49 @@
+//! The table in which a batch is composed.
+
+use super::Studio;
+use atelier_end_to_end::Result;
+use atelier_end_to_end::find::{any, by};
+use serde_json::Value;
+
+impl Studio<'_> {
+    /// The prompts in the table that are yet to be sent, row by row. Only the rows near the screen
+    /// exist, so all of it is scrolled by.
+    pub async fn rows(&self) -> Result<Vec<String>> {
+        let table = by("region", "Items");
+        // What was sent is folded away, and the table with it where there is nothing else.
+        let folded = self.browser.find_all(&by("button", "Show")).await?;
+        if !folded.is_empty() && self.browser.find_all(&table).await?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let table = self.browser.find(&table).await?;
+        let script = "
+            const [table] = arguments;
+            return (async () => {
+                const rows = new Map();
+                for (let top = 0; ; top += table.clientHeight / 2) {
+                    table.scrollTop = top;
+                    await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
+                    for (const cell of table.querySelectorAll('[aria-label^=\"prompt, row \"]')) {
+                        const isSent = cell.closest('tr').innerText.includes('Sent');
+                        rows.set(Number(cell.ariaLabel.split(' ').at(-1)), isSent ? null : cell.value);
+                    }
+                    if (top + table.clientHeight >= table.scrollHeight) break;
+                }
+                table.scrollTop = 0;
+                const inOrder = [...rows].sort(([a], [b]) => a - b);
+                return inOrder.map(([, prompt]) => prompt).filter(prompt => prompt !== null);
+            })();";
+        let argument = vec![self.browser.argument(&table)];
+        let rows = self.browser.run(script, argument).await?;
+        let rows = rows.as_array().into_iter().flatten();
+        Ok(rows.filter_map(Value::as_str).map(str::to_owned).collect())
+    }
+
+    /// How many rows the table has, by what it tells assistive technology.
+    pub async fn row_count(&self) -> Result<usize> {
+        let table = self.browser.find(&by("region", "Items")).await?;
+        let table = self.browser.find(&any("table").within(&table)).await?;
+        let count = table.attr("aria-rowcount").await?.unwrap_or_default();
+        Ok(count.parse::<usize>()? - 1)
+    }
+}

@@ -1,0 +1,101 @@
+//! Storage that can't keep the table: this is said, and nothing is lost while the page is open.
+
+use super::{AWHILE, UNKEPT, is_stored, paste, refuse, sees_no_text, sees_rows};
+use crate::studio::{BATCH, numbered, visit};
+use atelier_end_to_end::engine::Capability;
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::by;
+use serde_json::{Value, json};
+
+/// Guards against storage without any answer, which must hold up nobody, and of which a person must
+/// know.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
+    let name = "where_storage_never_answers";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let silence = "
+            const open = IDBFactory.prototype.open;
+            IDBFactory.prototype.open = function (name, version) {
+                const request = open.call(this, name, version);
+                if (name === 'atelier-drafts')
+                    for (const kind of ['success', 'error', 'upgradeneeded'])
+                        request.addEventListener(kind, event => event.stopImmediatePropagation());
+                return request;
+            }";
+        studio.proxy.before_each_page(browser, silence).await?;
+        studio.reload().await?;
+        let rows = numbered("in memory", 2);
+        paste(studio, &rows).await?;
+        browser.see_text(UNKEPT, AWHILE).await?;
+        browser.see_text("does not answer", AWHILE).await?;
+        browser.press(&by("link", "Models")).await?;
+        browser.find(&by("heading", "Models")).await?;
+        browser.client.back().await?;
+        studio.is_open().await?;
+        sees_rows(studio, &rows).await?;
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await
+    })
+    .await;
+}
+
+/// Guards against a full disk of which nothing is said, with the browser's own quota.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
+    let name = "a_full_storage_is_said_so";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::Quota)?;
+        let quota = |size: Value| {
+            let mut params = json!({ "origin": studio.proxy.address() });
+            if !size.is_null() {
+                params["quotaSize"] = size;
+            }
+            async move {
+                let done = browser.devtools("Storage.overrideQuotaForOrigin", params);
+                done.await
+            }
+        };
+        quota(json!(1_000)).await?;
+        let rows = numbered(&"many words ".repeat(200), 12);
+        paste(studio, &rows).await?;
+        browser.see_text(UNKEPT, AWHILE).await?;
+        quota(Value::Null).await?;
+        // By itself.
+        sees_no_text(studio, UNKEPT).await?;
+        studio.reload().await?;
+        sees_rows(studio, &rows).await
+    })
+    .await;
+}
+
+/// Guards against rows that come back twice after Stop, where the table could not be stored when they
+/// were put into it: their records stayed for good, and were offered again.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_while_storage_refuses_comes_back_once() {
+    let name = "what_is_stopped_while_storage_refuses";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("refused", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        refuse(studio, true).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        sees_rows(studio, &prompts[10..]).await?;
+        browser.see_text(UNKEPT, AWHILE).await?;
+        let put_back = by("button", "Put the 15 taken back into the table");
+        browser.find_gone(&put_back).await?;
+        refuse(studio, false).await?;
+        is_stored(studio, 15).await?;
+        sees_no_text(studio, UNKEPT).await?;
+        studio.proxy.clear();
+        studio.see_counts("10 completed, 15 removed").await?;
+        studio.reload().await?;
+        studio.see_counts("10 completed, 15 removed").await?;
+        sees_rows(studio, &prompts[10..]).await?;
+        browser.find_gone(&put_back).await
+    })
+    .await;
+}
