@@ -10,7 +10,9 @@ use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, sort};
 
 pub mod differences;
 pub mod exploration;
+pub mod space;
 mod stored;
+pub mod summary;
 
 /// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

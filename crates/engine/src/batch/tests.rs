@@ -3,7 +3,7 @@ use crate::manifest::Manifest;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn batch(size: usize) -> Batch {
+pub fn batch(size: usize) -> Batch {
     serde_json::from_value(json!({
         "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
         "name": "cats", "created": 0, "size": size, "colour": "red"
@@ -11,7 +11,7 @@ fn batch(size: usize) -> Batch {
     .unwrap()
 }
 
-fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
+pub fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
     serde_json::from_value(json!({
         "key": key, "account": {"address": "https://s.example", "uid": "me"},
         "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
@@ -22,15 +22,15 @@ fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
     .unwrap()
 }
 
-fn ready() -> Value {
+pub fn ready() -> Value {
     json!({"state": "ready", "id": "t", "outputs": ["https://a/1.png"]})
 }
 
-fn failed() -> Value {
+pub fn failed() -> Value {
     json!({"state": "failed", "id": null, "message": "no"})
 }
 
-fn queued() -> Value {
+pub fn queued() -> Value {
     json!({"state": "queued"})
 }
 
