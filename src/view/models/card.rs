@@ -1,0 +1,84 @@
+//! The card of a model, as far as the first view has it; see [`crate::view::model_card`] for the rest.
+
+use atelier_contract::Model;
+use atelier_engine::output::SafeUrl;
+use atelier_engine::route::Route;
+use icondata_lu::{LuBookOpen, LuExternalLink};
+use leptos::prelude::*;
+
+use crate::boxed::dynamic;
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+
+#[component]
+pub fn ModelCard(model: Model) -> impl IntoView {
+    let href = Route::Model(model.id.clone()).path();
+    let name = model.display_name().to_owned();
+    let hue = hue(&model.id.to_string());
+    let address = contexts().session.settings_untracked().address;
+    let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
+    // Until then, and without a picture, the card draws its own.
+    let deferred = contexts().deferred;
+    let card = StoredValue::new(model.clone());
+    let art = dynamic(move || {
+        let program = deferred.program();
+        program
+            .map(|program| (program.card)(card.get_value()))
+            .into_any()
+    });
+    let documentation = link(&model.documentation).map(|url| {
+        let label = format!("Documentation of {name}");
+        view! {
+            <a
+                class="icon-button"
+                href=url
+                target="_blank"
+                rel="noopener noreferrer"
+                aria-label=label
+                title="Documentation"
+            >
+                <Glyph icon=LuBookOpen />
+            </a>
+        }
+    });
+    let preview = link(&model.preview).map(|url| {
+        let label = format!("Preview of {name}");
+        view! {
+            <a
+                class="icon-button"
+                href=url
+                target="_blank"
+                rel="noopener noreferrer"
+                aria-label=label
+                title="Preview"
+            >
+                <Glyph icon=LuExternalLink />
+            </a>
+        }
+    });
+    view! {
+        <li class="card model-card" style:--hue=hue.to_string()>
+            <div class="model-card-art">{art}</div>
+            <div class="model-card-text">
+                <h3>
+                    <a class="cover" href=href>
+                        {name}
+                    </a>
+                </h3>
+                <p class="clamp">{model.description.clone()}</p>
+            </div>
+            <div class="model-card-foot">
+                <code class="muted">{model.id.subcategory.clone()}</code>
+                <span class="row tight">{documentation} {preview}</span>
+            </div>
+        </li>
+    }
+}
+
+/// A hue in degrees that is the same for the same name: each model has its own colour.
+fn hue(name: &str) -> u32 {
+    let hash = name.bytes().fold(7_u32, |hash, byte| {
+        hash.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    (hash.wrapping_mul(2_654_435_761) >> 7) % 360
+}

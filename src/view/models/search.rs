@@ -1,0 +1,92 @@
+//! The search among the models.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use atelier_contract::{Model, ModelList};
+use atelier_engine::search::Searchable;
+use icondata_lu::LuSearch;
+use leptos::leptos_dom::helpers::debounce;
+use leptos::prelude::*;
+
+use crate::boxed::{effect, handler};
+use crate::browser::frame::after_frame;
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+
+/// Writing the URL waits until typing pauses: browsers limit how often it may change.
+const URL_DELAY: Duration = Duration::from_millis(300);
+
+/// Where what is sought is typed.
+pub fn field(typed: RwSignal<String>, index: Arc<Index>) -> AnyView {
+    let navigation = contexts().navigation;
+    let mut write_url = debounce(URL_DELAY, move |()| {
+        let typed = typed.get_untracked();
+        navigation.set_query("q", Some(typed.trim()).filter(|text| !text.is_empty()));
+    });
+    view! {
+        <div class="search">
+            <Glyph icon=LuSearch />
+            <input
+                type="search"
+                aria-label="Search models"
+                placeholder="Search models"
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=typed
+                on:focus=handler(move |_| {
+                    index.items();
+                })
+                on:input=handler(move |event| {
+                    typed.set(event_target_value(&event));
+                    write_url(());
+                })
+            />
+        </div>
+    }
+    .into_any()
+}
+
+/// What is typed, a frame later: the typed letter is on the screen before what it finds.
+pub fn sought(typed: RwSignal<String>) -> RwSignal<String> {
+    let sought = RwSignal::new(typed.get_untracked());
+    effect(move || {
+        typed.track();
+        after_frame(move || {
+            let text = typed.try_get_untracked().unwrap_or_default();
+            if sought.try_with_untracked(|sought| *sought != text) == Some(true) {
+                sought.set(text);
+            }
+        });
+    });
+    sought
+}
+
+/// What is searched, made when somebody is about to: the list itself does not need it.
+pub struct Index {
+    list: Arc<ModelList>,
+    items: OnceLock<Vec<Searchable>>,
+}
+
+impl Index {
+    pub fn of(list: Arc<ModelList>) -> Self {
+        Self {
+            list,
+            items: OnceLock::new(),
+        }
+    }
+
+    pub fn items(&self) -> &[Searchable] {
+        let make = || self.list.models.iter().map(searchable).collect();
+        self.items.get_or_init(make)
+    }
+}
+
+fn searchable(model: &Model) -> Searchable {
+    Searchable::new([
+        model.display_name(),
+        &model.id.subcategory,
+        &model.id.category,
+        &model.description,
+    ])
+}

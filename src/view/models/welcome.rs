@@ -1,0 +1,50 @@
+//! Says to somebody who has made nothing yet what this is.
+
+use atelier_contract::{Model, ModelList};
+use leptos::prelude::*;
+
+use crate::boxed::{handler, when};
+use crate::contexts::contexts;
+use crate::model_order;
+
+pub fn welcome(list: &ModelList) -> Option<AnyView> {
+    let contexts = contexts();
+    let makes_pictures = |model: &&Model| model.id.category.contains("image");
+    let model = list.models.iter().find(makes_pictures)?.clone();
+    let has_account = untrack(|| contexts.session.credentials()).is_some();
+    if !model_order::first().is_empty() {
+        return None;
+    }
+    let deferred = contexts.deferred;
+    let make = move |_| {
+        if let Some(program) = deferred.program() {
+            (program.first_picture)(contexts, model.clone());
+        }
+    };
+    let begin = has_account.then(|| {
+        view! {
+            <button
+                class="button primary"
+                type="button"
+                prop:disabled=when(move || deferred.program().is_none())
+                on:click=handler(make)
+            >
+                "Make a first picture"
+            </button>
+        }
+        .into_any()
+    });
+    let panel = view! {
+        <section class="panel welcome" aria-label="Welcome">
+            <p class="welcome-what">
+                "Say what you want to see or hear; a model makes it. All you make is found again under Tasks."
+            </p>
+            <div class="row">
+                {begin} <span class="muted">
+                    "Have an account at a service? " <a href="/settings">"Connect it in Settings"</a> "."
+                </span>
+            </div>
+        </section>
+    };
+    Some(panel.into_any())
+}
