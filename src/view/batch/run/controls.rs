@@ -1,0 +1,221 @@
+//! What a person can do about a batch that was sent.
+
+use std::sync::Arc;
+
+use atelier_contract::Draft;
+use atelier_engine::batch::Batch;
+use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::route::Route;
+use atelier_engine::{Action, BatchAction, BatchKey, rerun};
+use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
+use leptos::prelude::*;
+
+use super::put_back::put_back;
+use crate::batches::Batches;
+use crate::boxed::{dynamic, handler, text, when};
+use crate::contexts::contexts;
+use crate::view::batch::composer::Composer;
+use crate::view::batch::items;
+use crate::view::parts::answer::Answer;
+use crate::view::parts::confirm::ConfirmButton;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::held::Held;
+
+pub fn controls(
+    composer: Option<Composer>,
+    batch: Arc<Batch>,
+    summary: Memo<BatchSummary>,
+) -> AnyView {
+    let answer = Answer::default();
+    let has_table = composer.is_some();
+    view! {
+        <div class="row run-controls">
+            {sending(has_table, batch.key.clone(), summary)} {retry(summary, answer)}
+            {unconfirmed(summary, answer)}
+            {composer.map(|composer| put_back(composer, batch.clone(), summary))}
+            {composer.map(|composer| edit_again(composer, batch.clone()))}
+            {remove(batch, summary)} {answer.view()}
+        </div>
+    }
+    .into_any()
+}
+
+/// Holds up what was not sent yet, or takes it back: into the table, where there is one.
+fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> AnyView {
+    let runner = contexts().runner;
+    let key = batch.clone();
+    let pause = move |_| {
+        let action = if summary.read_untracked().is_paused {
+            BatchAction::Resume
+        } else {
+            BatchAction::Pause
+        };
+        runner.act_on_batch(&key, action);
+    };
+    let stop = move || runner.act_on_batch(&batch, BatchAction::Stop);
+    let has_unsent = when(move || summary.read().unsent > 0);
+    let is_paused = when(move || summary.read().is_paused);
+    view! {
+        <div class="row" hidden=when(move || !has_unsent.get())>
+            <button class="button" type="button" on:click=handler(pause)>
+                {dynamic(move || {
+                    if is_paused.get() {
+                        view! {
+                            <Glyph icon=LuPlay />
+                            "Resume"
+                        }
+                            .into_any()
+                    } else {
+                        view! {
+                            <Glyph icon=LuPause />
+                            "Pause"
+                        }
+                            .into_any()
+                    }
+                })}
+            </button>
+            <div hidden=!has_table>
+                <ConfirmButton
+                    label="Stop sending"
+                    question=text(move || format!(
+                        "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
+                        items(summary.read().unsent),
+                    ))
+                    confirm="Take them back"
+                    on_confirm=stop
+                />
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
+fn sent_again(answer: Answer, count: usize) {
+    answer.say(format!("Sent again: {}.", items(count)));
+}
+
+fn retry(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
+    let runner = contexts().runner;
+    // How many are sent again, while a double click may be under way.
+    let retried = StoredValue::new(0);
+    let held = Held::default();
+    let retry = move |_| {
+        if held.counts("Retry") {
+            let failed = summary.get_untracked().failed;
+            retried.set_value(runner.retry_all(&failed));
+        }
+        if retried.get_value() > 0 {
+            sent_again(answer, retried.get_value());
+        }
+    };
+    let to_retry = move || {
+        let failed = summary.read().failed.len();
+        if held.is_pressed() {
+            retried.get_value()
+        } else {
+            failed
+        }
+    };
+    view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || to_retry() == 0)
+            on:click=handler(retry)
+        >
+            <Glyph icon=LuRotateCcw />
+            {text(move || format!("Retry {} failed", to_retry()))}
+        </button>
+    }
+    .into_any()
+}
+
+/// Settles what may have been received, or not.
+fn unconfirmed(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
+    let runner = contexts().runner;
+    let settle = move |action: Action| {
+        let unconfirmed = summary.get_untracked().unconfirmed;
+        runner.act_on_all(&unconfirmed, action);
+        if action == Action::Resubmit {
+            sent_again(answer, unconfirmed.len());
+        }
+    };
+    let count = move || summary.read().unconfirmed.len();
+    view! {
+        <div class="row" hidden=when(move || count() == 0)>
+            <ConfirmButton
+                label="Resubmit unconfirmed"
+                question=text(move || format!(
+                    "Send {} once more? The service may have received them already; then they are billed twice.",
+                    items(count()),
+                ))
+                confirm="Send them again"
+                on_confirm=move || settle(Action::Resubmit)
+            />
+            <ConfirmButton
+                label="Dismiss unconfirmed"
+                question=text(move || format!(
+                    "Leave {} as they are? If the service received them, their outputs are only there.",
+                    items(count()),
+                ))
+                confirm="Dismiss them"
+                on_confirm=move || settle(Action::Dismiss)
+            />
+        </div>
+    }
+    .into_any()
+}
+
+/// Puts its inputs into the table once more, and leads there.
+fn edit_again(composer: Composer, batch: Arc<Batch>) -> AnyView {
+    let all = contexts();
+    let again = move |_| {
+        let schema = composer.schema();
+        let drafts: Vec<Draft> = all.runner.with_tasks(|tasks| {
+            let items = batch.items(tasks.iter().copied());
+            let latest = items.latest().flatten();
+            latest.map(|task| rerun::draft(task, &schema)).collect()
+        });
+        let is_done = composer.change(|table, schema| table.append(drafts, schema));
+        let page = Route::Model(batch.model.clone());
+        if is_done && untrack(|| all.navigation.route()) != page {
+            all.navigation.go(&format!("{}?mode=batch", page.path()));
+        }
+    };
+    view! {
+        <button class="button quiet" type="button" on:click=handler(again)>
+            "Edit and run again"
+        </button>
+    }
+    .into_any()
+}
+
+fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+    let all = contexts();
+    let size = batch.size;
+    let remove = move || {
+        Batches::new(all).remove(&batch.key);
+        if matches!(untrack(|| all.navigation.route()), Route::Batch(_)) {
+            all.navigation.go("/tasks");
+        }
+    };
+    // What is unconfirmed has to be settled first: it may have been paid for.
+    let is_unsettled = when(move || {
+        let summary = summary.read();
+        !summary.counts.is_settled() || !summary.unconfirmed.is_empty()
+    });
+    view! {
+        <div hidden=is_unsettled>
+            <ConfirmButton
+                label="Remove batch"
+                question=text(move || format!(
+                    "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
+                    items(size),
+                ))
+                confirm="Remove it"
+                on_confirm=remove
+            />
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,96 @@
+//! How far a batch is: a bar, in numbers, and in time.
+
+use std::sync::Arc;
+
+use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::batch::{Batch, Part};
+use atelier_engine::history;
+use leptos::prelude::*;
+
+use crate::boxed::{dynamic, text, when};
+use crate::contexts::contexts;
+use crate::view::parts::ticker::ticker;
+
+/// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty.
+pub fn bar(summary: Memo<BatchSummary>) -> AnyView {
+    let stretches = move || {
+        let summary = summary.read();
+        summary
+            .counts
+            .shares()
+            .map(|(part, share)| {
+                let name = match part {
+                    Part::Completed => "ready",
+                    Part::Failed => "failed",
+                    Part::Gone => "gone",
+                    Part::Unconfirmed => "unconfirmed",
+                    Part::InProgress => "running",
+                    Part::Queued => "queued",
+                    Part::Removed => "removed",
+                };
+                // In tenths of a per cent, a whole number: enough for a bar.
+                let width = (share * 1000.0) as i64;
+                let is_awaited = matches!(part, Part::InProgress | Part::Queued);
+                view! {
+                    <span
+                        data-phase=name
+                        class:awaited=is_awaited
+                        style:flex-grow=width.to_string()
+                    ></span>
+                }
+                .into_any()
+            })
+            .collect_view()
+            .into_any()
+    };
+    let sentence = text(move || summary.read().counts.user_message());
+    let done = move || summary.read().counts.done();
+    let total = move || summary.read().counts.total();
+    view! {
+        <div
+            class="stretches"
+            role="progressbar"
+            aria-label="Done"
+            aria-valuemin="0"
+            aria-valuenow=text(move || done().to_string())
+            aria-valuemax=text(move || total().to_string())
+            aria-valuetext=text(move || format!("{} of {} done", done(), total()))
+        >
+            {dynamic(stretches)}
+        </div>
+        <div class="run-summary">
+            <p class="run-counts" role="status">
+                {sentence}
+            </p>
+            <p class="muted" hidden=when(move || done() == total())>
+                {text(move || format!("{} of {} done", done(), total()))}
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+/// How long it has taken, how long it still takes, and what holds it up.
+pub fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+    let runner = contexts().runner;
+    let now = ticker(1_000);
+    let line = text(move || {
+        let now = now.get();
+        let summary = summary.read();
+        let mut line = summary.times(batch.created, now, || {
+            runner.with_tasks(|tasks| {
+                let typical = history::estimate(tasks.iter().copied(), &batch.model);
+                batch.items(tasks.iter().copied()).remaining(now, typical)
+            })
+        });
+        if summary.counts.is_settled() {
+            return line;
+        }
+        if let Some(block_reason) = runner.block_reason() {
+            line.push(' ');
+            line.push_str(&block_reason.user_message(now));
+        }
+        line
+    });
+    view! { <p class="muted run-times">{line}</p> }.into_any()
+}

@@ -1,0 +1,61 @@
+//! What was typed goes back to where it came from once its sending was stopped.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use atelier_engine::batch::Batch;
+use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::{Task, rerun};
+use leptos::prelude::*;
+
+use crate::boxed::{effect, handler, memo, text, when};
+use crate::contexts::contexts;
+use crate::view::batch::composer::Composer;
+
+/// Puts it there once the leading tab has said what was not sent: at once in the tab where a person has stopped it,
+/// elsewhere at a person's word.
+pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+    let runner = contexts().runner;
+    let handed_over = RwSignal::new(());
+    let take = Rc::new({
+        let batch = batch.clone();
+        move || {
+            let tasks = runner.taken_back(&batch);
+            let schema = composer.schema();
+            let item = |task: &Task| Some((task.batch.clone()?, rerun::draft(task, &schema)));
+            let items: Vec<_> = tasks.iter().filter_map(item).collect();
+            if !items.is_empty() && composer.change(|table, schema| table.take_back(items, schema))
+            {
+                runner.hand_over(&tasks);
+                handed_over.set(());
+                let kept = composer.keeping();
+                kept.once_stored(move || runner.is_handed_over(&tasks));
+            }
+        }
+    });
+    let (take_here, here) = (take.clone(), batch.key.clone());
+    effect(move || {
+        runner.track_phases();
+        if runner.is_stopped_here(&here) {
+            untrack(|| take_here());
+        }
+    });
+    let left = memo(move || {
+        handed_over.track();
+        match summary.read().taken_back {
+            0 => 0,
+            _ => runner.taken_back(&batch).len(),
+        }
+    });
+    view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || left.get() == 0)
+            on:click=handler(move |_| take())
+        >
+            {text(move || format!("Put the {} taken back into the table", left.get()))}
+        </button>
+    }
+    .into_any()
+}
