@@ -1,7 +1,6 @@
 //! One output as large as the window is, at an address of its own, and beside it how it was made.
 
 mod actions;
-mod axes;
 pub mod comparison;
 mod lineage;
 mod measures;

@@ -1,0 +1,86 @@
+//! The item of a sweep that is shown: which of its outputs, what it is, and what can be done with it.
+
+use atelier_engine::route::{Route, with_query_value};
+use atelier_engine::{TaskKey, TaskState};
+use leptos::prelude::*;
+
+use crate::boxed::{dynamic, memo, when};
+use crate::contexts::contexts;
+use crate::view::lightbox::{actions, shown_output};
+use crate::view::parts::segment::segment;
+use crate::view::task::again::Again;
+use crate::view::task::words;
+
+/// How many outputs a task has; tracked.
+pub fn outputs(task: &TaskKey) -> usize {
+    let task = contexts().runner.task(task);
+    task.map_or(0, |task| match &task.read().state {
+        TaskState::Ready { outputs, .. } => outputs.len(),
+        _ => 0,
+    })
+}
+
+/// The name of the output that is chosen, or of the last one where an item has fewer; tracked.
+pub fn output_of(task: &TaskKey, chosen: RwSignal<usize>) -> String {
+    let last = outputs(task).saturating_sub(1);
+    task.output(chosen.get().min(last))
+}
+
+/// Chooses among the outputs of an item that has several. It holds for the next item, too: they are compared.
+pub fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
+    if count < 2 {
+        return ().into_any();
+    }
+    let radios = (0..count).map(|nth| {
+        let is_chosen = when(move || chosen.get().min(count - 1) == nth);
+        let label = (nth + 1).to_string();
+        segment("sweep-output", label, is_chosen, move || chosen.set(nth))
+    });
+    view! {
+        <fieldset class="sweep-axis">
+            <legend>"Output"</legend>
+            <div class="segments">{radios.collect_view()}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// What the item is, and what can be done with it.
+pub fn about(task: Option<TaskKey>, item: Option<usize>, output: RwSignal<usize>) -> AnyView {
+    let (Some(key), Some(_)) = (task, item) else {
+        return ().into_any();
+    };
+    let Some(task) = contexts()
+        .runner
+        .task(&key)
+        .map(|task| task.get_untracked())
+    else {
+        return ().into_any();
+    };
+    let again = Again::of(&task);
+    let name = {
+        let key = key.clone();
+        memo(move || output_of(&key, output))
+    };
+    // Anew only when there is another output.
+    let offered = dynamic(move || match shown_output(&name.read()) {
+        Some(shown) => actions::actions(&shown, again),
+        None => ().into_any(),
+    });
+    let edit =
+        Route::Model(task.model.clone()).path() + &with_query_value("", "from", Some(&key.0));
+    view! {
+        <p class="task-prompt whole" dir="auto">
+            {words::name(&task)}
+        </p>
+        <div class="row lightbox-actions">
+            {offered} <a class="button" href=edit>
+                "Edit"
+            </a> <a class="button" href=Route::Task(key).path()>
+                "Task"
+            </a>
+        </div>
+        {again.answer.view()}
+    }
+    .into_any()
+}
