@@ -247,27 +247,13 @@ test_runners() {
 test_cluster() {
   set_up_moto
   set_up_postgres
-  local moto postgres logs=$tools/logs s3_port postgres_port as=()
+  local moto logs=$tools/logs s3_port
   s3_port=$(node .dev/port.mjs 18790 0)
-  postgres_port=$(node .dev/port.mjs 18791 0)
   : >"$logs/moto.log"
   start "$logs/moto.log" "$tools/moto/bin/moto_server" -H 127.0.0.1 -p "$s3_port"
   moto=$started
-  # It runs as anybody but root, and its folder is to be in that one's reach.
-  postgres_data=$(mktemp -d /tmp/atelier-postgres.XXXXXX)
-  if [ "$(id -u)" -eq 0 ]; then
-    as=(runuser -u postgres --)
-    chown postgres "$postgres_data"
-  fi
-  : >"$logs/postgres.log"
-  (cd "$postgres_data" && ${as[@]+"${as[@]}"} "$postgres_bin/initdb" -D "$postgres_data/data" -A trust -U atelier) \
-    >>"$logs/postgres.log" 2>&1 || true
-  start "$logs/postgres.log" ${as[@]+"${as[@]}"} "$postgres_bin/postgres" -D "$postgres_data/data" \
-    -k "$postgres_data" -h 127.0.0.1 -p "$postgres_port" -c max_connections=300
-  postgres=$started
-  if await "$moto" "http://127.0.0.1:$s3_port/moto-api/" 30 &&
-    curl -sf -X PUT "http://127.0.0.1:$s3_port/atelier" >/dev/null &&
-    timeout 30 sh -c "until '$postgres_bin/pg_isready' -q -h 127.0.0.1 -p $postgres_port; do sleep 0.2; done"; then
+  if start_postgres && await "$moto" "http://127.0.0.1:$s3_port/moto-api/" 30 &&
+    curl -sf -X PUT "http://127.0.0.1:$s3_port/atelier" >/dev/null; then
     suite "cluster" env PATH="$postgres_bin:$PATH" \
       ATELIER_TEST_OUTPUTS=s3://atelier ATELIER_TEST_MOTO="$tools/moto/bin/moto_server" \
       ATELIER_TEST_DATABASE="postgres://atelier@127.0.0.1:$postgres_port" \
@@ -281,8 +267,7 @@ test_cluster() {
     failed=$((failed + 1))
   fi
   stop "$moto"
-  stop "$postgres"
-  rm -rf "$postgres_data"
+  stop_postgres
 }
 
 # One browser's tests mostly wait; so the browsers run beside each other, and are told of one by one.

@@ -110,6 +110,17 @@ pub async fn content_length(url: &str) -> Option<u64> {
     reply.headers().get("content-length")?.parse().ok()
 }
 
+/// `GET` with credentials. The token goes to this address alone: a redirect is an error.
+pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, ApiError> {
+    let request = Request::get(url)
+        .header("Authorization", &credentials.authorization())
+        .redirect(RequestRedirect::Error)
+        .cache(RequestCache::NoStore);
+    exchange(request, None, TIMEOUT_MS, MAX_BYTES)
+        .await?
+        .into_json()
+}
+
 /// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is an error.
 pub async fn post_json(
     url: &str,

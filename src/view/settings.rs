@@ -1,9 +1,11 @@
+mod account;
 mod history;
 mod offline;
 mod output_cache;
 
 use crate::contexts::contexts;
 use atelier_contract::{ApiError, ServiceAddress, TaskId, TaskRequest, path};
+use atelier_engine::account_status::user_message;
 use leptos::prelude::*;
 
 use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
@@ -99,6 +101,14 @@ pub fn SettingsPage() -> impl IntoView {
         runner.shown(String::new());
     };
     let unsave = move |()| saved.set(false);
+    // Who pastes a token alone need not know by which name the service knows them.
+    let name = move |account: String| {
+        if uid.read_untracked().trim().is_empty() {
+            is_token_typed.set(true);
+            uid.try_set(account);
+            unsave(());
+        }
+    };
     let test = RwSignal::new(None::<Test>);
     let run_test = move |_| {
         let Some((settings, token)) = entered() else {
@@ -108,7 +118,7 @@ pub fn SettingsPage() -> impl IntoView {
         let is_saved =
             settings == session.settings_untracked() && token == session.token_untracked();
         spawn(async move {
-            let result = test_connection(session, settings, token).await;
+            let result = test_connection(session, settings, token, name).await;
             if is_saved && result.is_ok() {
                 runner.credentials_accepted();
             }
@@ -135,6 +145,7 @@ pub fn SettingsPage() -> impl IntoView {
                 <p class="muted" hidden=when(move || !session.is_guest())>
                     "No account needed. User ID and Access token may stay empty."
                 </p>
+                <account::AccountLine />
                 <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
                         "Service address"
@@ -292,12 +303,14 @@ impl Test {
     }
 }
 
-/// Asks for the models, then for the status of a task that cannot exist: a service that knows the
-/// credentials says that it does not know the task. Nothing is generated.
+/// Asks for the models, then whose the token is. A service without accounts is asked for the status
+/// of a task that cannot exist: one that knows the credentials says that it does not know the task.
+/// Nothing is generated. `name` is told the account.
 async fn test_connection(
     session: Session,
     settings: Settings,
     token: String,
+    name: impl Fn(String),
 ) -> Result<String, String> {
     let address = &settings.address;
     let list = http::get_models(&address.url(path::MODELS))
@@ -307,6 +320,8 @@ async fn test_connection(
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
         return Ok(format!("{found}; you are its guest."));
+    } else if list.has_accounts && !token.is_empty() {
+        return test_account(&settings, token, &found, name).await;
     } else if settings.uid.is_empty() || token.is_empty() {
         return Err(format!(
             "{found}, but User ID and Access token are needed to generate."
@@ -342,4 +357,25 @@ async fn test_connection(
             error.user_message()
         )),
     }
+}
+
+/// Whether the token is of the account that the User ID names.
+async fn test_account(
+    settings: &Settings,
+    token: String,
+    found: &str,
+    name: impl Fn(String),
+) -> Result<String, String> {
+    let credentials = atelier_contract::Credentials::new(settings.uid.clone(), token);
+    let status = account::ask(&settings.address, &credentials)
+        .await
+        .map_err(|error| format!("{found}, but: {}", error.user_message()))?;
+    let (uid, account) = (&settings.uid, &status.uid);
+    if !uid.is_empty() && uid != account {
+        return Err(format!(
+            "{found}, but the token is of the account {account}, not of {uid}. User ID is to be {account}."
+        ));
+    }
+    name(account.clone());
+    Ok(format!("{found}. {}", user_message(&status)))
 }

@@ -5,6 +5,7 @@
 //! unknown fields are kept, unknown status words mean progress, `error` and `output` may have any
 //! shape.
 
+mod account_status;
 mod address;
 mod batch;
 mod draft;
@@ -28,6 +29,7 @@ mod status;
 mod task;
 mod validate;
 
+pub use account_status::AccountStatus;
 pub use address::ServiceAddress;
 pub use batch::{BatchEntry, BatchReply, BatchRequest, MAX_BATCH_ITEMS};
 pub use draft::{Draft, Entry};

@@ -15,6 +15,9 @@ pub struct ModelList {
     pub idempotent_for_ms: Option<u64>,
     /// What the service has beside INTERFACE to take its models elsewhere; see [`Integration`].
     pub integrations: Vec<String>,
+    /// Whether the service tells an access token which account it is of; see
+    /// [`AccountStatus`](crate::AccountStatus).
+    pub has_accounts: bool,
 }
 
 /// Words for what a service may have beside INTERFACE, in the `integrations` of its list of models.
@@ -47,6 +50,7 @@ impl ModelList {
             guest: uid.zip(token).map(|(uid, token)| Guest { uid, token }),
             idempotent_for_ms: ttl_seconds.map(|seconds| (seconds * 1_000.0) as u64),
             integrations: reply.integrations.0.into_iter().flatten().collect(),
+            has_accounts: reply.account.is_some(),
         })
     }
 }
@@ -57,6 +61,7 @@ struct Reply {
     guest: Credentials,
     ttl: Ttl,
     integrations: Words,
+    account: Option<String>,
 }
 
 impl Target for Reply {
@@ -66,6 +71,7 @@ impl Target for Reply {
             "guest" => begun(&mut self.guest),
             "idempotency_key" => begun(&mut self.ttl),
             "integrations" => begun(&mut self.integrations),
+            "account" => begun(&mut self.account),
             _ => None,
         }
     }

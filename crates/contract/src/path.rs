@@ -22,6 +22,9 @@ pub const OPENAI_FUNCTIONS: &str = "/api/openai-functions";
 /// Additional: all models as one MCP server.
 pub const MCP: &str = "/api/mcp";
 
+/// Additional: which account an access token is of; see [`crate::AccountStatus`].
+pub const ACCOUNT: &str = "/api/account";
+
 /// `GET /api/schema/:category/:subcategory`
 pub fn schema(model: &ModelId) -> String {
     format!("/api/schema/{}", model_segments(model))

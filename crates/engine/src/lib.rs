@@ -19,6 +19,7 @@ pub use task::{
 pub use time::Millis;
 pub use wait_reason::{Sending, wait_reason};
 
+pub mod account_status;
 pub mod archive;
 pub mod batch;
 pub mod calendar;

@@ -15,7 +15,7 @@ use crate::models::Stop;
 use crate::store::StoreError;
 use crate::store::postgres::{PROCESS, Postgres};
 use crate::turns::Turn;
-use crate::worker::Taker;
+use crate::worker::{Taker, UnfinishedCount};
 
 /// A process that has not been heard of for three of these is dead, and its tasks are others'.
 const HEARTBEAT: Duration = Duration::from_secs(3);
@@ -69,9 +69,14 @@ impl SharedQueue {
     /// Whether as many tasks of this owner wait as may.
     pub fn is_full(&self, owner: &str, most: Option<usize>) -> Result<bool, StoreError> {
         match most {
-            Some(most) => Ok(self.store.waiting_of(owner)? >= most),
+            Some(most) => Ok(self.unfinished_of(owner)?.waiting >= most),
             None => Ok(false),
         }
+    }
+
+    /// What this owner has left at all processes.
+    pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
+        self.store.unfinished_of(owner)
     }
 
     /// What all processes have to do.

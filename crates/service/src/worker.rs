@@ -27,9 +27,11 @@ use crate::turns::{Backlog, Lane, Tally, Turn};
 
 #[cfg(feature = "cluster")]
 mod shared;
+mod unfinished;
 
 #[cfg(feature = "cluster")]
 pub use shared::Taker;
+pub use unfinished::UnfinishedCount;
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]

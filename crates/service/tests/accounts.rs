@@ -170,3 +170,46 @@ fn more_than_may_wait_are_refused_and_nobody_else_is() {
     assert_eq!(refused.header("retry-after"), "5");
     assert_eq!(begin("b").status, 200);
 }
+
+/// Guards against people who can't tell which account a token is of, nor how much of it is left.
+#[test]
+fn a_token_is_told_its_account_and_what_that_has() {
+    let data = TempDir::new().unwrap();
+    let open = Server::start(&[]);
+    let ask = |server: &Server, token: &str| {
+        let authorization = format!("Bearer {token}");
+        let headers = [("authorization", authorization.as_str())];
+        server.call("GET", "/api/account", &headers, b"")
+    };
+    assert_eq!(open.get("/api/models").json().get("account"), None);
+    let nobody = ask(&open, "t");
+    assert_eq!(
+        (nobody.status, nobody.error().as_str()),
+        (404, "no_accounts")
+    );
+
+    let ada = account(data.path(), &["add", "ada"]);
+    let args = ["--account-running", "1", "--account-disk", "2GB"];
+    let server = Server::start_on(data.path(), &[&args[..], &["--speed", "20"]].concat());
+    let list = server.get("/api/models").json();
+    assert_eq!(list["account"], "/api/account");
+    assert_eq!(server.get("/api/account").status, 401);
+    assert_eq!(ask(&server, "t").status, 401);
+    assert_eq!(
+        ask(&server, &ada).json()["data"],
+        json!({"uid": "ada", "waiting": 0, "running": 0, "max_running": 1,
+            "bytes": 0, "max_bytes": 2_000_000_000})
+    );
+    for _ in 0..3 {
+        let task = of("ada", json!({"prompt": "a"}));
+        assert_eq!(post(&server, &ada, "/v2/generate", &task).status, 200);
+    }
+    server.await_log("begins");
+    let status = ask(&server, &ada).json()["data"].clone();
+    assert_eq!(
+        (&status["running"], &status["waiting"]),
+        (&json!(1), &json!(2)),
+        "{status}"
+    );
+    assert!(status["bytes"].as_u64().unwrap() > 0, "{status}");
+}

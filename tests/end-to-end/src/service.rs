@@ -56,6 +56,19 @@ impl Service {
         Ok(taken)
     }
 
+    /// Adds an account, from when on nobody comes in without one; returns its token.
+    pub async fn add_account(&self, name: &str) -> Result<String> {
+        let printed = Command::new(binary()?)
+            .args(["account", "add", name, "--data"])
+            .arg(self.data.path())
+            .output()
+            .await?;
+        if !printed.status.success() {
+            return Err(String::from_utf8_lossy(&printed.stderr).into());
+        }
+        Ok(String::from_utf8(printed.stdout)?.trim().to_owned())
+    }
+
     /// Stops it at once, as a crash would. Its data stays.
     pub async fn stop(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {

@@ -45,7 +45,11 @@ impl Call {
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
         // By what the headers say, before a byte of the body is kept.
-        let (token, account, caller) = match admitted(app, &headers, peer.as_ref()) {
+        let Admitted {
+            token,
+            account,
+            caller,
+        } = match admitted(app, &headers, peer.as_ref()) {
             Ok(admitted) => admitted,
             Err(failure) => {
                 decline(&headers, body);
@@ -75,12 +79,17 @@ impl Call {
     }
 }
 
-/// The token, and the names that the caller is counted by; a failure if it is not to go on.
-fn admitted(
-    app: &App,
-    headers: &HeaderMap,
-    peer: Option<&Peer>,
-) -> Result<(String, Option<String>, Vec<String>), Failure> {
+/// A caller that may go on.
+pub struct Admitted {
+    pub token: String,
+    /// The account that has the token, where there are accounts.
+    pub account: Option<String>,
+    /// What the caller is counted by.
+    pub caller: Vec<String>,
+}
+
+/// Who calls, by what the headers say; counted by `--rate`. A failure if the caller is not to go on.
+pub fn admitted(app: &App, headers: &HeaderMap, peer: Option<&Peer>) -> Result<Admitted, Failure> {
     let token = auth::bearer(headers, app.token.as_deref())?;
     let account = if app.accounts.are_there() {
         let found = app.accounts.of_token(token).map_err(Failure::internal)?;
@@ -105,7 +114,11 @@ fn admitted(
     if length.is_some_and(|length| length > MAX_BODY as u64) {
         return Err(too_large());
     }
-    Ok((token.to_owned(), account, caller))
+    Ok(Admitted {
+        token: token.to_owned(),
+        account,
+        caller,
+    })
 }
 
 /// Reads on and drops what is read, while the answer is on its way: a client that is cut off while

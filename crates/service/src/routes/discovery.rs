@@ -43,6 +43,9 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         // needs no typing. No secret, and no part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});
     }
+    if app.accounts.are_there() {
+        body["account"] = path::ACCOUNT.into();
+    }
     Json(body)
 }
 

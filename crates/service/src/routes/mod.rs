@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::idempotency;
 use crate::outputs::{self, ROUTE as OUTPUTS};
 
+mod account;
 mod batch;
 mod call;
 mod discovery;
@@ -84,6 +85,7 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
             Method::GET,
             get(documentation::page),
         ),
+        (path::ACCOUNT, Method::GET, get(account::status)),
         (openapi::PATH, Method::GET, get(openapi::document)),
         (health::LIVE, Method::GET, get(health::live)),
         (health::READY, Method::GET, get(health::ready)),

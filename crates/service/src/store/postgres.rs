@@ -18,6 +18,7 @@ use crate::queue::DEAD_AFTER;
 
 mod allowance;
 mod turn;
+mod unfinished;
 
 pub use turn::PROCESS;
 
@@ -188,19 +189,6 @@ impl Postgres {
             .await?;
             Ok(row.map(|row| (row.get(0), row.get(1))))
         })
-    }
-
-    /// Whether as many tasks of this owner wait already.
-    pub fn waiting_of(&self, uid: &str) -> Result<usize, StoreError> {
-        let count: i64 = self.wait(
-            sqlx::query_scalar(
-                "SELECT count(*) FROM task
-                 WHERE uid = $1 AND finished_ms IS NULL AND status <> 'processing'",
-            )
-            .bind(uid)
-            .fetch_one(&self.pool),
-        )?;
-        Ok(usize::try_from(count).unwrap_or_default())
     }
 
     /// Tasks whose job is not in the queue: a process ended in between. From here on each has

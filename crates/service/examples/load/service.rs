@@ -1,0 +1,76 @@
+//! A process of the service.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::Outcome;
+use crate::place::Place;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Both,
+    Serve,
+    Work,
+}
+
+pub struct Service {
+    child: Child,
+    /// Of one that answers.
+    pub address: String,
+}
+
+impl Service {
+    pub fn start(program: &Path, place: &Place, role: Role, args: &[&str]) -> Outcome<Self> {
+        let mut command = Command::new(program);
+        match role {
+            Role::Both => &mut command,
+            Role::Serve => command.arg("serve"),
+            Role::Work => command.arg("work"),
+        };
+        if role != Role::Work {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        if let Some(database) = place.database() {
+            command.args(["--database", database]);
+        }
+        let mut child = command
+            .arg("--data")
+            .arg(match role {
+                Role::Work => place.folder().join("work"),
+                _ => place.folder().to_owned(),
+            })
+            .arg("--outputs")
+            .arg(place.outputs())
+            .args(args)
+            .env("RUST_LOG", "warn")
+            .env_remove("ATELIER_SERVICE_TOKEN")
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut address = String::new();
+        if role != Role::Work {
+            let out = child.stdout.take().ok_or("no standard output")?;
+            let mut line = String::new();
+            BufReader::new(out).read_line(&mut line)?;
+            let said = line.trim().strip_prefix("Listening on http://");
+            address = said.ok_or("it did not start")?.to_owned();
+        }
+        Ok(Self { child, address })
+    }
+
+    pub fn memory_mb(&self) -> Outcome<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        Ok((number.ok_or("no VmRSS")?.parse::<f64>()? / 1000.0).round())
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

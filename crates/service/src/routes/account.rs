@@ -1,0 +1,42 @@
+//! `GET /api/account`: which account a token is of. No part of INTERFACE.
+
+use std::sync::Arc;
+
+use atelier_contract::{AccountStatus, Envelope};
+use axum::Json;
+use axum::extract::{Request, State};
+
+use super::blocking;
+use super::call::admitted;
+use crate::app::App;
+use crate::connections::Peer;
+use crate::failure::Failure;
+
+pub async fn status(
+    State(app): State<Arc<App>>,
+    request: Request,
+) -> Result<Json<Envelope<AccountStatus>>, Failure> {
+    let headers = request.headers().clone();
+    let peer = request.extensions().get::<Peer>().cloned();
+    let status =
+        blocking(move || status_of(&app, admitted(&app, &headers, peer.as_ref())?.account));
+    Ok(Json(Envelope::success(status.await?)))
+}
+
+fn status_of(app: &App, account: Option<String>) -> Result<AccountStatus, Failure> {
+    let Some(uid) = account else {
+        let message = "This service has no accounts.";
+        return Err(Failure::not_found("no_accounts", message));
+    };
+    let unfinished = app.pool.unfinished_of(&uid).map_err(Failure::store)?;
+    let bounds = app.pool.bounds();
+    Ok(AccountStatus {
+        waiting: unfinished.waiting,
+        running: unfinished.running,
+        max_waiting: bounds.waiting,
+        max_running: bounds.running,
+        bytes: app.store.bytes_of(&uid).map_err(Failure::store)?,
+        max_bytes: app.account_disk,
+        uid,
+    })
+}

@@ -1,0 +1,34 @@
+//! How many tasks of an owner there are that have not ended.
+
+use super::{Bounds, Pool};
+use crate::store::StoreError;
+
+/// How many tasks of one owner wait, and how many are worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnfinishedCount {
+    pub waiting: usize,
+    pub running: usize,
+}
+
+impl Pool {
+    /// What one owner may have at once.
+    pub fn bounds(&self) -> Bounds {
+        self.queue.bounds
+    }
+
+    /// Counted by the database where processes share their tasks, else here.
+    ///
+    /// # Errors
+    /// If the database can't be asked.
+    pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
+        #[cfg(feature = "cluster")]
+        if let Some(shared) = self.queue.shared.get() {
+            return shared.unfinished_of(owner);
+        }
+        let turns = self.queue.lock();
+        Ok(UnfinishedCount {
+            waiting: turns.waiting.of(owner),
+            running: turns.running.of(owner),
+        })
+    }
+}

@@ -1,0 +1,57 @@
+use atelier_contract::{AccountStatus, ApiError, Credentials, Envelope, ServiceAddress, path};
+use atelier_engine::account_status::user_message;
+use leptos::prelude::*;
+
+use crate::boxed::{effect, memo, spawn, text};
+use crate::browser::http;
+use crate::contexts::contexts;
+
+/// Which account the calls are made as, and what it takes of what it may have, where the service
+/// tells that.
+#[component]
+pub fn AccountLine() -> AnyView {
+    let session = contexts().session;
+    let catalog = contexts().catalog;
+    let line = RwSignal::new(String::new());
+    let has_accounts = memo(move || {
+        let models = catalog.models();
+        models.loaded().is_some_and(|list| list.has_accounts)
+    });
+    effect(move || {
+        line.set(String::new());
+        let address = session.settings().address;
+        let Some(credentials) = session.credentials().filter(|_| has_accounts.get()) else {
+            return;
+        };
+        let version = session.credentials_name();
+        spawn(async move {
+            // What is wrong with them is said where it is in the way.
+            if let Ok(status) = ask(&address, &credentials).await
+                && status.uid == credentials.uid
+                && untrack(|| session.credentials_name()) == version
+            {
+                line.try_set(user_message(&status));
+            }
+        });
+    });
+    view! {
+        <p class="muted account" role="status">
+            {text(move || line.get())}
+        </p>
+    }
+    .into_any()
+}
+
+/// Which account a token is of.
+///
+/// # Errors
+/// [`ApiError`], also if the answer is no account.
+pub async fn ask(
+    address: &ServiceAddress,
+    credentials: &Credentials,
+) -> Result<AccountStatus, ApiError> {
+    let body = http::get_with(&address.url(path::ACCOUNT), credentials).await?;
+    let read = serde_json::from_value::<Envelope<AccountStatus>>(body);
+    read.map(|reply| reply.data)
+        .map_err(|_| ApiError::malformed("the answer is no account"))
+}
