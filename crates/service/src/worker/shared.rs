@@ -1,12 +1,15 @@
 //! What a pool does with the queue of all processes.
 
+use std::sync::Arc;
+
 use tokio::sync::oneshot;
 
-use super::{Obstacle, Pool, Queue};
+use super::Pool;
+use super::queue::Queue;
+use super::work::Obstacle;
 use crate::queue::SharedQueue;
 use crate::runner::Remote;
 use crate::turns::Turn;
-use std::sync::Arc;
 
 /// Hands tasks of the shared queue to the threads of this process.
 #[derive(Clone)]

@@ -1,0 +1,170 @@
+//! The tasks that wait for the threads of this process, and those that these work on.
+
+use std::collections::HashMap;
+#[cfg(feature = "cluster")]
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use atelier_contract::ModelId;
+#[cfg(feature = "cluster")]
+use tokio::sync::oneshot;
+
+use super::Bounds;
+use super::work::Obstacle;
+use crate::holds::Hold;
+use crate::models::Stop;
+#[cfg(feature = "cluster")]
+use crate::queue::SharedQueue;
+use crate::runner::Remote;
+use crate::turns::{Backlog, Lane, Tally, Turn};
+
+pub struct Queue {
+    turns: Mutex<Turns>,
+    pub changed: Condvar,
+    pub stop: Stop,
+    /// Nothing is begun any more.
+    pub draining: AtomicBool,
+    pub bounds: Bounds,
+    /// Of the models that run elsewhere; [`HERE`] is that of all others.
+    lanes: HashMap<ModelId, usize>,
+    /// Where tasks go instead of to a lane of this process.
+    #[cfg(feature = "cluster")]
+    pub shared: OnceLock<SharedQueue>,
+}
+
+/// The lane of what is made here.
+const HERE: usize = 0;
+
+#[derive(Default)]
+pub struct Turns {
+    lanes: Vec<Lane>,
+    pub running: Tally,
+    /// Taken in, or about to be, and not yet begun.
+    pub waiting: Tally,
+    /// The same by model, as soon as they are in a lane.
+    pub queued: Backlog,
+    pub begun: Backlog,
+    /// What they are made from.
+    pub holds: HashMap<String, Hold>,
+    /// What those at work have said last.
+    pub words: HashMap<String, String>,
+    /// Who waits for a task to end.
+    #[cfg(feature = "cluster")]
+    pub tellers: HashMap<String, Vec<oneshot::Sender<()>>>,
+}
+
+impl Queue {
+    /// With a lane for what is made here, and one for each of these.
+    pub fn new(remotes: &[Arc<Remote>], bounds: Bounds) -> Self {
+        let lanes = remotes.iter().enumerate();
+        Self {
+            turns: Mutex::new(Turns {
+                lanes: (0..=remotes.len()).map(|_| Lane::default()).collect(),
+                ..Turns::default()
+            }),
+            changed: Condvar::new(),
+            stop: Stop::default(),
+            draining: AtomicBool::new(false),
+            bounds,
+            lanes: lanes
+                .map(|(n, remote)| (remote.id().clone(), n + 1))
+                .collect(),
+            #[cfg(feature = "cluster")]
+            shared: OnceLock::new(),
+        }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn lane(&self, model: &ModelId) -> usize {
+        self.lanes.get(model).copied().unwrap_or(HERE)
+    }
+
+    /// So many tasks of one owner run at once; those of all processes are counted by their database.
+    fn most_running(&self) -> Option<usize> {
+        #[cfg(feature = "cluster")]
+        if self.shared.get().is_some() {
+            return None;
+        }
+        self.bounds.running
+    }
+
+    pub fn wake_all(&self) {
+        // Under the lock, so that no thread misses it between its check and its wait.
+        let _turns = self.lock();
+        self.changed.notify_all();
+    }
+
+    /// The next task of a lane; waits for one. `None` when none is to be begun any more.
+    pub fn next(&self, lane: usize) -> Option<Turn> {
+        let mut turns = self.lock();
+        loop {
+            if self.stop.is_set() || self.draining.load(Ordering::Relaxed) {
+                return None;
+            }
+            let next_due = turns.lanes[lane].take_up(Instant::now());
+            if let Some(turn) = turns.begin(lane, self.most_running()) {
+                return Some(turn);
+            }
+            turns = match next_due {
+                Some(wait) => {
+                    let waited = self.changed.wait_timeout(turns, wait);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = self.changed.wait(turns);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+    }
+
+    /// A task's turn is over: it has ended, or comes again later.
+    pub fn done(&self, lane: usize, mut turn: Turn, worked: Result<(), Obstacle>) {
+        let mut turns = self.lock();
+        turns.words.remove(&turn.id);
+        turns.running.take(&turn.owner);
+        turns.begun.take(&turn);
+        // What was stopped goes on at the next start.
+        if worked.is_ok() && !self.stop.is_set() {
+            turns.holds.remove(&turn.id);
+            #[cfg(feature = "cluster")]
+            for teller in turns.tellers.remove(&turn.id).unwrap_or_default() {
+                // Nobody listens if the worker has lost the database meanwhile.
+                let _ = teller.send(());
+            }
+        }
+        if let Err(obstacle) = worked {
+            let wait = turn.wait();
+            tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
+            turn.failures = turn.failures.saturating_add(1);
+            turns.waiting.add(&turn.owner);
+            turns.queued.add(&turn);
+            turns.lanes[lane].postpone(Instant::now() + wait, turn);
+        }
+        // Somebody has to wait for it, and its owner may have another turn.
+        self.changed.notify_all();
+    }
+}
+
+impl Turns {
+    pub fn push(&mut self, lane: usize, turn: Turn) {
+        self.queued.add(&turn);
+        self.lanes[lane].push(turn);
+    }
+
+    fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
+        let most = most.unwrap_or(usize::MAX);
+        let running = &self.running;
+        let turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
+        self.waiting.take(&turn.owner);
+        self.running.add(&turn.owner);
+        self.queued.take(&turn);
+        self.begun.add(&turn);
+        Some(turn)
+    }
+}

@@ -1,0 +1,117 @@
+//! The way of one task: from its order to its files.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use atelier_contract::StatusWord;
+use thiserror::Error;
+
+use super::WorkerContext;
+use super::queue::Queue;
+use crate::models::{Ended, Job, Pace, Stop};
+use crate::outputs::{Artifact, Outputs};
+use crate::runner::Run;
+use crate::store::{Order, StoreError};
+use crate::turns::Turn;
+
+/// How long to wait for room on the disk before the next try.
+const SAVE_AGAIN: Duration = Duration::from_secs(2);
+
+/// What stood in a task's way, and may pass: the task has not failed.
+#[derive(Debug, Error)]
+pub enum Obstacle {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the output could not be written: {0}")]
+    Write(#[from] io::Error),
+    #[error("{0}")]
+    Model(String),
+}
+
+/// Takes one task to its end, or leaves it unfinished if the service stops.
+pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
+    let WorkerContext {
+        store,
+        models,
+        outputs,
+        metrics,
+        speed,
+    } = context;
+    let id = &turn.id;
+    let Some(Order { model, input, sent }) = store.order(id)? else {
+        return Ok(());
+    };
+    let Some(model) = models.find(&model) else {
+        store.fail(id, "This model is no longer offered.")?;
+        metrics.ended(&turn.model, &StatusWord::Failed);
+        return Ok(());
+    };
+    store.set_processing(id)?;
+    tracing::debug!("task {id} begins");
+    let make = || match model.remote() {
+        Some(remote) => remote.run(&Run {
+            id,
+            input: &input,
+            outputs,
+            stop: &queue.stop,
+            deadline: Instant::now() + remote.time_limit(),
+            sent,
+            store,
+            say: &|words| {
+                queue.lock().words.insert(id.clone(), words.to_owned());
+                store.set_words(id, words);
+            },
+        }),
+        None => {
+            // Who has waited already does not wait for the show once more.
+            let show = if turn.failures == 0 { *speed } else { 0.0 };
+            let pace = Pace::new(model.seconds(&input) * show, &queue.stop);
+            model.make(&Job::new(&input, pace, outputs))
+        }
+    };
+    let made = catch_unwind(AssertUnwindSafe(make))
+        .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
+    match made {
+        Ok(artifacts) => {
+            let paths = match model.remote() {
+                // Asked for once more it might be paid for once more: what came is kept until there
+                // is room for it.
+                Some(_) => match save_at_last(outputs, &queue.stop, id, &artifacts) {
+                    Some(paths) => paths,
+                    None => return Ok(()),
+                },
+                None => outputs.save(id, &artifacts)?,
+            };
+            let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
+            store.complete(id, &paths, bytes)?;
+            metrics.ended(&turn.model, &StatusWord::Completed);
+            Ok(())
+        }
+        Err(Ended::Failed(message)) => {
+            store.fail(id, &message)?;
+            metrics.ended(&turn.model, &StatusWord::Failed);
+            Ok(())
+        }
+        Err(Ended::Hindered(obstacle)) => Err(Obstacle::Model(obstacle)),
+        Err(Ended::Stopped) => Ok(()),
+    }
+}
+
+/// Tries until it works; `None` when the service stops.
+fn save_at_last(
+    outputs: &Outputs,
+    stop: &Stop,
+    id: &str,
+    artifacts: &[Artifact],
+) -> Option<Vec<String>> {
+    loop {
+        match outputs.save(id, artifacts) {
+            Ok(paths) => return Some(paths),
+            Err(error) => tracing::error!("task {id}: the output could not be written: {error}"),
+        }
+        if stop.is_set_within(SAVE_AGAIN) {
+            return None;
+        }
+    }
+}
