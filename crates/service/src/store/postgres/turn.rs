@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use sqlx::{Postgres as Database, Transaction};
 
-use super::{Postgres, StoreError, Unfinished, read_unfinished};
+use super::unfinished::read_unfinished;
+use super::{Postgres, StoreError};
 use crate::queue::DEAD_AFTER;
+use crate::store::Unfinished;
 
 /// This process, as a part of the names of its workers.
 pub static PROCESS: LazyLock<String> = LazyLock::new(|| {

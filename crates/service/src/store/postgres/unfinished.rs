@@ -1,12 +1,17 @@
-//! How many tasks of an owner there are that have not ended.
+//! The tasks that have not ended: how many there are, and those that nobody works on.
 
+use atelier_contract::ModelId;
 use sqlx::Row;
+use sqlx::postgres::PgRow;
 
-use super::{Postgres, StoreError};
+use super::Postgres;
+use crate::metrics::Load;
+use crate::queue::DEAD_AFTER;
+use crate::store::{StoreError, Unfinished, now_ms};
 use crate::worker::UnfinishedCount;
 
 impl Postgres {
-    /// Those of all processes.
+    /// How many tasks of an owner there are that have not ended: those of all processes.
     pub fn unfinished_of(&self, uid: &str) -> Result<UnfinishedCount, StoreError> {
         let row = self.wait(
             sqlx::query(
@@ -22,5 +27,85 @@ impl Postgres {
             waiting: count(0),
             running: count(1),
         })
+    }
+
+    /// How many unfinished tasks of each model there are, and since when the oldest of those that wait
+    /// has waited.
+    pub fn load(&self) -> Result<(Vec<Load>, Option<i64>), StoreError> {
+        let rows = self.wait(
+            sqlx::query(
+                "SELECT category, subcategory, count(*) FILTER (WHERE status <> 'processing'),
+                 count(*) FILTER (WHERE status = 'processing'),
+                 min(created_ms) FILTER (WHERE status <> 'processing')
+                 FROM task WHERE finished_ms IS NULL GROUP BY category, subcategory",
+            )
+            .fetch_all(&self.pool),
+        )?;
+        let count = |row: &PgRow, at: usize| usize::try_from(row.get::<i64, _>(at)).unwrap_or(0);
+        let load = |row: &PgRow| Load {
+            model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
+            waiting: count(row, 2),
+            running: count(row, 3),
+        };
+        let oldest = rows.iter().filter_map(|row| row.get::<Option<i64>, _>(4));
+        Ok((rows.iter().map(load).collect(), oldest.min()))
+    }
+
+    /// The number of the task's job, and how many unfinished tasks its owner has.
+    pub fn job_of(&self, id: &str) -> Result<Option<(i32, i64)>, StoreError> {
+        self.wait(async {
+            let row = sqlx::query(
+                "SELECT job, (SELECT count(*) FROM task AS other
+                     WHERE other.uid = task.uid AND other.finished_ms IS NULL)
+                 FROM task WHERE id = $1",
+            )
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+            Ok(row.map(|row| (row.get(0), row.get(1))))
+        })
+    }
+
+    /// Tasks whose job is not in the queue: a process ended in between. From here on each has
+    /// another job, which is to be put there; whoever asks at the same time is told of others.
+    pub fn without_job(&self, older_than_ms: i64) -> Result<Vec<Unfinished>, StoreError> {
+        let rows = self.wait(
+            sqlx::query(
+                "WITH lost AS (
+                     SELECT seq FROM task
+                     WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (
+                         SELECT 1 FROM apalis.jobs
+                         WHERE job_type IN ('here', category || '/' || subcategory)
+                         AND idempotency_key = task.id || ':' || task.job
+                         AND status IN ('Pending', 'Queued', 'Running')
+                     ) AND NOT EXISTS (
+                         -- It waits for others of its account, or is just about to have its turn.
+                         SELECT FROM turn WHERE turn.task = task.id
+                         AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
+                             SELECT FROM turn AS other
+                             JOIN apalis.workers ON position(other.process IN workers.id) > 0
+                             WHERE other.uid = turn.uid AND last_seen > now() - make_interval(secs => $2)
+                         ))
+                     )
+                     FOR UPDATE SKIP LOCKED
+                 )
+                 UPDATE task SET job = job + 1 FROM lost WHERE task.seq = lost.seq
+                 RETURNING id, uid, category, subcategory, created_ms, input",
+            )
+            .bind(now_ms().saturating_sub(older_than_ms))
+            .bind(DEAD_AFTER.as_secs_f64())
+            .fetch_all(&self.pool),
+        )?;
+        Ok(rows.iter().map(read_unfinished).collect())
+    }
+}
+
+pub(super) fn read_unfinished(row: &PgRow) -> Unfinished {
+    Unfinished {
+        id: row.get(0),
+        uid: row.get(1),
+        model: ModelId::new(row.get::<String, _>(2), row.get::<String, _>(3)),
+        created: row.get(4),
+        input: row.get(5),
     }
 }

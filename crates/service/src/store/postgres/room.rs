@@ -1,0 +1,109 @@
+//! What tasks take, and what goes to make room.
+
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+
+use super::Postgres;
+use crate::store::room::{Ended, Place};
+use crate::store::{StoreError, now_ms, oldest_kept};
+
+impl Postgres {
+    pub fn bytes(&self) -> Result<u64, StoreError> {
+        self.sum(
+            "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE $1 = ''",
+            "",
+        )
+    }
+
+    pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+        self.sum(
+            "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE uid = $1",
+            uid,
+        )
+    }
+
+    fn sum(&self, statement: &'static str, uid: &str) -> Result<u64, StoreError> {
+        let query = sqlx::query_scalar(statement).bind(uid);
+        let bytes: i64 = self.wait(query.fetch_one(&self.pool))?;
+        Ok(bytes.max(0).unsigned_abs())
+    }
+
+    /// Without those that an unfinished task is made from.
+    pub fn ended_after(
+        &self,
+        after: Place,
+        before_ms: i64,
+        count: usize,
+    ) -> Result<Vec<Ended>, StoreError> {
+        let rows = self.wait(
+            sqlx::query(
+                "SELECT id, finished_ms, seq, bytes FROM task
+                 WHERE finished_ms IS NOT NULL AND (finished_ms, seq) > ($1, $2)
+                 AND finished_ms < $3
+                 AND NOT EXISTS (SELECT 1 FROM hold WHERE held = task.id)
+                 ORDER BY finished_ms, seq LIMIT $4",
+            )
+            .bind(after.ended_ms)
+            .bind(after.seq)
+            .bind(before_ms)
+            .bind(count as i64)
+            .fetch_all(&self.pool),
+        )?;
+        let read = |row: &PgRow| Ended {
+            id: row.get(0),
+            place: Place {
+                ended_ms: row.get(1),
+                seq: row.get(2),
+            },
+            bytes: row.get::<i64, _>(3).max(0).unsigned_abs(),
+        };
+        Ok(rows.iter().map(read).collect())
+    }
+
+    pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+        let places: Vec<i64> = tasks.iter().map(|task| task.place.seq).collect();
+        self.wait(
+            sqlx::query("DELETE FROM task WHERE seq = ANY($1) AND finished_ms IS NOT NULL")
+                .bind(places)
+                .execute(&self.pool),
+        )?;
+        Ok(())
+    }
+
+    /// Takes away what nobody asks for any more: done jobs, old keys, full allowances.
+    pub fn tidy(&self) -> Result<(), StoreError> {
+        self.wait(async {
+            for (statement, before) in [
+                (
+                    "DELETE FROM submission WHERE created_ms <= $1",
+                    oldest_kept(now_ms()),
+                ),
+                (
+                    "DELETE FROM apalis.jobs WHERE status IN ('Done', 'Killed')
+                     AND done_at < to_timestamp($1 / 1000.0)",
+                    now_ms() - 60_000,
+                ),
+                (
+                    "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
+                     AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)",
+                    now_ms() - 3_600_000,
+                ),
+                (
+                    "DELETE FROM turn WHERE since < to_timestamp($1 / 1000.0) AND EXISTS
+                     (SELECT FROM task WHERE id = turn.task AND finished_ms IS NOT NULL)",
+                    now_ms() - 60_000,
+                ),
+                (
+                    "DELETE FROM allowance WHERE filled < to_timestamp($1 / 1000.0)",
+                    now_ms() - 600_000,
+                ),
+            ] {
+                sqlx::query(statement)
+                    .bind(before)
+                    .execute(&self.pool)
+                    .await?;
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Taking tasks in, each key once, whichever process is called.
+
+use atelier_contract::StatusWord;
+use serde_json::Value;
+use sqlx::postgres::PgRow;
+use sqlx::{Postgres as Database, Row, Transaction};
+
+use super::Postgres;
+use crate::holds::tasks_in;
+use crate::idempotency::Submission;
+use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
+
+impl Postgres {
+    pub fn insert(
+        &self,
+        task: &Task,
+        submission: Option<&Submission>,
+    ) -> Result<Option<Answered>, StoreError> {
+        let now = now_ms();
+        let input = Value::Object(task.input.clone()).to_string();
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            if let Some(submission) = submission
+                && let Some(answered) = remember(&mut transaction, task, submission, now).await?
+            {
+                return Ok(Some(answered));
+            }
+            sqlx::query(
+                "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            )
+            .bind(&task.id)
+            .bind(&task.uid)
+            .bind(&task.model.category)
+            .bind(&task.model.subcategory)
+            .bind(&input)
+            .bind(task.status.as_str())
+            .bind(now)
+            .bind(i64::try_from(input.len()).unwrap_or(i64::MAX))
+            .execute(&mut *transaction)
+            .await?;
+            for held in tasks_in(&input) {
+                sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
+                    .bind(held)
+                    .bind(&task.id)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            transaction.commit().await?;
+            Ok(None)
+        })
+    }
+
+    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+        self.wait(async {
+            let row = sqlx::query(ANSWERED)
+                .bind(&submission.account)
+                .bind(submission.key.as_str())
+                .bind(oldest_kept(now_ms()))
+                .fetch_optional(&self.pool)
+                .await?;
+            Ok(row.as_ref().map(read_answered))
+        })
+    }
+}
+
+const ANSWERED: &str = "SELECT id, status, fingerprint FROM submission
+     WHERE account = $1 AND key = $2 AND created_ms > $3";
+
+/// Writes down what is about to be answered, unless the key has been answered already. Another call
+/// with it, at whichever process, is waited for.
+async fn remember(
+    transaction: &mut Transaction<'_, Database>,
+    task: &Task,
+    submission: &Submission,
+    now: i64,
+) -> Result<Option<Answered>, sqlx::Error> {
+    let (account, key) = (&submission.account, submission.key.as_str());
+    let written = sqlx::query(
+        "INSERT INTO submission VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (account, key) DO UPDATE SET fingerprint = excluded.fingerprint,
+         id = excluded.id, status = excluded.status, created_ms = excluded.created_ms
+         WHERE submission.created_ms <= $7",
+    )
+    .bind(account)
+    .bind(key)
+    .bind(&submission.fingerprint)
+    .bind(&task.id)
+    .bind(task.status.as_str())
+    .bind(now)
+    .bind(oldest_kept(now))
+    .execute(&mut **transaction)
+    .await?;
+    if written.rows_affected() == 1 {
+        return Ok(None);
+    }
+    let row = sqlx::query(ANSWERED)
+        .bind(account)
+        .bind(key)
+        .bind(oldest_kept(now))
+        .fetch_one(&mut **transaction)
+        .await?;
+    Ok(Some(read_answered(&row)))
+}
+
+fn read_answered(row: &PgRow) -> Answered {
+    Answered {
+        id: row.get(0),
+        status: StatusWord::from(row.get::<&str, _>(1)),
+        fingerprint: row.get(2),
+    }
+}
