@@ -2,10 +2,9 @@
 //! differ.
 
 mod axes;
+mod explored;
 mod item;
 mod layers;
-
-use std::sync::Arc;
 
 use atelier_engine::batch::exploration;
 use atelier_engine::batch::space::Space;
@@ -24,6 +23,7 @@ use crate::navigation::Navigation;
 use crate::view::dialogs;
 use crate::view::parts::glyph::Glyph;
 use crate::view::shell::NoticeList;
+use explored::Explored;
 
 /// In the address: the batch, and where in it the person is.
 const EXPLORED: &str = "sweep";
@@ -77,54 +77,33 @@ pub fn entry(task: &Task) -> AnyView {
 #[component]
 pub fn Sweep() -> impl IntoView {
     let all = contexts();
-    let (navigation, runner) = (all.navigation, all.runner);
     let dialog = NodeRef::<Dialog>::new();
-    let place = memo(move || exploration::read_address(&navigation.query(EXPLORED)?));
-    let is_open = when(move || place.read().is_some());
+    let explored = Explored::of_address();
+    let Explored {
+        is_open,
+        space,
+        item,
+        task,
+        ..
+    } = explored;
     dialogs::follow(dialog, is_open);
     effect(move || {
         if is_open.get() {
             Batches::new(all).follow();
         }
     });
-    let close = move || navigation.pop_query(EXPLORED);
-    let key = memo(move || place.read().as_ref().map(|(key, _)| key.clone()));
-    let space = memo(move || {
-        let key = key.get()?;
-        let batch = Batches::new(all).find(&key)?;
-        // A retry takes the place of what it repeats.
-        runner.keys_of_batch(&key);
-        runner
-            .with_tasks(|tasks| Space::of(&batch, tasks))
-            .map(Arc::new)
-    });
-    let position = memo(move || {
-        let place = place.read();
-        let space = space.read();
-        match (&*place, &*space) {
-            (Some((_, wanted)), Some(space)) => space.exploration.position(wanted),
-            _ => Vec::new(),
-        }
-    });
-    let item = memo(move || space.read().as_ref()?.exploration.item(&position.read()));
-    let task = memo(move || space.read().as_ref()?.task(item.get()?));
-    let go = move |position: Vec<usize>| {
-        if let (Some(key), Some(space)) = (key.get_untracked(), space.get_untracked()) {
-            let address = space.exploration.address(&key, &position);
-            navigation.set_query(EXPLORED, Some(&address));
-        }
-    };
+    let close = move || all.navigation.pop_query(EXPLORED);
     // A retry changes the tasks, and not what a person has the focus on.
     let exploration = memo(move || {
         let space = space.read();
         space.as_ref().map(|space| space.exploration.clone())
     });
     let controls = dynamic(move || match exploration.get() {
-        Some(exploration) => axes::axes(&exploration, position, go),
+        Some(exploration) => axes::axes(&exploration, explored),
         None => ().into_any(),
     });
     let state = memo(move || {
-        let task = runner.task(&task.get()?)?;
+        let task = all.runner.task(&task.get()?)?;
         let task = task.read();
         Some(task.label().to_owned())
     });
@@ -137,11 +116,11 @@ pub fn Sweep() -> impl IntoView {
         memo(move || is_open.get() && exploration.with(Option::is_some)),
     );
     let output = RwSignal::new(0);
-    let about = dynamic(move || item::about(task.get(), item.get(), output));
+    let about = dynamic(move || item::about(task.get(), output));
     let output_count = memo(move || task.get().map_or(0, |task| item::outputs(&task)));
     let which = dynamic(move || item::which(output_count.get(), output));
     let unknown =
-        when(move || is_open.get() && space.with(Option::is_none) && runner.has_read_tasks());
+        when(move || is_open.get() && space.with(Option::is_none) && all.runner.has_read_tasks());
     view! {
         <dialog
             class="lightbox"
@@ -167,7 +146,7 @@ pub fn Sweep() -> impl IntoView {
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
                     "This browser knows no batch at this address whose items differ."
                 </p>
-                {layers::layers(space, position, item, output)}
+                {layers::layers(explored, output)}
                 <aside class="lightbox-panel" aria-label="About this item">
                     <div class="sweep-axes">{controls} {which}</div>
                     {about}

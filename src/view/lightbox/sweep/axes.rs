@@ -3,15 +3,13 @@
 use atelier_engine::batch::exploration::{Axis, Exploration};
 use leptos::prelude::*;
 
+use super::explored::Explored;
 use crate::boxed::{handler, text, when};
 use crate::view::parts::segment::segment;
 
 /// Numbers and long texts are on a scale, a few words side by side.
-pub fn axes(
-    exploration: &Exploration,
-    position: Memo<Vec<usize>>,
-    go: impl Fn(Vec<usize>) + Copy + 'static,
-) -> AnyView {
+pub fn axes(exploration: &Exploration, explored: Explored) -> AnyView {
+    let position = explored.position;
     let axes = exploration.axes.iter().enumerate();
     axes.map(|(nth, axis)| {
         let at = Signal::derive(move || position.read().get(nth).copied().unwrap_or(0));
@@ -19,7 +17,7 @@ pub fn axes(
             let mut position = position.get_untracked();
             if let Some(place) = position.get_mut(nth) {
                 *place = to;
-                go(position);
+                explored.go(&position);
             }
         };
         match axis.has_few_words() {

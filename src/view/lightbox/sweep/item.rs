@@ -46,8 +46,8 @@ pub fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
 }
 
 /// What the item is, and what can be done with it.
-pub fn about(task: Option<TaskKey>, item: Option<usize>, output: RwSignal<usize>) -> AnyView {
-    let (Some(key), Some(_)) = (task, item) else {
+pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
+    let Some(key) = task else {
         return ().into_any();
     };
     let Some(task) = contexts()

@@ -12,6 +12,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::HtmlImageElement;
 
+use super::explored::Explored;
 use super::item::output_of;
 use crate::boxed::{dynamic, effect, memo, spawn, when};
 use crate::contexts::contexts;
@@ -22,14 +23,9 @@ use crate::view::task::words;
 
 /// The item that is shown, above its neighbours: these are loaded and decoded by the time that they are wanted. What
 /// was shown before stays in sight until the next one can be.
-pub fn layers(
-    space: Memo<Option<Arc<Space>>>,
-    position: Memo<Vec<usize>>,
-    item: Memo<Option<usize>>,
-    output: RwSignal<usize>,
-) -> AnyView {
+pub fn layers(explored: Explored, output: RwSignal<usize>) -> AnyView {
+    let (space, position, current) = (explored.space, explored.position, explored.task);
     let before = RwSignal::new(None::<TaskKey>);
-    let current = memo(move || space.read().as_ref()?.task(item.get()?));
     let keys = memo(move || {
         let loaded = |space: Arc<Space>| space.loaded(&position.read(), before.get());
         space.get().map(loaded).unwrap_or_default()
