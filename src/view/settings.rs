@@ -145,7 +145,6 @@ pub fn SettingsPage() -> impl IntoView {
                 <p class="muted" hidden=when(move || !session.is_guest())>
                     "No account needed. User ID and Access token may stay empty."
                 </p>
-                <account::AccountLine />
                 <div class="field" class:wrong=when(move || address_problem.read().is_some())>
                     <label class="label" for="address">
                         "Service address"
@@ -184,12 +183,14 @@ pub fn SettingsPage() -> impl IntoView {
                         type="text"
                         autocomplete="username"
                         spellcheck="false"
+                        aria-describedby="uid-hint"
                         prop:value=uid
                         on:input=handler(move |event| {
                             uid.set(event_target_value(&event));
                             unsave(());
                         })
                     />
+                    <account::AccountHint />
                 </div>
                 <div class="field">
                     <label class="label" for="token">

@@ -6,10 +6,10 @@ use crate::boxed::{effect, memo, spawn, text};
 use crate::browser::http;
 use crate::contexts::contexts;
 
-/// Which account the calls are made as, and what it takes of what it may have, where the service
-/// tells that.
+/// The hint at User ID: which account the calls are made as, and what it takes of what it may have,
+/// where the service tells that. It stands where another hint was before, so that nothing moves.
 #[component]
-pub fn AccountLine() -> AnyView {
+pub fn AccountHint() -> AnyView {
     let session = contexts().session;
     let catalog = contexts().catalog;
     let line = RwSignal::new(String::new());
@@ -35,8 +35,14 @@ pub fn AccountLine() -> AnyView {
         });
     });
     view! {
-        <p class="muted account" role="status">
-            {text(move || line.get())}
+        <p class="hint" id="uid-hint" role="status">
+            {text(move || match line.get() {
+                told if !told.is_empty() => told,
+                _ => {
+                    "The name of your account. Test connection fills it in where the service tells it."
+                        .to_owned()
+                }
+            })}
         </p>
     }
     .into_any()

@@ -55,7 +55,7 @@ async fn a_token_alone_says_which_account_it_is() {
         browser
             .see_text("Account ada: 0 running, 0 waiting, ", TIMEOUT)
             .await?;
-        let line = "return document.querySelector('.account').textContent";
+        let line = "return document.querySelector('#uid-hint').textContent";
         let line = browser.run(line, vec![]).await?;
         assert!(!line.to_string().contains(" 0 kB"), "{line}");
         Ok(())
