@@ -64,7 +64,8 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             typed.set(url);
         }
     });
-    let sought = search::sought(typed);
+    let is_typing = RwSignal::new(false);
+    let sought = search::sought(typed, is_typing);
 
     let categories = list.models.iter().map(|model| model.id.category.as_str());
     let categories = Arc::new(Categories::of(categories));
@@ -115,7 +116,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     </p>
                 }.into_any()
             })}
-        <ModelShelves all=list categories found />
+        <ModelShelves all=list categories found is_typing />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}

@@ -21,6 +21,7 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
         let next = Viewport {
             from: f64::from(top - height / 2),
             to: f64::from(top + height + height / 2),
+            margin: f64::from(height / 2),
             width: f64::from(element.client_width()),
             rem: rem(),
         };

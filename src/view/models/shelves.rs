@@ -25,6 +25,7 @@ pub fn ModelShelves(
     all: Arc<ModelList>,
     categories: Arc<Categories>,
     found: Memo<Vec<Group>>,
+    is_typing: RwSignal<bool>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
@@ -46,9 +47,14 @@ pub fn ModelShelves(
         let seen = seen.get();
         let grouped_grid = grouped_grid();
         let columns = grouped_grid.columns.max(1);
+        // Each key brings other cards: those that scrolling would show come when typing pauses.
+        let (from, to) = match is_typing.get() {
+            true => seen.on_screen(),
+            false => (seen.from, seen.to),
+        };
         found.with(|groups| {
             grouped_grid
-                .visible(seen.from, seen.to)
+                .visible(from, to)
                 .into_iter()
                 .map(|piece| {
                     let shown = Shown::new(&all.models, &categories, groups, columns, piece);

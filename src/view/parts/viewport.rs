@@ -9,15 +9,24 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 
-/// The stretch of an element that is on screen, in CSS pixels from the element's own top, and the
+/// The stretch of an element that is on the screen, or about to be, in CSS pixels from the element's own top, and the
 /// element's width.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Viewport {
     pub from: f64,
     pub to: f64,
+    /// How much of it, above and below, is not on the screen but would be soon.
+    pub margin: f64,
     pub width: f64,
     /// One `rem`: rises when a person asks for larger text.
     pub rem: f64,
+}
+
+impl Viewport {
+    /// The stretch that is on the screen now.
+    pub fn on_screen(&self) -> (f64, f64) {
+        (self.from + self.margin, self.to - self.margin)
+    }
 }
 
 /// Follows scrolling and resizing, at most once a frame, for as long as its owner lives. At first it is
@@ -41,6 +50,7 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
         let next = Viewport {
             from: -bounds.top() - more,
             to: -bounds.top() + height + more,
+            margin: more,
             width: bounds.width(),
             rem: rem(),
         };
