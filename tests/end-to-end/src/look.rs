@@ -11,6 +11,9 @@ use std::time::Duration;
 pub const WIDTHS: [u32; 4] = [320, 768, 1440, 2560];
 pub const SCHEMES: [Scheme; 2] = [Scheme::Light, Scheme::Dark];
 
+/// So many looks in a row that see what the one before saw: a picture may come a moment after the rest.
+const ALIKE: u32 = 3;
+
 impl Browser {
     /// The whole page, however long.
     pub async fn full_page(&self, width: u32, scheme: Scheme, path: &Path) -> Result<()> {
@@ -32,18 +35,21 @@ impl Browser {
         write_picture(picture["data"].as_str().ok_or("no picture")?, path)
     }
 
-    /// Waits until the page has drawn something and two looks in a row see the same: fonts and
-    /// pictures loaded, nothing added, no animation under way.
+    /// Waits until the page has drawn something and several looks in a row see the same: fonts and the
+    /// pictures in sight loaded, nothing added, no animation under way.
     pub async fn settled(&self) -> Result<()> {
-        let mut before = Value::Null;
+        let (mut before, mut alike) = (Value::Null, 0);
         until(
             "the page to come to rest",
             Duration::from_secs(15),
             async || {
                 let now = self.run(REST, vec![]).await?;
-                let is_calm = now.is_array() && now == before;
+                alike = match now.is_array() && now == before {
+                    true => alike + 1,
+                    false => 0,
+                };
                 before = now;
-                Ok(if is_calm {
+                Ok(if alike == ALIKE {
                     Seen::Yes(())
                 } else {
                     Seen::NotYet(format!("{before}"))
@@ -59,7 +65,9 @@ const REST: &str = "
     if (document.readyState !== 'complete') return 'it is loading';
     if (document.fonts.status !== 'loaded') return 'a font is loading';
     if (!document.body.innerText.trim()) return 'it is empty';
-    const image = [...document.images].find(image => image.loading !== 'lazy' && !image.complete);
+    const isNear = image => image.getBoundingClientRect().top < innerHeight && image.checkVisibility();
+    const image = [...document.images]
+        .find(image => !image.complete && (image.loading !== 'lazy' || isNear(image)));
     if (image) return `${image.src.slice(0, 99)} is loading`;
     const busy = document.querySelector('[aria-busy=true]');
     if (busy) return `busy: ${busy.outerHTML.slice(0, 99)}`;
