@@ -371,3 +371,13 @@ pub enum Scheme {
     Light,
     Dark,
 }
+
+impl Scheme {
+    /// Its name in CSS.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Light => "light",
+            Scheme::Dark => "dark",
+        }
+    }
+}

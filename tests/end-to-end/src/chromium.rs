@@ -132,11 +132,7 @@ pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
 }
 
 pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
-    let value = match scheme {
-        Scheme::Light => "light",
-        Scheme::Dark => "dark",
-    };
-    let features = json!([{ "name": "prefers-color-scheme", "value": value }]);
+    let features = json!([{ "name": "prefers-color-scheme", "value": scheme.name() }]);
     browser
         .devtools(
             "Emulation.setEmulatedMedia",

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// The widths that every page is looked at: the narrowest phone, a tablet, a desk, a large screen.
 pub const WIDTHS: [u32; 4] = [320, 768, 1440, 2560];
+pub const SCREEN_HEIGHT: u32 = 900;
 pub const SCHEMES: [Scheme; 2] = [Scheme::Light, Scheme::Dark];
 
 /// So many looks in a row that see what the one before saw: a picture may come a moment after the rest.
@@ -17,20 +18,28 @@ const ALIKE: u32 = 3;
 impl Browser {
     /// The whole page, however long.
     pub async fn full_page(&self, width: u32, scheme: Scheme, path: &Path) -> Result<()> {
-        self.prefer(scheme).await?;
-        self.set_size(width, 900).await?;
+        let features = json!([
+            { "name": "prefers-color-scheme", "value": scheme.name() },
+            { "name": "prefers-reduced-motion", "value": "reduce" },
+        ]);
+        self.devtools(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        )
+        .await?;
+        self.set_size(width, SCREEN_HEIGHT).await?;
         self.settled().await?;
         let metrics = self.devtools("Page.getLayoutMetrics", json!({})).await?;
         let height = metrics["cssContentSize"]["height"]
             .as_f64()
-            .unwrap_or(900.0);
+            .map_or(SCREEN_HEIGHT, |height| height as u32);
         // A list of thousands of rows is as tall as its rows: the picture of a page ends somewhere.
-        let height = height.min(8000.0);
-        let params = json!({
-            "format": "png",
-            "captureBeyondViewport": true,
-            "clip": { "x": 0, "y": 0, "width": width, "height": height, "scale": 1 },
-        });
+        let height = height.min(8000);
+        // A window of that size: the browser's own way to picture what is beyond the window lays the page
+        // out for other sizes meanwhile.
+        self.set_size(width, height).await?;
+        self.settled().await?;
+        let params = json!({ "format": "png" });
         let picture = self.devtools("Page.captureScreenshot", params).await?;
         write_picture(picture["data"].as_str().ok_or("no picture")?, path)
     }

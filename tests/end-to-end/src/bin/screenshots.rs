@@ -61,8 +61,10 @@ fn name(path: &str) -> String {
 }
 
 async fn shoot(browser: &Browser, address: &str, path: &str, out: &Path, name: &str) -> Result<()> {
-    browser.open(&format!("{address}{path}")).await?;
     for width in look::WIDTHS {
+        // As somebody has it who opens it at that width: a phone begins with more folded away.
+        browser.set_size(width, look::SCREEN_HEIGHT).await?;
+        browser.open(&format!("{address}{path}")).await?;
         for scheme in look::SCHEMES {
             let file = out.join(format!("{name}-{width}-{scheme:?}.png").to_lowercase());
             browser.full_page(width, scheme, &file).await?;
