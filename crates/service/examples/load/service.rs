@@ -4,9 +4,14 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::Outcome;
+use crate::client::Client;
 use crate::place::Place;
+
+/// Within this time a service has opened its database.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -56,7 +61,23 @@ impl Service {
             let said = line.trim().strip_prefix("Listening on http://");
             address = said.ok_or("it did not start")?.to_owned();
         }
-        Ok(Self { child, address })
+        let service = Self { child, address };
+        if role != Role::Work {
+            service.await_ready()?;
+        }
+        Ok(service)
+    }
+
+    /// It listens before its database is ready.
+    fn await_ready(&self) -> Outcome<()> {
+        let begun = Instant::now();
+        while let Err(error) = Client::new(self).call("GET", "/readyz", "") {
+            if begun.elapsed() > START_TIMEOUT {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(())
     }
 
     pub fn memory_mb(&self) -> Outcome<f64> {
