@@ -17,6 +17,8 @@ pub mod art;
 pub mod auth;
 pub mod cleanup;
 pub mod cli;
+#[cfg(feature = "cluster")]
+pub mod client_runtime;
 pub mod command;
 pub mod config;
 pub mod connections;

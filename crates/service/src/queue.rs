@@ -10,6 +10,7 @@ use atelier_contract::ModelId;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
+use crate::client_runtime;
 use crate::metrics::Load;
 use crate::models::Stop;
 use crate::store::StoreError;
@@ -133,7 +134,7 @@ impl SharedQueue {
             .filter(|(_, size)| *size > 0)
             .map(|(lane, size)| {
                 let (queue, taker, stop) = (self.clone(), taker.clone(), stop.clone());
-                tokio::spawn(async move {
+                client_runtime::spawn(async move {
                     while !stop.is_set() {
                         if let Err(error) = queue.work_in(&lane, size, taker.clone()).await {
                             tracing::error!("queue {lane}: {error}; beginning anew");

@@ -2,6 +2,8 @@
 //! and names them. Not run otherwise. The suites of the interface run with them, too.
 #![cfg(all(unix, feature = "cluster"))]
 
+#[path = "cluster/crowd.rs"]
+mod crowd;
 #[path = "cluster/turns.rs"]
 mod turns;
 

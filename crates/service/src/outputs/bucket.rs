@@ -19,9 +19,9 @@ use object_store::{
     PutOptions, RetryConfig,
 };
 use thiserror::Error;
-use tokio::runtime::Handle;
 
 use super::{Artifact, kept_for_good, method_not_allowed, no_such_range, not_found, write_synced};
+use crate::client_runtime;
 use crate::failure::Failure;
 
 /// What a large file may take on its way.
@@ -64,8 +64,6 @@ pub struct Bucket {
     name: String,
     prefix: Path,
     endpoint: String,
-    /// Whoever waits is on a thread of his own.
-    runtime: Handle,
     /// Copies of the files that others are made from.
     copies: PathBuf,
 }
@@ -104,7 +102,6 @@ impl Bucket {
             name: name.to_owned(),
             prefix,
             endpoint: endpoint.unwrap_or_else(|| "Amazon".into()),
-            runtime: Handle::current(),
             copies,
         })
     }
@@ -308,7 +305,7 @@ impl Bucket {
     }
 
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
-        tokio::task::block_in_place(|| self.runtime.block_on(work))
+        client_runtime::wait(work)
     }
 }
 

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
-use tokio::runtime::Handle;
 
 use super::{Order, Progress, StoreError, json, now_ms};
+use crate::client_runtime;
 
 mod allowance;
 mod room;
@@ -34,7 +34,6 @@ const PROBE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone)]
 pub struct Postgres {
     pool: PgPool,
-    runtime: Handle,
 }
 
 impl Postgres {
@@ -47,12 +46,11 @@ impl Postgres {
 
     /// As it is, for a look: its tables may not be there.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
-        let runtime = Handle::current();
         let options = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
             .acquire_timeout(PATIENCE);
-        let pool = tokio::task::block_in_place(|| runtime.block_on(options.connect(url)))?;
-        Ok(Self { pool, runtime })
+        let pool = client_runtime::wait(options.connect(url))?;
+        Ok(Self { pool })
     }
 
     /// Whether it is there, and lets these in: its version.
@@ -66,9 +64,7 @@ impl Postgres {
                 .fetch_one(&pool)
                 .await
         };
-        Ok(tokio::task::block_in_place(|| {
-            Handle::current().block_on(version)
-        })?)
+        Ok(client_runtime::wait(version)?)
     }
 
     pub fn pool(&self) -> &PgPool {
@@ -76,7 +72,7 @@ impl Postgres {
     }
 
     pub fn wait<T>(&self, work: impl Future<Output = T>) -> T {
-        tokio::task::block_in_place(|| self.runtime.block_on(work))
+        client_runtime::wait(work)
     }
 
     pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
