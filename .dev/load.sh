@@ -13,7 +13,6 @@ load() {
   ulimit -n "$(ulimit -Hn)"
   run cargo build --release --locked -p atelier-service --examples --bins ${features[@]+"${features[@]}"}
   if [ -n "${features[*]:-}" ]; then
-    mkdir -p "$tools/logs"
     start_postgres || die "PostgreSQL does not answer; see .tools/logs/postgres.log"
     options+=(--database "postgres://atelier@127.0.0.1:$postgres_port")
     PATH=$postgres_bin:$PATH

@@ -7,6 +7,8 @@ more_phases=(engines trials soak comfyui runners cluster)
 passed=0
 failed=0
 left_out=0
+# What a failure leaves for the end, because all that was printed before it can be much.
+failures=()
 
 # In which browsers. Chromium runs all of it; in the others run the suites of what they may do
 # differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
@@ -43,28 +45,35 @@ test_all() {
   fi
   # Somebody's own setting would refuse the tests.
   unset ATELIER_SERVICE_TOKEN
-  mkdir -p "$tools/logs"
   for phase in "${wanted[@]}"; do
     begin=$SECONDS
     "test_${phase//-/_}"
     echo "    ($phase: $((SECONDS - begin)) s)"
   done
+  [ "${#failures[@]}" -eq 0 ] || printf '\n== failed: %s\n' "${failures[@]}"
   echo
   [ "$left_out" -eq 0 ] || echo "$left_out left out, where an engine has no way to do what they need (named above)"
   echo "$passed passed, $failed failed"
   [ "$failed" -eq 0 ]
 }
 
+# fail NAME [LOG]: counts one that failed, with the end of its log.
+fail() {
+  failed=$((failed + 1))
+  echo "FAILED: $1"
+  failures+=("$1${2:+$'\n'$(tail -n 30 "$2")}")
+}
+
 # check NAME COMMAND…: counts as one.
 check() {
-  local name=$1
+  local name=$1 log
   shift
+  log=$tools/logs/${name// /-}.log
   heading "$name"
-  if run "$@"; then
+  if run logged "$log" "$@"; then
     passed=$((passed + 1))
   else
-    failed=$((failed + 1))
-    echo "FAILED: $name"
+    fail "$name" "$log"
   fi
 }
 
@@ -86,16 +95,24 @@ count_suite() {
   good=$(($(sum_of passed "$log") - out))
   left_out=$((left_out + out))
   bad=$(sum_of failed "$log")
-  if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
-    # It did not compile, or ended before it could say which test failed.
-    bad=1
-    echo "FAILED: $name"
-  elif [ "$((good + bad))" -eq 0 ]; then
-    bad=1
-    echo "FAILED: $name: no test has run"
-  fi
   passed=$((passed + good))
   failed=$((failed + bad))
+  if [ "$bad" -gt 0 ]; then
+    failures+=("$name"$'\n'"$(failures_in "$log")")
+  elif [ "$status" -ne 0 ]; then
+    # It did not compile, or ended before it could say which test failed.
+    fail "$name" "$log"
+  elif [ "$good" -eq 0 ]; then
+    fail "$name: no test has run" "$log"
+  fi
+}
+
+# failures_in LOG: what the tests that failed have said, shortened.
+failures_in() {
+  sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
+    /^failures:$/ { shown = 1 }
+    /^test result:/ { shown = 0 }
+    shown && !/ (INFO|DEBUG) / { print substr($0, 1, 500) }' | head -n 80
 }
 
 logged() {
@@ -153,8 +170,7 @@ test_browser() {
     done
   else
     cat "$logs/service.log"
-    echo "FAILED: the service does not answer"
-    failed=$((failed + 1))
+    fail "the service does not answer" "$logs/service.log"
   fi
   stop "$faults_pid"
   stop "$service_pid"
@@ -264,8 +280,7 @@ test_cluster() {
       --include-ignored --test-threads=4 --skip data_is_its_owners_alone --skip one_directory_takes_one_service
   else
     cat "$logs/moto.log" "$logs/postgres.log"
-    echo "FAILED: moto or PostgreSQL does not answer"
-    failed=$((failed + 1))
+    fail "moto or PostgreSQL does not answer" "$logs/postgres.log"
   fi
   stop "$moto"
   stop_postgres
@@ -316,10 +331,9 @@ build_service() {
   [ -z "${service_is_built:-}" ] || return "$service_is_built"
   heading "build of the service"
   service_is_built=0
-  run cargo build --locked --release -p atelier-service || {
+  run logged "$tools/logs/build-of-the-service.log" cargo build --locked --release -p atelier-service || {
     service_is_built=1
-    failed=$((failed + 1))
-    echo "FAILED: build of the service"
+    fail "build of the service" "$tools/logs/build-of-the-service.log"
   }
   return "$service_is_built"
 }
