@@ -7,6 +7,8 @@
   const MAX_CATEGORIES = 24;
   // A larger list is the program's alone.
   const MAX_BYTES = 8_000_000;
+  // How long the program waits for the first cards, in ms.
+  const MAX_WAIT = 100;
 
   async function open() {
     if (document.readyState === "loading") {
@@ -30,6 +32,7 @@
     page.replaceChildren(list);
     // So that the program can show the same in the frame in which it takes this away.
     early.body = bytes;
+    await painted();
   }
 
   // The body of an answer, unless there is no end to it.
@@ -144,5 +147,12 @@
     history.replaceState(history.state, "", address);
   }
 
-  open().catch(() => {});
+  // When the frame after the next begins, the next is on the screen. Of a page that nobody sees there is none.
+  function painted() {
+    return document.hidden || new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+
+  // Where the program comes as fast as the list, its start would hold up the first cards.
+  const late = new Promise((done) => setTimeout(done, MAX_WAIT));
+  window.atelierFirstCards = Promise.race([open().catch(() => {}), late]);
 })();
