@@ -15,6 +15,8 @@ use crate::view::parts::media::MediaView;
 
 /// Lengths in `rem`; the stylesheet has the same.
 const CELL_WIDTH: f64 = 8.5;
+/// Where all stand in one line.
+const MAX_CELL_WIDTH: f64 = 16.0;
 const GAP: f64 = 0.5;
 const CAPTION_HEIGHT: f64 = 1.75;
 const LABELLED_ROW_HEIGHT: f64 = 8.0;
@@ -92,7 +94,10 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
-        let columns = (((width + GAP) / (CELL_WIDTH + GAP)).floor() as usize).max(2);
+        let fitting = |cell: f64| ((width + GAP) / (cell + GAP)).floor() as usize;
+        let columns = fitting(CELL_WIDTH)
+            .min(size.max(fitting(MAX_CELL_WIDTH)))
+            .max(2);
         let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
         let grid = Grid {
             items: size,

@@ -98,7 +98,7 @@ fn explore(batch: Arc<Batch>) -> AnyView {
                 <Glyph icon=LuMove />
                 "Explore"
             </button>
-            <span class="muted">
+            <span class="hint">
                 {text(move || {
                     let axes = axes.get().unwrap_or_default();
                     format!("One large picture, along {}.", axes.join(", "))

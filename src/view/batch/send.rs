@@ -118,6 +118,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             <p class="muted" role="status">
                 {text(move || match (good.get(), composer.table.read().is_empty()) {
                     (0, true) => "Nothing in the table yet.".to_owned(),
+                    (0, false) if bad.get() == 0 => "Every row has been sent.".to_owned(),
                     (0, false) => String::new(),
                     _ => plan().user_message(),
                 })}

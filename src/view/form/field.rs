@@ -5,7 +5,7 @@ use atelier_engine::control;
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{FocusOptions, HtmlElement};
 
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
@@ -137,16 +137,28 @@ impl Field {
     }
 }
 
+/// Moves the focus to a control. Nothing is scrolled: what a page begins with is in sight.
+pub fn focus_in_place(id: &str) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    if let Some(element) = element(id) {
+        let _ = element.focus_with_options(&options);
+    }
+}
+
 /// Moves the focus to a control, wherever on the page it is.
 pub fn focus(id: &str) {
-    let element = document().get_element_by_id(id);
-    if let Some(element) = element.and_then(|element| element.dyn_into::<HtmlElement>().ok()) {
+    if let Some(element) = element(id) {
         // What is folded away can't take the focus.
         if let Ok(Some(fold)) = element.closest("details") {
             let _ = fold.set_attribute("open", "");
         }
         let _ = element.focus();
     }
+}
+
+fn element(id: &str) -> Option<HtmlElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
 }
 
 /// What stands around every control: name, bounds, way back to the default, description when it is asked

@@ -304,7 +304,7 @@ fn focus_first(schema: &Schema) {
         let focused = document().active_element();
         let is_free = focused.is_none_or(|element| matches!(&*element.tag_name(), "BODY" | "MAIN"));
         if is_free {
-            field::focus(&id);
+            field::focus_in_place(&id);
         }
     });
 }
