@@ -35,10 +35,11 @@ pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
                 } else {
                     view! {
                         <div class="empty">
-                            <p>"This browser knows no task at this address."</p>
+                            <p>"There is no task at this address in this browser."</p>
                             <p class="muted">
                                 "Tasks are kept in the browser that submitted them."
                             </p>
+                            <a class="button" href="/tasks">"Show all tasks"</a>
                         </div>
                     }
                         .into_any()

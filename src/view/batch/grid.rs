@@ -255,8 +255,11 @@ fn thumb(cell: &Cell) -> AnyView {
         Some((url, kind)) => {
             view! { <MediaView url=url.clone() kind=*kind label="" thumbnail=true /> }.into_any()
         }
-        None => view! { <span class="thumb-state drawn" data-text=cell.state.clone()></span> }
-            .into_any(),
+        None => view! {
+            <span class="thumb-state drawn" data-text=cell.state.clone()></span>
+            <span class="thumb-note">{cell.note.clone()}</span>
+        }
+        .into_any(),
     };
     let more = (cell.more > 0).then(|| {
         view! { <span class="more drawn" data-text=format!("+{}", cell.more)></span> }.into_any()

@@ -47,8 +47,9 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
         }
         view! {
             <div class="empty">
-                <p>"This browser knows no batch at this address."</p>
+                <p>"There is no batch at this address in this browser."</p>
                 <p class="muted">"Batches are kept in the browser that sent them."</p>
+                <a class="button" href="/tasks">"Show all tasks"</a>
             </div>
         }
         .into_any()

@@ -108,7 +108,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 <Glyph icon=LuPlus />
                 "Add a row"
             </button>
-            <div class="row" hidden=when(move || count.get() == 0)>
+            <div class="row" hidden=when(move || shown.read().is_empty())>
                 {add_column(composer, columns)}
                 <ConfirmButton
                     label="Clear the table"

@@ -4,8 +4,8 @@ use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Problem, Schema};
 use atelier_engine::seed::{self, Seeded};
 use atelier_engine::{control, input_json, obstacle};
-use icondata_lu::LuSparkles;
-use leptos::html::{Dialog, Form};
+use icondata_lu::{LuSlidersHorizontal, LuSparkles};
+use leptos::html::{Dialog, Div, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
@@ -40,6 +40,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let presets_dialog = NodeRef::<Dialog>::new();
 
     let form = NodeRef::<Form>::new();
+    let fields = NodeRef::<Div>::new();
     let resting = Resting::new(answer);
     let submit = {
         let (schema, model) = (schema.clone(), model.clone());
@@ -157,7 +158,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             on:submit=handler(submit)
             on:keydown=handler(keydown)
         >
-            <div class="form-scroll">
+            <div class="form-scroll" tabindex="-1" node_ref=fields>
             <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)} {link}</div>
             {loaded::note(loaded, draft)}
             <ProblemSummary schema=schema.clone() problems reveal=move |()| json.is_shown.set(false) />
@@ -167,6 +168,20 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 <Fields schema draft attempted />
             </div>
             </div>
+            // On phones; the focus is what keeps the sheet open.
+            <button
+                class="icon-button unfold"
+                type="button"
+                aria-label="All parameters"
+                title="All parameters"
+                on:click=handler(move |_| {
+                    if let Some(fields) = fields.get_untracked() {
+                        let _ = fields.focus();
+                    }
+                })
+            >
+                <Glyph icon=LuSlidersHorizontal />
+            </button>
             <div class="form-foot">
                 <button
                     class="button primary"
