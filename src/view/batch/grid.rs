@@ -257,7 +257,7 @@ fn thumb(cell: &Cell) -> AnyView {
         }
         None => view! {
             <span class="thumb-state drawn" data-text=cell.state.clone()></span>
-            <span class="thumb-note">{cell.note.clone()}</span>
+            <span class="thumb-note drawn" data-text=cell.note.clone()></span>
         }
         .into_any(),
     };

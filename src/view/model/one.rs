@@ -168,12 +168,15 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 <Fields schema draft attempted />
             </div>
             </div>
-            // On phones; the focus is what keeps the sheet open.
+            // On phones. The focus is what keeps the form open; with it here the form would open under the
+            // finger, before the press is one. At the keyboard the prompt opens it.
             <button
                 class="icon-button unfold"
                 type="button"
-                aria-label="All parameters"
-                title="All parameters"
+                aria-label="Show the form"
+                title="Show the form"
+                tabindex="-1"
+                on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
                 on:click=handler(move |_| {
                     if let Some(fields) = fields.get_untracked() {
                         let _ = fields.focus();
