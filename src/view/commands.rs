@@ -2,18 +2,24 @@
 
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
+use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
-use web_sys::KeyboardEvent;
+use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::dialogs;
 use super::shortcuts::{self, COMMANDS, SHORTCUTS};
-use crate::boxed::{dynamic, handler, memo, text};
+use crate::boxed::{dynamic, effect, handler, memo, text};
+use crate::browser::frame::after_frame;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
+use crate::view::parts::glyph::Glyph;
 
 /// So many are listed; further letters find the others.
 const SHOWN: usize = 12;
+
+/// Of each kind so many are listed before anything is typed.
+const OFFERED: usize = 5;
 
 /// Of so many latest tasks the names are looked through.
 const TASKS: usize = 500;
@@ -26,46 +32,33 @@ enum Act {
 
 #[derive(Debug, Clone, PartialEq)]
 struct Command {
+    group: &'static str,
     label: String,
-    /// What it is: a model's category, `Task`.
+    /// What it is: a model's category, a task's model.
     about: String,
     act: Act,
 }
 
 impl Command {
-    fn new(label: impl Into<String>, about: impl Into<String>, act: Act) -> Self {
+    fn go(group: &'static str, label: &str, about: &str, route: &Route) -> Self {
         Self {
-            label: label.into(),
-            about: about.into(),
-            act,
+            group,
+            label: label.to_owned(),
+            about: about.to_owned(),
+            act: Act::Go(route.path()),
         }
-    }
-
-    fn go(label: impl Into<String>, about: impl Into<String>, route: &Route) -> Self {
-        Self::new(label, about, Act::Go(route.path()))
     }
 }
 
-/// Everything that there is; tracked.
+/// Everything that there is, by group; tracked.
 fn all(contexts: Contexts) -> Vec<Command> {
+    let page = |label, route| Command::go("Pages", label, "Page", &route);
     let mut commands = vec![
-        Command::go("Models", "Page", &Route::Models),
-        Command::go("Tasks", "Page", &Route::Tasks),
-        Command::go("Gallery", "Page", &Route::Gallery),
-        Command::go("Settings", "Page", &Route::Settings),
+        page("Models", Route::Models),
+        page("Tasks", Route::Tasks),
+        page("Gallery", Route::Gallery),
+        page("Settings", Route::Settings),
     ];
-    if let Load::Loaded(list) = contexts.catalog.models() {
-        let models = list.models.iter();
-        commands.extend(models.map(|model| {
-            let about = format!("Model · {}", model.id.category);
-            Command::go(model.display_name(), about, &Route::Model(model.id.clone()))
-        }));
-    }
-    commands.push(Command::new(
-        "Keyboard shortcuts",
-        "Help",
-        Act::ShowShortcuts,
-    ));
     let runner = contexts.runner;
     let tasks = runner.keys();
     commands.extend(tasks.iter().take(TASKS).filter_map(|key| {
@@ -76,9 +69,33 @@ fn all(contexts: Contexts) -> Vec<Command> {
             title => title,
         };
         let about = format!("Task · {}", task.model_name);
-        Some(Command::go(title, about, &Route::Task(key.clone())))
+        let route = Route::Task(key.clone());
+        Some(Command::go("Latest tasks", title, &about, &route))
     }));
+    if let Load::Loaded(list) = contexts.catalog.models() {
+        let models = list.models.iter();
+        commands.extend(models.map(|model| {
+            let about = format!("Model · {}", model.id.category);
+            let route = Route::Model(model.id.clone());
+            Command::go("Models", model.display_name(), &about, &route)
+        }));
+    }
+    commands.push(Command {
+        group: "Help",
+        label: "Keyboard shortcuts".to_owned(),
+        about: "Help".to_owned(),
+        act: Act::ShowShortcuts,
+    });
     commands
+}
+
+/// The first of each group.
+fn offered(commands: &[Command]) -> Vec<Command> {
+    let mut offered = Vec::new();
+    for group in commands.chunk_by(|one, next| one.group == next.group) {
+        offered.extend(group.iter().take(OFFERED).cloned());
+    }
+    offered
 }
 
 #[component]
@@ -98,6 +115,9 @@ pub fn Commands() -> impl IntoView {
         commands.read().iter().map(of).collect::<Vec<_>>()
     });
     let found = memo(move || {
+        if typed.read().trim().is_empty() {
+            return offered(&commands.read());
+        }
         let mut found = Query::new(&typed.read()).find(&*searchable.read());
         found.truncate(SHOWN);
         let commands = commands.read();
@@ -137,14 +157,39 @@ pub fn Commands() -> impl IntoView {
         }
         event.prevent_default();
     };
+    // What is chosen stays in sight.
+    effect(move || {
+        let id = option_id(at.get());
+        after_frame(move || {
+            if let Some(option) = document().get_element_by_id(&id) {
+                let options = ScrollIntoViewOptions::new();
+                options.set_block(ScrollLogicalPosition::Nearest);
+                option.scroll_into_view_with_scroll_into_view_options(&options);
+            }
+        });
+    });
     let options = dynamic(move || {
         let found = found.get();
         if found.is_empty() {
             return view! { <p class="muted">"Nothing matches."</p> }.into_any();
         }
+        // What was searched for stands in the order in which it was found.
+        let is_grouped = typed.read_untracked().trim().is_empty();
+        let mut group = "";
         let option = |(n, command): (usize, Command)| {
+            let begins =
+                is_grouped && std::mem::replace(&mut group, command.group) != command.group;
+            let heading = begins.then(|| {
+                view! {
+                    <li role="presentation" class="command-group">
+                        {command.group}
+                    </li>
+                }
+                .into_any()
+            });
             let (label, about) = (command.label.clone(), command.about.clone());
             view! {
+                {heading}
                 <li
                     role="option"
                     id=option_id(n)
@@ -173,24 +218,34 @@ pub fn Commands() -> impl IntoView {
             closedby="any"
             on:close=handler(move |_: web_sys::Event| close())
         >
-            <input
-                type="text"
-                role="combobox"
-                aria-label="Search commands"
-                aria-expanded="true"
-                aria-controls="commands"
-                aria-activedescendant=text(move || option_id(at.get()))
-                placeholder="Go to a model, a task, a page"
-                autocomplete="off"
-                spellcheck="false"
-                autofocus
-                prop:value=typed
-                on:input=handler(move |event| {
-                    typed.set(event_target_value(&event));
-                    at.set(0);
-                })
-                on:keydown=handler(press)
-            />
+            <div class="commands-head">
+                <input
+                    type="text"
+                    role="combobox"
+                    aria-label="Search commands"
+                    aria-expanded="true"
+                    aria-controls="commands"
+                    aria-activedescendant=text(move || option_id(at.get()))
+                    placeholder="Search models, tasks, pages"
+                    autocomplete="off"
+                    spellcheck="false"
+                    autofocus
+                    prop:value=typed
+                    on:input=handler(move |event| {
+                        typed.set(event_target_value(&event));
+                        at.set(0);
+                    })
+                    on:keydown=handler(press)
+                />
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close"
+                    on:click=handler(move |_| close())
+                >
+                    <Glyph icon=LuX />
+                </button>
+            </div>
             {options}
         </dialog>
     }

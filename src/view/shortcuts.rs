@@ -25,31 +25,28 @@ pub const COMMANDS: &str = "commands";
 /// The second key of two follows within this time.
 const SECOND_KEY: Millis = 1_500;
 
-/// What each key does, by where it works.
+/// What each key does, by where it works. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins what is held together.
 const KEYS: [(&str, &[(&str, &str)]); 4] = [
     (
         "Everywhere",
         &[
-            ("Ctrl K or ⌘ K", "Commands: go to a model, a task, a page"),
+            ("Mod+K", "Go to a model, a task, a page"),
             ("/", "Search on this page"),
-            ("g m", "Models"),
-            ("g t", "Tasks"),
-            ("g g", "Gallery"),
-            ("g s", "Settings"),
+            ("g then m", "Models"),
+            ("g then t", "Tasks"),
+            ("g then g", "Gallery"),
+            ("g then s", "Settings"),
             ("?", "This list"),
         ],
     ),
     (
         "A model's form",
-        &[
-            ("Ctrl Enter or ⌘ Enter", "Generate"),
-            ("Alt ↑, Alt ↓", "Earlier prompts"),
-        ],
+        &[("Mod+Enter", "Generate"), ("Alt+↑ or ↓", "Earlier prompts")],
     ),
     (
         "Gallery",
         &[
-            ("Arrows", "From one output to the next"),
+            ("← ↑ → ↓", "From one output to the next"),
             ("x", "Select; with Shift and an arrow, several"),
             ("Esc", "Select none"),
             ("Enter", "Show large"),
@@ -57,7 +54,7 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
     ),
     (
         "An output shown large",
-        &[("←, →", "Previous, next"), ("Esc", "Close")],
+        &[("← or →", "Previous, next"), ("Esc", "Close")],
     ),
 ];
 
@@ -162,7 +159,7 @@ pub fn Shortcuts() -> impl IntoView {
                     <Glyph icon=LuX />
                 </button>
             </header>
-            {groups}
+            <div class="shortcut-groups" tabindex="0">{groups}</div>
         </dialog>
     }
 }
@@ -172,9 +169,7 @@ fn groups() -> AnyView {
         let rows = keys.iter().map(|(key, does)| {
             view! {
                 <div>
-                    <dt>
-                        <kbd>{*key}</kbd>
-                    </dt>
+                    <dt>{keys_of(key)}</dt>
                     <dd>{*does}</dd>
                 </div>
             }
@@ -189,4 +184,29 @@ fn groups() -> AnyView {
         .into_any()
     });
     groups.collect_view().into_any()
+}
+
+/// A key cap for each key, plain words between them.
+fn keys_of(text: &'static str) -> AnyView {
+    let caps = |together: &'static str| {
+        let caps = together.split('+').map(|key| {
+            let key = match key {
+                "Mod" if is_mac() => "⌘",
+                "Mod" => "Ctrl",
+                key => key,
+            };
+            view! { <kbd>{key}</kbd> }.into_any()
+        });
+        view! { <span class="key-caps">{caps.collect_view()}</span> }.into_any()
+    };
+    let parts = text.split(' ').map(|part| match part {
+        "then" | "or" => format!(" {part} ").into_any(),
+        together => caps(together),
+    });
+    parts.collect_view().into_any()
+}
+
+fn is_mac() -> bool {
+    let platform = window().navigator().platform();
+    platform.is_ok_and(|platform| platform.starts_with("Mac") || platform.starts_with("iP"))
 }

@@ -8,6 +8,7 @@ mod rows;
 
 use crate::contexts::contexts;
 use atelier_engine::TaskKey;
+use icondata_lu::LuChevronLeft;
 use leptos::prelude::*;
 
 pub use list::TasksPage;
@@ -15,6 +16,7 @@ pub use rows::Rows;
 
 use super::task::TaskArticle;
 use crate::boxed::{dynamic, memo};
+use crate::view::parts::glyph::Glyph;
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]
@@ -24,8 +26,9 @@ pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     let latest = memo(move || runner.latest(&task_key));
     let known = memo(move || runner.keys().contains(&latest.read()));
     view! {
-        <div class="page">
+        <div class="page task-page">
             <nav class="crumbs" aria-label="Breadcrumb">
+                <Glyph icon=LuChevronLeft />
                 <a href="/tasks">"All tasks"</a>
             </nav>
             <h1 class="visually-hidden">"Task"</h1>

@@ -101,7 +101,7 @@ fn explore(batch: Arc<Batch>) -> AnyView {
             <span class="hint">
                 {text(move || {
                     let axes = axes.get().unwrap_or_default();
-                    format!("One large picture, along {}.", axes.join(", "))
+                    format!("Step through the results by {}.", axes.join(", "))
                 })}
             </span>
         </p>

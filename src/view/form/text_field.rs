@@ -53,6 +53,16 @@ pub fn LongText(field: Field) -> impl IntoView {
         }
         .into_any()
     });
+    let explained = vocabulary.clone().map(|vocabulary| {
+        let text = field.value();
+        let is_marked = memo(move || !vocabulary.find(&text.read()).is_empty());
+        view! {
+            <span class="understood" hidden=crate::boxed::when(move || !is_marked.get())>
+                "Outlined words steer this model"
+            </span>
+        }
+        .into_any()
+    });
     let understood = vocabulary.map(|vocabulary| {
         let text = field.value();
         let marked = dynamic(move || marked(&vocabulary, &text.read()));
@@ -69,7 +79,13 @@ pub fn LongText(field: Field) -> impl IntoView {
     view! {
         <FieldFrame
             field=field.clone()
-            aside=view! { <span class="muted" title="Characters" aria-hidden="true">{count}</span> }.into_any()
+            aside=view! {
+                <span class="muted row tight" aria-hidden="true">
+                    {explained}
+                    <span title="Characters">{count}</span>
+                </span>
+            }
+            .into_any()
         >
             <div class="long-text">
                 {understood}

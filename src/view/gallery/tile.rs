@@ -1,6 +1,7 @@
 use atelier_engine::TaskState;
 use atelier_engine::gallery::GalleryEntry;
-use icondata_lu::LuHeart;
+use atelier_engine::output::OutputKind;
+use icondata_lu::{LuFilm, LuHeart, LuMusic};
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;
 
@@ -85,6 +86,21 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
             None => ().into_any(),
         })
     };
+    // A still does not tell that it moves, nor a wave that it sounds.
+    let mark = match kind {
+        OutputKind::Video => Some(LuFilm),
+        OutputKind::Audio => Some(LuMusic),
+        OutputKind::Image | OutputKind::Other => None,
+    };
+    let mark = mark.map(|icon| {
+        view! {
+            <span class="tile-kind" aria-hidden="true">
+                <Glyph icon />
+                {kind.label()}
+            </span>
+        }
+        .into_any()
+    });
     let px = move |of: fn(Place) -> f64| text(move || format!("{:.1}px", of(place.get())));
     view! {
         <li
@@ -106,6 +122,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
                 on:click=handler(open)
             >
                 {picture}
+                {mark}
                 {favorite}
             </button>
             <input

@@ -74,8 +74,6 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                         </p>
                     </div>
                     <DownloadFile label="Download OpenAI function" file=function.clone() />
-                    <Preview file=function.clone() is_near />
-                    <FunctionSchema file=function.clone() />
                     <ol class="steps">
                         <li>
                             "Put " <code>{function.name.clone()}</code> " beside your program and run "
@@ -90,6 +88,8 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                             "; the example at the file's end shows one whole conversation."
                         </li>
                     </ol>
+                    <Preview file=function.clone() is_near />
+                    <FunctionSchema file=function.clone() />
                 </div>
                 <div class="panel integration">
                     <div class="integration-head">
@@ -99,7 +99,6 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                         </p>
                     </div>
                     <DownloadFile label="Download ComfyUI node" file=node.clone() />
-                    <Preview file=node.clone() is_near />
                     <ol class="steps">
                         <li>
                             "Save it as "
@@ -115,6 +114,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                              runs, or is paid for, that leads nowhere."
                         </li>
                     </ol>
+                    <Preview file=node.clone() is_near />
                 </div>
             </div>
             <Additional model=model.clone() />

@@ -37,13 +37,13 @@ pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
             output_recovery::save(all, shown.clone(), busy);
         };
         view! {
-            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
+            <button class="button primary" type="button" prop:disabled=busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 "Download"
             </button>
         }
         .into_any()
     });
-    view! { {favorite::output_heart(&shown.task.key, shown.position)} {vary} {save} {use_in} }
+    view! { {save} {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} }
         .into_any()
 }

@@ -2,7 +2,8 @@
 //! in common.
 
 use atelier_engine::gallery::compare::{Difference, differences};
-use icondata_lu::LuX;
+use atelier_engine::output::SafeUrl;
+use icondata_lu::{LuDownload, LuMaximize2, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
@@ -14,6 +15,7 @@ use crate::view::dialogs;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::segment::segment;
 use crate::view::task::output_view::{OutputView, ShownOutput};
+use crate::view::task::{favorite, output_recovery};
 
 /// In the address: the names of what is compared, with a comma between.
 const COMPARED: &str = "compare";
@@ -59,23 +61,10 @@ pub fn Comparison() -> impl IntoView {
         }
         let tasks: Vec<_> = outputs.iter().map(|shown| &*shown.task).collect();
         let table = table(&differences(&tasks));
-        let pictures = outputs.iter().enumerate().map(|(at, shown)| {
-            let label = format!(
-                "{} of {}: {}",
-                at + 1,
-                outputs.len(),
-                shown.task.input.title()
-            );
-            view! {
-                <li>
-                    <OutputView shown=shown.clone() label />
-                    <span class="compared-number" aria-hidden="true">
-                        {at + 1}
-                    </span>
-                </li>
-            }
-            .into_any()
-        });
+        let pictures = outputs
+            .iter()
+            .enumerate()
+            .map(|(at, shown)| compared(shown, at + 1, outputs.len()));
         view! {
             <ol role="list" class="compared">
                 {pictures.collect_view()}
@@ -131,6 +120,63 @@ pub fn Comparison() -> impl IntoView {
             <div class="comparison-body">{body}</div>
         </dialog>
     }
+}
+
+/// One of them, and what can be done with it.
+fn compared(shown: &ShownOutput, number: usize, count: usize) -> AnyView {
+    let all = contexts();
+    let title = shown.task.input.title().to_owned();
+    let label = format!("{number} of {count}: {title}");
+    let name = shown.task.key.output(shown.position);
+    let address = all.session.settings_untracked().address;
+    let save = SafeUrl::media(&shown.url, address.as_str()).map(|_| {
+        let shown = shown.clone();
+        let busy = RwSignal::new(false);
+        let save = move |_| {
+            busy.set(true);
+            output_recovery::save(all, shown.clone(), busy);
+        };
+        let label = format!("Download {number}");
+        view! {
+            <button
+                class="icon-button"
+                type="button"
+                aria-label=label.clone()
+                title=label
+                prop:disabled=busy
+                on:click=handler(save)
+            >
+                <Glyph icon=LuDownload />
+            </button>
+        }
+        .into_any()
+    });
+    let large = format!("Show {number} large");
+    view! {
+        <li>
+            <div class="compared-head">
+                <span class="compared-number">{number}</span>
+                <span class="compared-title" dir="auto" title=title.clone()>
+                    {title.clone()}
+                </span>
+                {favorite::output_heart(&shown.task.key, shown.position)}
+                {save}
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label=large.clone()
+                    title=large
+                    on:click=handler(move |_| super::open(all.navigation, &name))
+                >
+                    <Glyph icon=LuMaximize2 />
+                </button>
+            </div>
+            <div class="compared-output">
+                <OutputView shown=shown.clone() label />
+            </div>
+        </li>
+    }
+    .into_any()
 }
 
 fn table(differences: &[Difference]) -> AnyView {

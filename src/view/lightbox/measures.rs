@@ -1,14 +1,12 @@
 use atelier_engine::output::SafeUrl;
 use atelier_engine::output_cache;
-use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::html::Div;
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlImageElement, HtmlVideoElement};
 
-use crate::boxed::{effect, spawn};
+use crate::boxed::spawn;
 use crate::browser::{http, received};
 use crate::contexts::{Contexts, contexts};
+use crate::view::parts::media;
 use crate::view::task::output_view::ShownOutput;
 
 /// What an output measures, once that is known.
@@ -32,26 +30,11 @@ impl Measures {
     /// Follows what is shown on a stage.
     pub fn follow(self, stage: NodeRef<Div>, shown: &ShownOutput) {
         let shown = shown.clone();
-        let listeners = StoredValue::new_local(Vec::new());
-        effect(move || {
-            let Some(stage) = stage.get() else {
-                return;
-            };
-            // These events do not rise.
-            let captured = EventListenerOptions {
-                phase: EventListenerPhase::Capture,
-                passive: true,
-            };
-            let listen = |name: &'static str| {
-                let shown = shown.clone();
-                EventListener::new_with_options(&stage, name, captured, move |event| {
-                    self.sides.set(event.target().and_then(|it| sides(&it)));
-                    if self.bytes.get_untracked().is_none() {
-                        spawn(self.weigh(shown.clone()));
-                    }
-                })
-            };
-            listeners.set_value(vec![listen("load"), listen("loadedmetadata")]);
+        media::follow_sides(stage, move |sides| {
+            self.sides.set(sides);
+            if self.bytes.get_untracked().is_none() {
+                spawn(self.weigh(shown.clone()));
+            }
         });
     }
 
@@ -83,12 +66,4 @@ impl Measures {
         let known: Vec<String> = sides.into_iter().chain(bytes).collect();
         known.join(" · ")
     }
-}
-
-fn sides(shown: &web_sys::EventTarget) -> Option<(u32, u32)> {
-    if let Some(image) = shown.dyn_ref::<HtmlImageElement>() {
-        return Some((image.natural_width(), image.natural_height()));
-    }
-    let video = shown.dyn_ref::<HtmlVideoElement>()?;
-    Some((video.video_width(), video.video_height())).filter(|(width, _)| *width > 0)
 }

@@ -30,7 +30,7 @@ pub fn panel(
         view! {
             <a class="button quiet" href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
                 <Glyph icon=LuExternalLink />
-                "Open"
+                "Open in new tab"
             </a>
         }
         .into_any()
@@ -71,6 +71,14 @@ pub fn panel(
         title => title.to_owned(),
     };
     let url = shown.url.clone();
+    let id = task.state.id().map(|id| {
+        view! {
+            <p class="muted">
+                "Task id " <code>{id.0.clone()}</code>
+            </p>
+        }
+        .into_any()
+    });
     let path = Route::Model(task.model.clone()).path();
     view! {
         <aside class="lightbox-panel" aria-label="About this output">
@@ -90,22 +98,26 @@ pub fn panel(
                     <Glyph icon=LuColumns2 />
                     "Compare"
                 </button>
-                {sweep::entry(&task)}
-                <a class="button" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
+            </div>
+            {again.answer.view()}
+            <div class="row">
+                <a class="button quiet" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
                     <Glyph icon=LuPencil />
                     "Edit"
                 </a>
-            </div>
-            {again.answer.view()}
-            {lineage::lineage(shown)}
-            {inputs::seed(&task)} {inputs::inputs(&task, true)}
-            <div class="row lightbox-actions">
-                {open} {copy_image} <CopyButton label="Copy URL" text=move || url.clone() />
+                {sweep::entry(&task)}
+                {copy_image}
+                <CopyButton label="Copy output URL" text=move || url.clone() />
+                {open}
                 <a class="button quiet" href=Route::Task(task.key.clone()).path()>
                     <Glyph icon=LuListChecks />
-                    "Task"
+                    "Show task"
                 </a>
-                <button class="button quiet" type="button" on:click=handler(remove)>
+            </div>
+            {lineage::lineage(shown)}
+            {inputs::seed(&task)} {inputs::inputs(&task, true)}
+            <div class="lightbox-end">
+                {id} <button class="button quiet removes" type="button" on:click=handler(remove)>
                     <Glyph icon=LuTrash2 />
                     "Remove task"
                 </button>
@@ -115,16 +127,13 @@ pub fn panel(
     .into_any()
 }
 
-/// When it was made, how long that took, and the service's id.
+/// When it was made and how long that took.
 fn facts(shown: &ShownOutput) -> String {
     let task = &shown.task;
     let mut facts = vec![clock::local(task.created).said(clock::local(clock::now()))];
     if let Some(finished) = task.finished {
         let begun = task.submitted.unwrap_or(task.created);
         facts.push(duration::text(finished.saturating_sub(begun)));
-    }
-    if let Some(id) = task.state.id() {
-        facts.push(format!("id {}", id.0));
     }
     facts.join(" · ")
 }

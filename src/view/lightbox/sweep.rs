@@ -62,7 +62,7 @@ pub fn entry(task: &Task) -> AnyView {
     };
     view! {
         <button
-            class="button"
+            class="button quiet"
             type="button"
             hidden=when(move || address.read().is_none())
             on:click=handler(open)

@@ -13,10 +13,11 @@ pub fn ConfirmButton(
     /// What the button in the dialog says.
     confirm: &'static str,
     #[prop(into)] on_confirm: Callback<()>,
+    #[prop(default = "button quiet")] class: &'static str,
 ) -> AnyView {
     let asked = Question::default();
     view! {
-        <button class="button quiet" type="button" on:click=handler(move |_| asked.ask())>
+        <button class=class type="button" on:click=handler(move |_| asked.ask())>
             {label}
         </button>
         {asked.view(label, question, "Keep", confirm, "danger", on_confirm)}

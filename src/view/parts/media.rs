@@ -1,10 +1,11 @@
 use crate::contexts::contexts;
 use atelier_engine::output::{self, OutputKind, SafeUrl};
-use gloo_events::EventListener;
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
-use leptos::html::{Audio, Video};
+use leptos::html::{Audio, Div, Video};
 use leptos::prelude::*;
-use web_sys::HtmlImageElement;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlImageElement, HtmlVideoElement};
 
 use super::glyph::Glyph;
 use super::waveform;
@@ -177,6 +178,40 @@ fn sound(source: String, label: String, on_error: Box<dyn FnMut(web_sys::ErrorEv
         ></audio>
     }
     .into_any()
+}
+
+/// Tells the width and height in pixels of each picture or film that is loaded in an element; none where it
+/// has neither.
+pub fn follow_sides(element: NodeRef<Div>, told: impl Fn(Option<(u32, u32)>) + Clone + 'static) {
+    let listeners = StoredValue::new_local(Vec::new());
+    effect(move || {
+        let Some(element) = element.get() else {
+            return;
+        };
+        // These events do not rise.
+        let captured = EventListenerOptions {
+            phase: EventListenerPhase::Capture,
+            passive: true,
+        };
+        let listen = |name: &'static str| {
+            let told = told.clone();
+            EventListener::new_with_options(&element, name, captured, move |event| {
+                told(event.target().and_then(|it| sides(&it)));
+            })
+        };
+        listeners.set_value(vec![listen("load"), listen("loadedmetadata")]);
+    });
+}
+
+fn sides(shown: &web_sys::EventTarget) -> Option<(u32, u32)> {
+    let sides = match shown.dyn_ref::<HtmlImageElement>() {
+        Some(image) => (image.natural_width(), image.natural_height()),
+        None => {
+            let video = shown.dyn_ref::<HtmlVideoElement>()?;
+            (video.video_width(), video.video_height())
+        }
+    };
+    Some(sides).filter(|(width, height)| *width > 0 && *height > 0)
 }
 
 /// A person wants nothing to move that need not.

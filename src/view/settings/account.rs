@@ -39,7 +39,7 @@ pub fn AccountHint() -> AnyView {
             {text(move || match line.get() {
                 told if !told.is_empty() => told,
                 _ => {
-                    "The name of your account. Test connection fills it in where the service tells it."
+                    "Your account's name. Test connection fills it in, if the service tells it."
                         .to_owned()
                 }
             })}

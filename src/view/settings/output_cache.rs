@@ -3,18 +3,17 @@ use atelier_engine::output_cache::{self, LIMITS};
 use leptos::prelude::*;
 
 use super::Tick;
+use super::entered::Entered;
 use crate::boxed::{effect, handler, spawn, text};
 use crate::browser::storage;
 use crate::view::parts::confirm::ConfirmButton;
 
-/// Whether copies of outputs are kept in this browser, how much room they may take, and what there
+/// Whether copies of outputs are kept in this browser, how much space they may take, and what there
 /// is of them.
-#[component]
-pub fn OutputCacheSettings(
-    keep: RwSignal<bool>,
-    keep_limit: RwSignal<u64>,
-    #[prop(into)] on_change: Callback<()>,
-) -> AnyView {
+pub fn output_cache(entered: Entered) -> AnyView {
+    let Entered {
+        keep, keep_limit, ..
+    } = entered;
     let runner = contexts().runner;
     let used = RwSignal::new(String::new());
     effect(move || {
@@ -29,7 +28,7 @@ pub fn OutputCacheSettings(
         });
     });
     let on_tick = move |()| {
-        on_change.run(());
+        entered.changed();
         if keep.get_untracked() {
             storage::ask_to_persist();
         }
@@ -44,40 +43,46 @@ pub fn OutputCacheSettings(
         .into_any()
     });
     view! {
-        <div class="field">
-            <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
-            <p class="hint">
-                "Keeps a copy of each output in this browser: the addresses that services give may expire. \
-                When there is no more room, copies that you have not looked at for longest make way; favorites \
-                stay."
-            </p>
-        </div>
-        <div class="field">
-            <label class="label" for="keep-limit">
-                "Room for copies"
-            </label>
-            <select
-                id="keep-limit"
-                on:change=handler(move |event| {
-                    keep_limit.set(event_target_value(&event).parse().unwrap_or_default());
-                    on_change.run(());
-                })
-            >
-                {limits.into_iter().collect_view()}
-            </select>
-        </div>
-        <div class="row">
-            <span>"Kept now: " {used}</span>
-            <ConfirmButton
-                label="Delete kept outputs"
-                question=text(move || format!(
-                    "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more. Favorites stay.",
-                    used.read(),
-                ))
-                confirm="Delete them"
-                on_confirm=move |()| runner.delete_copies()
-            />
-        </div>
+        <section class="panel form" aria-labelledby="kept-heading">
+            <h2 id="kept-heading">"Kept outputs"</h2>
+            <div class="field">
+                <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
+                <p class="hint">
+                    "Keeps a copy of each output in this browser: the addresses that services give may expire."
+                </p>
+            </div>
+            <div class="field">
+                <label class="label" for="keep-limit">
+                    "Space for kept outputs"
+                </label>
+                <select
+                    id="keep-limit"
+                    aria-describedby="keep-limit-hint"
+                    on:change=handler(move |event| {
+                        keep_limit.set(event_target_value(&event).parse().unwrap_or_default());
+                        entered.changed();
+                    })
+                >
+                    {limits.into_iter().collect_view()}
+                </select>
+                <p class="hint" id="keep-limit-hint">
+                    "When it is full, the copies you have not looked at for longest are deleted. Favorites stay."
+                </p>
+            </div>
+            <div class="row">
+                <span>"Kept now: " {used}</span>
+                <ConfirmButton
+                    label="Delete kept outputs"
+                    class="button removes"
+                    question=text(move || format!(
+                        "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more. Favorites stay.",
+                        used.read(),
+                    ))
+                    confirm="Delete them"
+                    on_confirm=move |()| runner.delete_copies()
+                />
+            </div>
+        </section>
     }
     .into_any()
 }

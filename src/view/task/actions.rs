@@ -123,7 +123,12 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
                     .into_iter()
                     .map(|action| {
                         view! {
-                            <button class="button quiet" type="button" on:click=handler(move |_| act(action))>
+                            <button
+                                class="button quiet"
+                                class:removes=action == Action::Remove
+                                type="button"
+                                on:click=handler(move |_| act(action))
+                            >
                                 {action.label()}
                             </button>
                         }.into_any()

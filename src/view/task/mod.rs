@@ -49,6 +49,8 @@ pub fn TaskArticle(
     let since = clock::now();
     let title = first.input.title().to_owned();
     let untitled = title.is_empty();
+    // As a heading; what is longer is read.
+    let is_short = title.chars().count() <= 60;
     let label = name(&first);
     let model_href = Route::Model(first.model.clone()).path();
     let of_batch = first.batch.as_ref().map(|place| {
@@ -60,10 +62,13 @@ pub fn TaskArticle(
         }
         .into_any()
     });
+    let created = clock::local(first.created).said(clock::local(since));
     let heading = (!on_model_page).then(|| {
         view! {
-            <p class="task-model">
+            <p class="task-model muted">
                 <a href=model_href>{first.model_name.clone()}</a>
+                " · "
+                {created}
                 {of_batch}
             </p>
         }
@@ -78,11 +83,10 @@ pub fn TaskArticle(
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
             <header class="task-head">
                 <div class="task-title">
-                    {heading}
-                    <p class="task-prompt" class:muted=untitled class:whole=!on_model_page dir="auto">
+                    <p class="task-prompt" class:muted=untitled class:whole=!on_model_page class:short=is_short dir="auto">
                         {if untitled { "No prompt".to_owned() } else { title }}
                     </p>
-                    {earlier}
+                    {heading} {earlier}
                 </div>
                 <state::StateLine task=task.clone() />
             </header>

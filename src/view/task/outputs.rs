@@ -1,16 +1,18 @@
 use std::sync::Arc;
 
-use crate::boxed::{handler, text, when};
+use crate::boxed::{derived, handler, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox;
-use atelier_engine::output::OutputKind;
+use atelier_engine::output::{self, OutputKind};
 use atelier_engine::{Millis, Task};
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::again::Again;
 use super::output_view::{OutputView, ShownOutput};
 use super::over;
 use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::media;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
 const OUTPUTS_AT_ONCE: usize = 48;
@@ -91,6 +93,18 @@ fn Output(
     let name = shown.task.key.output(n - 1);
     let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
     let over = over::over(&shown, (total == 1).then_some(again));
+    // Until it is there, what its input says of its shape.
+    let sides = RwSignal::new(None::<(u32, u32)>);
+    let (catalog, task) = (contexts().catalog, shown.task.clone());
+    let shape = derived(move || match sides.get() {
+        Some((width, height)) => Some(format!("{width} / {height}")),
+        None => {
+            let schema = catalog.schema(&task.model);
+            output::ratio(task.input.values(), schema.loaded().map(|schema| &**schema))
+        }
+    });
+    let picture = NodeRef::<Div>::new();
+    media::follow_sides(picture, move |of| sides.set(of));
     // Alone it needs no number.
     let caption = move || match (copy.read().is_empty(), total) {
         (true, 1) => String::new(),
@@ -100,7 +114,7 @@ fn Output(
     view! {
         <li class="output" data-kind=kind.word() data-shown=name>
             <figure>
-                <div class="picture">
+                <div class="picture" node_ref=picture style:--shape=shape>
                     <OutputView shown label />
                     {large} {over}
                 </div>

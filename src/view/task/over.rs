@@ -41,7 +41,7 @@ pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
                 rel="noopener noreferrer"
             >
                 <Glyph icon=LuExternalLink />
-                "Open"
+                "Open in new tab"
             </a>
         }
         .into_any()
@@ -83,7 +83,7 @@ pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
                 <Glyph icon=LuEllipsis />
             </button>
             <div class="menu" id=menu popover="auto">
-                {open} <CopyButton label="Copy URL" text=move || url.clone() />
+                {open} <CopyButton label="Copy output URL" text=move || url.clone() />
             </div>
         </div>
     }

@@ -42,8 +42,8 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         text(move || {
             let size = batch.read().as_ref().map_or(found, |batch| batch.size);
             let items = match size == found {
-                true => format!("{size} items"),
-                false => format!("{found} of {size} items"),
+                true => format!("{size} tasks"),
+                false => format!("{found} of {size} tasks"),
             };
             format!("{model} · {items} · {time}")
         })

@@ -4,7 +4,7 @@ use atelier_engine::Phase;
 use atelier_engine::calendar::Day;
 use atelier_engine::history::{Filter, Found};
 use atelier_engine::search::Query;
-use icondata_lu::LuSearch;
+use icondata_lu::{LuSearch, LuSlidersHorizontal};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, handler, memo, text, when};
@@ -109,12 +109,13 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
             </label>
             </div>
             <button
-                class="button quiet small more-filters"
+                class="button small more-filters"
                 type="button"
                 aria-expanded=text(move || is_open.get().to_string())
                 aria-controls="more-filters"
                 on:click=handler(move |_| is_open.update(|is| *is = !*is))
             >
+                <Glyph icon=LuSlidersHorizontal />
                 {text(move || match set() {
                     0 => "Filters".to_owned(),
                     n => format!("Filters, {n} set"),
@@ -130,6 +131,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
 }
 
 fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> AnyView {
+    let runner = contexts().runner;
     let (word, label) = match at {
         Some(at) => (Some(STATES[at].0), STATES[at].1),
         None => (None, "All"),
@@ -141,10 +143,9 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
             .filter(|(phase, _)| at.is_none_or(|at| STATES[at].2.contains(phase)))
             .map(|(_, count)| count)
             .sum();
-        if count == 0 {
-            String::new()
-        } else {
-            format!(" {count}")
+        match runner.keys().is_empty() {
+            true => String::new(),
+            false => format!(" {count}"),
         }
     });
     view! {

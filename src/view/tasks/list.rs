@@ -70,6 +70,10 @@ pub fn TasksPage() -> impl IntoView {
         let count = counted(finished.read().len(), "finished task");
         format!("Removes {count}{which}. Favorites stay.")
     });
+    let no_match = text(move || match typed.read().trim() {
+        "" => "No task matches.".to_owned(),
+        typed => format!("No task matches “{typed}”."),
+    });
     let clear = move |_| runner.act_on_all(&finished.get_untracked(), Action::Remove);
     view! {
         <div class="page">
@@ -77,10 +81,10 @@ pub fn TasksPage() -> impl IntoView {
                 <h1>"Tasks"</h1>
                 <div class="row">
                     <p class="muted" role="status">
-                        {text(move || counted(keys.read().len(), "task"))}
+                        {text(move || found_of(keys.read().len(), runner.keys().len()))}
                     </p>
                     <button
-                        class="button quiet"
+                        class="button small"
                         type="button"
                         title=what
                         hidden=when(move || finished.read().is_empty())
@@ -105,7 +109,7 @@ pub fn TasksPage() -> impl IntoView {
                             .into_any()
                     } else {
                         view! {
-                            <p>"No task matches."</p>
+                            <p>{no_match}</p>
                             <a class="button" href="/tasks" on:click=handler(move |_| typed.set(String::new()))>
                                 "Show all tasks"
                             </a>
@@ -115,6 +119,14 @@ pub fn TasksPage() -> impl IntoView {
                 })}
             </div>
         </div>
+    }
+}
+
+/// `2 of 6 tasks`, or `6 tasks` where these are all.
+fn found_of(found: usize, all: usize) -> String {
+    match found == all {
+        true => counted(all, "task"),
+        false => format!("{found} of {}", counted(all, "task")),
     }
 }
 

@@ -3,8 +3,9 @@ use atelier_engine::TaskKey;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
+use crate::boxed::text;
 use crate::browser::clock;
-use crate::view::task::{StateLine, name, thumbnail};
+use crate::view::task::{StateLine, name, thumbnail, words};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
@@ -21,6 +22,13 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
     let href = Route::Task(task_key.clone()).path();
     let time = clock::local(first.created).said(clock::local(clock::now()));
     let about = format!("{} · {time}", first.model_name);
+    let reason = text({
+        let task = task.clone();
+        move || {
+            let explanation = words::explain(&task.read().state);
+            explanation.map_or_else(String::new, |it| it.what)
+        }
+    });
     view! {
         <article class="task-row" aria-label=name(&first)>
             <div class="task-row-picture" aria-hidden="true">
@@ -30,7 +38,10 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                 <a class="cover" href=href>
                     {title}
                 </a>
-                <span class="muted">{about}</span>
+                <span class="muted">
+                    <span class="reason">{reason}</span>
+                    {about}
+                </span>
             </div>
             <StateLine task />
         </article>

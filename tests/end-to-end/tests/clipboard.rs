@@ -55,7 +55,7 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
             })";
         assert_eq!(clipboard(browser, picture).await?, json!([true, true, true]));
 
-        browser.press(&by("button", "Copy URL")).await?;
+        browser.press(&by("button", "Copy output URL")).await?;
         let text = "return new Promise(done => setTimeout(done, 300)).then(() => navigator.clipboard.readText())";
         let text = clipboard(browser, text).await?;
         let text = text.as_str().unwrap_or_default();

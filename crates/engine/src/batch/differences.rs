@@ -20,11 +20,11 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// `mist 0, 0.5, 1`, or, where that would be long, `prompt: 12 values`
+    /// `mist: 0, 0.5, 1`, or, where that would be long, `prompt: 12 values`
     pub fn user_message(&self) -> String {
         let is_short = |value: &String| !value.is_empty() && value.chars().count() <= SHORT;
         if self.values.len() <= FEW && self.values.iter().all(is_short) {
-            format!("{} {}", self.parameter, self.values.join(", "))
+            format!("{}: {}", self.parameter, self.values.join(", "))
         } else {
             format!("{}: {} values", self.parameter, self.values.len())
         }

@@ -208,6 +208,7 @@ fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         <div hidden=is_unsettled>
             <ConfirmButton
                 label="Remove batch"
+                class="button quiet removes"
                 question=text(move || format!(
                     "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
                     items(size),

@@ -77,7 +77,7 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
             {offered} <a class="button" href=edit>
                 "Edit"
             </a> <a class="button" href=Route::Task(key).path()>
-                "Task"
+                "Show task"
             </a>
         </div>
         {again.answer.view()}

@@ -1,0 +1,155 @@
+use atelier_contract::ServiceAddress;
+use leptos::prelude::*;
+
+use super::Tick;
+use super::account::AccountHint;
+use super::connection_test::{self, Test};
+use super::entered::Entered;
+use crate::boxed::{derived, dynamic, handler, memo, spawn, text, when};
+use crate::contexts::contexts;
+
+/// Where the service is and who asks.
+pub fn connection(entered: Entered) -> AnyView {
+    let session = contexts().session;
+    view! {
+        <section class="panel form" aria-labelledby="connection-heading">
+            <h2 id="connection-heading">"Connection"</h2>
+            <p class="muted" hidden=when(move || !session.is_guest())>
+                "No account needed. User ID and Access token may stay empty."
+            </p>
+            {address(entered)} {user_id(entered)} {token(entered)}
+            <Tick
+                id="remember"
+                label="Remember on this device"
+                checked=entered.remember
+                on_change=move |()| entered.changed()
+            />
+            {test(entered)}
+        </section>
+    }
+    .into_any()
+}
+
+fn address(entered: Entered) -> AnyView {
+    let Entered {
+        address, visited, ..
+    } = entered;
+    let problem = memo(move || {
+        ServiceAddress::parse(&address.read())
+            .err()
+            .filter(|_| visited.get())
+    });
+    view! {
+        <div class="field" class:wrong=when(move || problem.read().is_some())>
+            <label class="label" for="address">
+                "Service address"
+            </label>
+            <input
+                id="address"
+                type="text"
+                inputmode="url"
+                autocomplete="url"
+                spellcheck="false"
+                placeholder="this page's address"
+                aria-describedby="address-hint address-problem"
+                aria-invalid=derived(move || problem.read().is_some().then(|| "true".to_owned()))
+                prop:value=address
+                on:input=handler(move |event| {
+                    address.set(event_target_value(&event));
+                    entered.changed();
+                })
+                on:blur=handler(move |_| visited.set(true))
+            />
+            <p class="hint" id="address-hint">
+                "Leave it empty if the service and this page have the same address."
+            </p>
+            <p class="problem" id="address-problem">
+                {text(move || problem.get().unwrap_or_default())}
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+fn user_id(entered: Entered) -> AnyView {
+    view! {
+        <div class="field">
+            <label class="label" for="uid">
+                "User ID"
+            </label>
+            <input
+                id="uid"
+                type="text"
+                autocomplete="username"
+                spellcheck="false"
+                aria-describedby="uid-hint"
+                prop:value=entered.uid
+                on:input=handler(move |event| {
+                    entered.uid.set(event_target_value(&event));
+                    entered.changed();
+                })
+            />
+            <AccountHint />
+        </div>
+    }
+    .into_any()
+}
+
+fn token(entered: Entered) -> AnyView {
+    view! {
+        <div class="field">
+            <label class="label" for="token">
+                "Access token"
+            </label>
+            <input
+                id="token"
+                type="password"
+                autocomplete="off"
+                aria-describedby="token-hint"
+                prop:value=entered.token
+                on:input=handler(move |event| {
+                    entered.token.set(event_target_value(&event));
+                    entered.is_token_typed.set(true);
+                    entered.changed();
+                })
+            />
+            <p class="hint" id="token-hint">
+                "Sent to the service address alone. Kept until this tab is closed, unless you tick the box below."
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+/// Tries what stands in the fields, saved or not.
+fn test(entered: Entered) -> AnyView {
+    let (session, runner) = (contexts().session, contexts().runner);
+    let test = RwSignal::new(None::<Test>);
+    let run = move |_| {
+        let Some((settings, token)) = entered.settings() else {
+            return;
+        };
+        test.set(Some(Test::Running));
+        let is_saved =
+            settings == session.settings_untracked() && token == session.token_untracked();
+        spawn(async move {
+            let name = move |account| entered.name(account);
+            let result = connection_test::run(session, settings, token, name).await;
+            if is_saved && result.is_ok() {
+                runner.credentials_accepted();
+            }
+            test.try_set(Some(Test::Done(result)));
+        });
+    };
+    view! {
+        <div class="row">
+            <button class="button" type="button" on:click=handler(run)>
+                "Test connection"
+            </button>
+            <div role="status" class="test-result">
+                {dynamic(move || test.get().map(Test::into_view).into_any())}
+            </div>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,150 @@
+use atelier_contract::ServiceAddress;
+use leptos::prelude::*;
+
+use crate::boxed::effect;
+use crate::contexts::contexts;
+use crate::session::Settings;
+
+/// What stands in the fields of the settings, saved or not.
+#[derive(Clone, Copy)]
+pub struct Entered {
+    pub address: RwSignal<String>,
+    pub uid: RwSignal<String>,
+    pub token: RwSignal<String>,
+    /// The token was changed here: it is not the one that is known.
+    pub is_token_typed: RwSignal<bool>,
+    pub remember: RwSignal<bool>,
+    pub send_defaults: RwSignal<bool>,
+    pub notify: RwSignal<bool>,
+    pub keep: RwSignal<bool>,
+    pub keep_limit: RwSignal<u64>,
+    /// The address was left or asked for: from then on what is wrong with it is said.
+    pub visited: RwSignal<bool>,
+    /// All of it has just been saved.
+    pub saved: RwSignal<bool>,
+}
+
+impl Entered {
+    /// Begins with what is saved, and follows what another tab saves.
+    pub fn new() -> Self {
+        let session = contexts().session;
+        let now = session.settings_untracked();
+        let entered = Self {
+            address: RwSignal::new(now.address.to_string()),
+            uid: RwSignal::new(now.uid.clone()),
+            token: RwSignal::new(session.token_untracked()),
+            is_token_typed: RwSignal::new(false),
+            remember: RwSignal::new(now.remember),
+            send_defaults: RwSignal::new(now.send_defaults),
+            notify: RwSignal::new(now.notify),
+            keep: RwSignal::new(now.keep),
+            keep_limit: RwSignal::new(now.keep_limit),
+            visited: RwSignal::new(false),
+            saved: RwSignal::new(false),
+        };
+        entered.follow_other_tabs(now);
+        entered.follow_credentials();
+        entered
+    }
+
+    /// What is being changed here stays.
+    fn follow_other_tabs(self, mut before: Settings) {
+        let session = contexts().session;
+        effect(move || {
+            let saved = session.settings();
+            // A token that is being typed is for what stands above it.
+            if !self.is_token_typed.get_untracked() {
+                let (from, to) = (before.address.to_string(), saved.address.to_string());
+                follow(self.address, from, to);
+                follow(self.uid, before.uid.clone(), saved.uid.clone());
+            }
+            follow(self.remember, before.remember, saved.remember);
+            follow(
+                self.send_defaults,
+                before.send_defaults,
+                saved.send_defaults,
+            );
+            follow(self.notify, before.notify, saved.notify);
+            follow(self.keep, before.keep, saved.keep);
+            follow(self.keep_limit, before.keep_limit, saved.keep_limit);
+            before = saved;
+        });
+    }
+
+    /// A token is for one service and one User ID: with others named, it is not theirs.
+    fn follow_credentials(self) {
+        let session = contexts().session;
+        effect(move || {
+            let uid = self.uid.read().trim().to_owned();
+            let known = ServiceAddress::parse(&self.address.read())
+                .ok()
+                .and_then(|address| {
+                    session.token_of(&Settings {
+                        address,
+                        uid,
+                        ..session.settings()
+                    })
+                });
+            let known = known.unwrap_or_default();
+            if !self.is_token_typed.get_untracked() && self.token.get_untracked() != known {
+                self.token.set(known);
+            }
+        });
+    }
+
+    /// As settings, and the token; none while the address is no address, which is then said.
+    pub fn settings(self) -> Option<(Settings, String)> {
+        self.visited.set(true);
+        let settings = Settings {
+            address: ServiceAddress::parse(&self.address.read_untracked()).ok()?,
+            uid: self.uid.read_untracked().trim().to_owned(),
+            remember: self.remember.get_untracked(),
+            send_defaults: self.send_defaults.get_untracked(),
+            notify: self.notify.get_untracked(),
+            keep: self.keep.get_untracked(),
+            keep_limit: self.keep_limit.get_untracked(),
+            ..contexts().session.settings_untracked()
+        };
+        Some((settings, self.token.read_untracked().trim().to_owned()))
+    }
+
+    /// Saves all of it, and says so where that fails.
+    pub fn save(self) {
+        let all = contexts();
+        let Some((settings, token)) = self.settings() else {
+            return;
+        };
+        self.address.set(settings.address.to_string());
+        let is_entered = self.is_token_typed.get_untracked();
+        self.is_token_typed.set(false);
+        if all.session.save(settings, token, is_entered) {
+            self.saved.set(true);
+        } else {
+            all.notices.problem(
+                "This browser refuses to keep settings; they hold until this tab is closed.",
+            );
+        }
+        all.runner.shown(String::new());
+    }
+
+    /// Something was changed since it was saved.
+    pub fn changed(self) {
+        self.saved.set(false);
+    }
+
+    /// Takes the name of the account that a token is of: who pastes a token alone need not know it.
+    pub fn name(self, account: String) {
+        if self.uid.read_untracked().trim().is_empty() {
+            self.is_token_typed.set(true);
+            self.uid.try_set(account);
+            self.changed();
+        }
+    }
+}
+
+/// Sets a field to what is saved now, unless it was changed since it showed what was saved before.
+fn follow<T: PartialEq + Send + Sync + 'static>(field: RwSignal<T>, before: T, saved: T) {
+    if before != saved && *field.read_untracked() == before {
+        field.set(saved);
+    }
+}

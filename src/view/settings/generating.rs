@@ -1,0 +1,51 @@
+use leptos::prelude::*;
+
+use super::Tick;
+use super::entered::Entered;
+use crate::boxed::{handler, spawn};
+use crate::browser::notify;
+use crate::contexts::contexts;
+
+/// What is sent, and what is told when it is done.
+pub fn generating(entered: Entered) -> AnyView {
+    let notices = contexts().notices;
+    let ask = move |event| {
+        let is_wanted = event_target_checked(&event);
+        entered.notify.set(is_wanted);
+        entered.changed();
+        if is_wanted {
+            spawn(async move {
+                if !notify::ask().await {
+                    entered.notify.try_set(false);
+                    notices.problem("The browser does not allow notifications for this page.");
+                }
+            });
+        }
+    };
+    view! {
+        <section class="panel form" aria-labelledby="generating-heading">
+            <h2 id="generating-heading">"Generating"</h2>
+            <div class="tick">
+                <input
+                    id="notify"
+                    type="checkbox"
+                    prop:checked=entered.notify
+                    on:change=handler(ask)
+                />
+                <label for="notify">"Notify me when a task ends while this page is hidden"</label>
+            </div>
+            <div class="field">
+                <Tick
+                    id="send-defaults"
+                    label="Send default values, too"
+                    checked=entered.send_defaults
+                    on_change=move |()| entered.changed()
+                />
+                <p class="hint">
+                    "Otherwise a parameter that you leave alone is not sent, and the service takes its own default."
+                </p>
+            </div>
+        </section>
+    }
+    .into_any()
+}
