@@ -14,8 +14,9 @@ failures=()
 # differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
 # Chromium's.
 engines="chromium"
-engine_suites=(main_job first_view model_page later_part durability batch hostile kept_outputs gallery browser
-  boot models_page many_tasks copy_as times chaining history_file remote_models)
+# The longest stand last: what there is no time for is then least.
+engine_suites=(main_job first_view model_page later_part boot models_page browser gallery hostile kept_outputs
+  many_tasks copy_as times chaining history_file remote_models batch durability)
 # So many of them take little time.
 quick_suites=4
 

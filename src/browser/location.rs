@@ -99,3 +99,8 @@ fn followed(event: &web_sys::Event) -> Option<String> {
         && link.hash().is_empty();
     is_plain.then(|| format!("{}{}", link.pathname(), link.search()))
 }
+
+/// What the browser runs on, such as `MacIntel`; empty where it does not say.
+pub fn platform() -> String {
+    window().navigator().platform().unwrap_or_default()
+}

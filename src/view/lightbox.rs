@@ -5,13 +5,12 @@ pub mod comparison;
 mod lineage;
 mod measures;
 mod panel;
+mod sequence;
 mod stage;
 pub mod sweep;
 
 use std::sync::Arc;
 
-use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope};
-use atelier_engine::route::Route;
 use atelier_engine::{TaskState, output_cache};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuChevronLeft, LuChevronRight, LuScan, LuX};
@@ -21,15 +20,14 @@ use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 
 use measures::Measures;
+use sequence::Sequence;
 
 use super::dialogs;
-use super::gallery::Narrowing;
 use super::shell::NoticeList;
 use super::task::output_view::ShownOutput;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
-use crate::gallery::Gallery;
 use crate::navigation::Navigation;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::glyph::Glyph;
@@ -45,60 +43,40 @@ pub fn open(navigation: Navigation, output: &str) {
 /// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
 #[component]
 pub fn Lightbox() -> impl IntoView {
-    let all = contexts();
-    let navigation = all.navigation;
+    let navigation = contexts().navigation;
     let dialog = NodeRef::<Dialog>::new();
-    let shown = memo(move || navigation.query(SHOWN));
+    let sequence = Sequence::of_address();
+    let shown = sequence.shown;
     let is_open = when(move || shown.read().is_some());
-    let gallery = Gallery::new(all.runner);
-    let narrowing = memo(move || Narrowing::of(navigation));
-    let sequence = memo(move || {
-        if !is_open.get() {
-            return Vec::new();
-        }
-        let route = navigation.route();
-        let narrowing = narrowing.read();
-        let mut filter = match route {
-            Route::Gallery => narrowing.filter(&narrowing.text),
-            _ => GalleryFilter::default(),
-        };
-        filter.scope = Scope::of(&route);
-        gallery.find(&filter)
-    });
-    // What no longer belongs to the others, such as a favorite that is none any more, keeps the place
-    // that it had among them: arrows lead on from there.
-    let last = StoredValue::new(0);
-    let at = memo(move || {
-        let shown = shown.read();
-        let (task, position) = output_cache::place(shown.as_deref()?)?;
-        let sequence = sequence.read();
-        let at = sequence
-            .iter()
-            .position(|entry| entry.position == position && entry.task == task)?;
-        last.set_value(at);
-        Some(at)
-    });
-    let neighbor = move |step: isize| {
-        let at = match at.get() {
-            Some(at) => at.checked_add_signed(step)?,
-            None if step > 0 => last.get_value(),
-            None => last.get_value().checked_sub(1)?,
-        };
-        sequence.read().get(at).map(GalleryEntry::name)
-    };
-    let go = move |step: isize| {
-        if let Some(name) = untrack(|| neighbor(step)) {
-            navigation.set_query(SHOWN, Some(&name));
-        }
-    };
     dialogs::follow(dialog, is_open);
+    follow_keys(navigation, sequence);
     let close = move || navigation.pop_query(SHOWN);
     let is_actual = RwSignal::new(false);
     effect(move || {
         shown.track();
         is_actual.set(false);
     });
-    // On the document: the focus falls out of the dialog where what had it is gone.
+    let output = output(sequence, is_actual, close);
+    view! {
+        <dialog
+            class="lightbox"
+            node_ref=dialog
+            aria-label="Output"
+            on:close=handler(move |_: web_sys::Event| close())
+        >
+            {head(sequence, is_actual, close)}
+            <div class="lightbox-body">{output}</div>
+            // Those of the page lie behind.
+            {dynamic(move || match is_open.get() {
+                true => view! { <NoticeList /> }.into_any(),
+                false => ().into_any(),
+            })}
+        </dialog>
+    }
+}
+
+/// On the document: the focus falls out of the dialog where what had it is gone.
+fn follow_keys(navigation: Navigation, sequence: Sequence) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
         let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
@@ -106,7 +84,9 @@ pub fn Lightbox() -> impl IntoView {
         };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
         let is_covered = untrack(|| {
-            shown.get().is_none() || comparison::is_open(navigation) || sweep::is_open(navigation)
+            sequence.shown.get().is_none()
+                || comparison::is_open(navigation)
+                || sweep::is_open(navigation)
         });
         let focused = document().active_element();
         let is_players =
@@ -115,17 +95,20 @@ pub fn Lightbox() -> impl IntoView {
             return;
         }
         match event.key().as_str() {
-            "ArrowLeft" => go(-1),
-            "ArrowRight" => go(1),
+            "ArrowLeft" => sequence.go(-1),
+            "ArrowRight" => sequence.go(1),
             _ => return,
         }
         event.prevent_default();
     });
     StoredValue::new_local(keys);
-    let place = text(move || match at.get() {
-        Some(at) => format!("{} of {}", at + 1, sequence.read().len()),
-        None => String::new(),
-    });
+}
+
+fn head(
+    sequence: Sequence,
+    is_actual: RwSignal<bool>,
+    close: impl Fn() + Copy + 'static,
+) -> AnyView {
     let step_button = move |label: &'static str, icon, step: isize| {
         view! {
             <button
@@ -133,23 +116,62 @@ pub fn Lightbox() -> impl IntoView {
                 type="button"
                 aria-label=label
                 title=label
-                aria-disabled=text(move || neighbor(step).is_none().to_string())
-                on:click=handler(move |_| go(step))
+                aria-disabled=text(move || sequence.neighbor(step).is_none().to_string())
+                on:click=handler(move |_| sequence.go(step))
             >
                 <Glyph icon />
             </button>
         }
         .into_any()
     };
+    view! {
+        <header class="lightbox-head">
+            <p class="muted" role="status">
+                {text(move || sequence.place())}
+            </p>
+            <button
+                class="icon-button"
+                type="button"
+                aria-label="Actual size"
+                title="Actual size"
+                aria-pressed=text(move || is_actual.get().to_string())
+                on:click=handler(move |_| is_actual.update(|is_actual| *is_actual = !*is_actual))
+            >
+                <Glyph icon=LuScan />
+            </button>
+            {step_button("Previous", LuChevronLeft, -1)}
+            {step_button("Next", LuChevronRight, 1)}
+            <button
+                class="icon-button"
+                type="button"
+                aria-label="Close"
+                title="Close"
+                autofocus
+                on:click=handler(move |_| close())
+            >
+                <Glyph icon=LuX />
+            </button>
+        </header>
+    }
+    .into_any()
+}
+
+/// The output and how it was made, or that it is not known here.
+fn output(
+    sequence: Sequence,
+    is_actual: RwSignal<bool>,
+    close: impl Fn() + Copy + Send + Sync + 'static,
+) -> AnyView {
+    let shown = sequence.shown;
     let compare = move || {
         let this = shown.get_untracked();
-        let other = untrack(|| neighbor(1).or_else(|| neighbor(-1)));
+        let other = untrack(|| sequence.neighbor(1).or_else(|| sequence.neighbor(-1)));
         if let (Some(this), Some(other)) = (this, other) {
-            comparison::open(navigation, vec![this, other]);
+            comparison::open(contexts().navigation, vec![this, other]);
         }
     };
     let known = known(shown);
-    let output = dynamic(move || {
+    dynamic(move || {
         known.track();
         let Some(name) = shown.get() else {
             return ().into_any();
@@ -157,6 +179,7 @@ pub fn Lightbox() -> impl IntoView {
         match shown_output(&name) {
             Some(shown) => {
                 let measures = Measures::new();
+                let go = move |step| sequence.go(step);
                 let panel = panel::panel(&shown, measures, compare, close);
                 view! { {stage::stage(&shown, measures, is_actual, go)} {panel} }.into_any()
             }
@@ -169,49 +192,7 @@ pub fn Lightbox() -> impl IntoView {
             }
             .into_any(),
         }
-    });
-    view! {
-        <dialog
-            class="lightbox"
-            node_ref=dialog
-            aria-label="Output"
-            on:close=handler(move |_: web_sys::Event| close())
-        >
-            <header class="lightbox-head">
-                <p class="muted" role="status">
-                    {place}
-                </p>
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Actual size"
-                    title="Actual size"
-                    aria-pressed=text(move || is_actual.get().to_string())
-                    on:click=handler(move |_| is_actual.update(|is_actual| *is_actual = !*is_actual))
-                >
-                    <Glyph icon=LuScan />
-                </button>
-                {step_button("Previous", LuChevronLeft, -1)}
-                {step_button("Next", LuChevronRight, 1)}
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    title="Close"
-                    autofocus
-                    on:click=handler(move |_| close())
-                >
-                    <Glyph icon=LuX />
-                </button>
-            </header>
-            <div class="lightbox-body">{output}</div>
-            // Those of the page lie behind.
-            {dynamic(move || match is_open.get() {
-                true => view! { <NoticeList /> }.into_any(),
-                false => ().into_any(),
-            })}
-        </dialog>
-    }
+    })
 }
 
 /// What is known of the tasks of some outputs.

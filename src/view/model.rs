@@ -10,6 +10,7 @@ mod presets;
 mod recall;
 mod resting;
 mod result;
+mod submission;
 
 pub use draft::suggest;
 

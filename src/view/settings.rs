@@ -31,7 +31,10 @@ pub fn SettingsPage() -> impl IntoView {
                     <button class="button primary" type="submit">
                         "Save"
                     </button>
-                    <span class="muted" role="status">
+                    <span class="muted" hidden=entered.saved>
+                        "What stands above. What stands below takes effect at once."
+                    </span>
+                    <span role="status">
                         {text(move || match entered.saved.get() {
                             true => "Saved.".into(),
                             false => String::new(),

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use atelier_engine::Millis;
+use atelier_engine::{Millis, control};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::LuX;
 use leptos::html::Dialog;
@@ -12,7 +12,7 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::dialogs;
 use crate::boxed::{dynamic, handler, when};
-use crate::browser::clock;
+use crate::browser::{clock, location};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
@@ -191,8 +191,7 @@ fn keys_of(text: &'static str) -> AnyView {
     let caps = |together: &'static str| {
         let caps = together.split('+').map(|key| {
             let key = match key {
-                "Mod" if is_mac() => "⌘",
-                "Mod" => "Ctrl",
+                "Mod" => control::command_key(&location::platform()),
                 key => key,
             };
             view! { <kbd>{key}</kbd> }.into_any()
@@ -204,9 +203,4 @@ fn keys_of(text: &'static str) -> AnyView {
         together => caps(together),
     });
     parts.collect_view().into_any()
-}
-
-fn is_mac() -> bool {
-    let platform = window().navigator().platform();
-    platform.is_ok_and(|platform| platform.starts_with("Mac") || platform.starts_with("iP"))
 }

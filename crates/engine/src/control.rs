@@ -164,15 +164,14 @@ pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     default.is_some() && value(entry) == default
 }
 
-/// The keys that send a form, as they are called on a platform (`MacIntel`, `Linux x86_64`).
-pub fn send_keys(platform: &str) -> &'static str {
+/// The key that is held for commands, as it is called on a platform (`MacIntel`, `Linux x86_64`).
+pub fn command_key(platform: &str) -> &'static str {
     let has_command = ["Mac", "iPhone", "iPad"]
         .iter()
         .any(|it| platform.starts_with(it));
-    if has_command {
-        "⌘ Enter"
-    } else {
-        "Ctrl Enter"
+    match has_command {
+        true => "⌘",
+        false => "Ctrl",
     }
 }
 

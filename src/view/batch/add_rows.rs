@@ -1,5 +1,6 @@
 //! The ways to fill the table.
 
+mod axes;
 mod axis;
 mod held_seed;
 mod import;

@@ -1,9 +1,7 @@
 use std::sync::Arc;
 
-use crate::contexts::contexts;
-use atelier_contract::{Draft, ModelId, Problem, Schema};
-use atelier_engine::seed::{self, Seeded};
-use atelier_engine::{control, input_json, obstacle};
+use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::{control, input_json, seed};
 use icondata_lu::{LuSlidersHorizontal, LuSparkles};
 use leptos::html::{Dialog, Div, Form};
 use leptos::prelude::*;
@@ -14,12 +12,10 @@ use super::input_json::InputJson;
 use super::loaded;
 use super::presets;
 use super::recall::recall;
-use super::resting::Resting;
-use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
-use crate::browser::random;
-use crate::catalog::Load;
+use super::submission::{Refusal, Submission};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::browser::location;
 use crate::view::form::{Field, Fields, ProblemSummary, field};
-use crate::view::parts::answer::Answer;
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
@@ -28,82 +24,15 @@ use crate::view::task::inputs::copy_link;
 /// The form for one generation.
 #[component]
 pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> impl IntoView {
-    let session = contexts().session;
-    let runner = contexts().runner;
-    let catalog = contexts().catalog;
-    let problems = RwSignal::new(Vec::<Problem>::new());
-    let attempted = RwSignal::new(false);
-    let refused = RwSignal::new(None::<Refusal>);
     let loaded = loaded::follow(schema.clone(), draft);
-    let answer = Answer::default();
     let json = InputJson::follow(schema.clone(), draft);
+    let submission = Submission::new(&model, &schema, draft, json);
     let presets_dialog = NodeRef::<Dialog>::new();
-
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
-    let resting = Resting::new(answer);
-    let submit = {
-        let (schema, model) = (schema.clone(), model.clone());
-        move |event: leptos::ev::SubmitEvent| {
-            event.prevent_default();
-            attempted.set(true);
-            refused.set(None);
-            answer.hush();
-            let send_defaults = session.settings_untracked().send_defaults;
-            if let Some(problem) = json.problem_untracked() {
-                refused.set(Some(Refusal::Json(problem)));
-                return;
-            }
-            let typed = draft.get_untracked();
-            // A seed that is left alone is drawn here, so that it is known afterwards.
-            let settled = seed::settled(&typed, &schema, random::bits());
-            match schema.validate(&settled, send_defaults) {
-                Err(found) => {
-                    if let Some(id) = only_field(&found, &schema) {
-                        json.is_shown.set(false);
-                        request_animation_frame(move || field::focus(&id));
-                    }
-                    problems.set(found);
-                }
-                Ok(_) if untrack(|| session.credentials()).is_none() => {
-                    problems.set(Vec::new());
-                    // A service that takes guests says so beside its list of models.
-                    let is_asking = untrack(|| matches!(catalog.models(), Load::Loading));
-                    refused.set(Some(Refusal::Account { is_asking }));
-                }
-                Ok(input) => {
-                    problems.set(Vec::new());
-                    attempted.set(false);
-                    if !resting.counts(&typed) {
-                        return;
-                    }
-                    let name = untrack(|| catalog.model(&model)).map_or_else(
-                        || model.subcategory.clone(),
-                        |model| model.display_name().to_owned(),
-                    );
-                    let is_chosen = seed::entry(&typed, &schema).is_some();
-                    runner.submit(Seeded { input, is_chosen }, &name);
-                    bring_into_view();
-                }
-            }
-        }
-    };
-    // What is mended is no longer listed.
-    effect({
-        let schema = schema.clone();
-        move || {
-            if problems.read().is_empty() {
-                return;
-            }
-            if schema.validate(&draft.read(), false).is_ok() {
-                problems.set(Vec::new());
-            }
-        }
-    });
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
-        problems.set(Vec::new());
-        attempted.set(false);
+        submission.begin_anew();
     };
     let recall = recall(model.clone(), schema.clone(), draft);
     // A key that is held down is pressed once.
@@ -128,22 +57,8 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         })
     };
     focus_first(&schema);
-    let why = {
-        let (schema, model) = (schema.clone(), model.clone());
-        let active = memo(move || runner.active_of(&model));
-        text(move || match schema.validate(&draft.read(), false) {
-            // From the press on it stands at the field.
-            Err(_) if attempted.get() => String::new(),
-            Err(problems) => obstacle::said(&problems, &draft.read(), &schema),
-            Ok(_) => match active.get() {
-                0 => String::new(),
-                1 => "1 on its way".into(),
-                n => format!("{n} on their way"),
-            },
-        })
-    };
     let away = away_note(model.clone());
-    let rests = resting.is_resting(draft);
+    let rests = submission.resting.is_resting(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
     let dialog = presets::dialog(presets_dialog, &model, draft, move |preset| {
@@ -155,17 +70,24 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             aria-label="Input"
             node_ref=form
             novalidate
-            on:submit=handler(submit)
+            on:submit=handler(move |event: leptos::ev::SubmitEvent| {
+                event.prevent_default();
+                submission.submit();
+            })
             on:keydown=handler(keydown)
         >
             <div class="form-scroll" tabindex="-1" node_ref=fields>
             <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)} {link}</div>
             {loaded::note(loaded, draft)}
-            <ProblemSummary schema=schema.clone() problems reveal=move |()| json.is_shown.set(false) />
-            {dynamic(move || refused.get().map(Refusal::view).into_any())}
+            <ProblemSummary
+                schema=schema.clone()
+                problems=submission.problems
+                reveal=move |()| json.is_shown.set(false)
+            />
+            {dynamic(move || submission.refused.get().map(Refusal::view).into_any())}
             {json.view(&schema, draft)}
             <div class="form-fields" hidden=when(move || json.is_shown.get())>
-                <Fields schema draft attempted />
+                <Fields schema draft attempted=submission.attempted />
             </div>
             </div>
             // On phones. The focus is what keeps the form open; with it here the form would open under the
@@ -196,7 +118,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                     "Generate"
                 </button>
                 <kbd class="keys" aria-hidden="true">
-                    {control::send_keys(&platform())}
+                    {control::command_key(&location::platform())} " Enter"
                 </kbd>
                 <button
                     class="button quiet"
@@ -206,28 +128,14 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 >
                     "Clear form"
                 </button>
-                <p class="muted why">{why}</p>
+                <p class="muted why">{submission.why()}</p>
                 {away}
-                {answer.view()}
+                {submission.answer.view()}
                 {fixed_seed}
             </div>
         </form>
         {dialog}
     }
-}
-
-/// The control of the only problem, if there is just one and it has a control: the words stand there.
-fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
-    let [
-        Problem {
-            parameter: name, ..
-        },
-    ] = problems
-    else {
-        return None;
-    };
-    let at = schema.parameters().position(|(it, _)| it.name == *name)?;
-    Some(Field::id_of(at))
 }
 
 /// That each result would have the same seed, and the way back to another one each time.
@@ -262,53 +170,6 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     .into_any()
 }
 
-fn platform() -> String {
-    window().navigator().platform().unwrap_or_default()
-}
-
-/// Why nothing was sent, though the form itself could be.
-#[derive(Clone)]
-enum Refusal {
-    /// User ID and token are missing; `is_asking`: the service may yet say that it takes guests.
-    Account { is_asking: bool },
-    /// What is wrong with the text.
-    Json(String),
-}
-
-impl Refusal {
-    fn view(self) -> AnyView {
-        let why = match self {
-            Self::Json(problem) => {
-                view! { {problem} " The form holds what was read last." }.into_any()
-            }
-            Self::Account { is_asking } => {
-                let why = if is_asking {
-                    "It is not known yet whether this service needs an account; press Generate again in a \
-                     moment."
-                } else {
-                    "User ID and Access token are not set yet."
-                };
-                view! {
-                    {why}
-                    " They are set in "
-                    <a href="/settings">"Settings"</a>
-                    "; what you typed here stays."
-                }
-                .into_any()
-            }
-        };
-        view! {
-            <div class="summary" role="alert">
-                <p>
-                    <strong>"Not sent yet. "</strong>
-                    {why}
-                </p>
-            </div>
-        }
-        .into_any()
-    }
-}
-
 /// A person comes to write: the first text has the focus. Not where that opens a keyboard over the page,
 /// and not where something else has the focus by now.
 fn focus_first(schema: &Schema) {
@@ -325,12 +186,4 @@ fn focus_first(schema: &Schema) {
             field::focus_in_place(&id);
         }
     });
-}
-
-/// Where the result stands below the form, it comes into view.
-fn bring_into_view() {
-    let result = document().query_selector("[data-mode=one] .result");
-    if let (true, Ok(Some(result))) = (viewport::is_one_pane(), result) {
-        request_animation_frame(move || result.scroll_into_view());
-    }
 }

@@ -83,7 +83,7 @@ mod tests {
                 item(json!(0.5), "sea"),
                 item(json!(0), "sea")
             ]),
-            ["mist 0, 0.5"]
+            ["mist: 0, 0.5"]
         );
         assert_eq!(
             said(&[

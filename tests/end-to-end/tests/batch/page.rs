@@ -46,7 +46,7 @@ async fn a_batch_is_one_row_that_leads_to_its_page() {
             .await?;
         assert_eq!(pictures.len(), 3);
         browser
-            .see_text("prompt row 01, row 02, row 03", TIMEOUT)
+            .see_text("prompt: row 01, row 02, row 03", TIMEOUT)
             .await?;
         // One that is searched for is found itself.
         let search = by("searchbox", "Search tasks");

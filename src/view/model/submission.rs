@@ -1,0 +1,207 @@
+//! Generate: what stands in the form is sent, or it is said why not.
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
+use atelier_engine::obstacle;
+use atelier_engine::seed::{self, Seeded};
+use leptos::prelude::*;
+
+use super::input_json::InputJson;
+use super::resting::Resting;
+use crate::boxed::{effect, memo, text};
+use crate::browser::random;
+use crate::catalog::Load;
+use crate::contexts::contexts;
+use crate::view::form::{Field, field};
+use crate::view::parts::answer::Answer;
+use crate::view::parts::viewport;
+
+/// One form, and what became of the presses of its Generate.
+#[derive(Clone, Copy)]
+pub struct Submission {
+    model: StoredValue<ModelId>,
+    schema: StoredValue<Arc<Schema>>,
+    draft: RwSignal<Draft>,
+    json: InputJson,
+    /// What is wrong with what was to be sent.
+    pub problems: RwSignal<Vec<Problem>>,
+    /// It was to be sent: from then on what is wrong stands at its field.
+    pub attempted: RwSignal<bool>,
+    pub refused: RwSignal<Option<Refusal>>,
+    pub resting: Resting,
+    pub answer: Answer,
+}
+
+impl Submission {
+    pub fn new(
+        model: &ModelId,
+        schema: &Arc<Schema>,
+        draft: RwSignal<Draft>,
+        json: InputJson,
+    ) -> Self {
+        let answer = Answer::default();
+        let this = Self {
+            model: StoredValue::new(model.clone()),
+            schema: StoredValue::new(schema.clone()),
+            draft,
+            json,
+            problems: RwSignal::new(Vec::new()),
+            attempted: RwSignal::new(false),
+            refused: RwSignal::new(None),
+            resting: Resting::new(answer),
+            answer,
+        };
+        // What is mended is no longer listed.
+        effect(move || {
+            let is_listed = !this.problems.read().is_empty();
+            if is_listed && this.schema().validate(&draft.read(), false).is_ok() {
+                this.problems.set(Vec::new());
+            }
+        });
+        this
+    }
+
+    fn schema(self) -> Arc<Schema> {
+        self.schema.get_value()
+    }
+
+    pub fn submit(self) {
+        self.attempted.set(true);
+        self.refused.set(None);
+        self.answer.hush();
+        let all = contexts();
+        if let Some(problem) = self.json.problem_untracked() {
+            self.refused.set(Some(Refusal::Json(problem)));
+            return;
+        }
+        let schema = self.schema();
+        // A seed that is left alone is drawn here, so that it is known afterwards.
+        let settled = seed::settled(&self.draft.read_untracked(), &schema, random::bits());
+        let send_defaults = all.session.settings_untracked().send_defaults;
+        match schema.validate(&settled, send_defaults) {
+            Err(found) => {
+                if let Some(id) = only_field(&found, &schema) {
+                    self.json.is_shown.set(false);
+                    request_animation_frame(move || field::focus(&id));
+                }
+                self.problems.set(found);
+            }
+            Ok(_) if untrack(|| all.session.credentials()).is_none() => {
+                self.problems.set(Vec::new());
+                // A service that takes guests says so beside its list of models.
+                let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
+                self.refused.set(Some(Refusal::Account { is_asking }));
+            }
+            Ok(input) => self.send(input),
+        }
+    }
+
+    fn send(self, input: Input) {
+        self.problems.set(Vec::new());
+        self.attempted.set(false);
+        let typed = self.draft.get_untracked();
+        if !self.resting.counts(&typed) {
+            return;
+        }
+        let all = contexts();
+        let model = self.model.get_value();
+        let name = untrack(|| all.catalog.model(&model)).map_or_else(
+            || model.subcategory.clone(),
+            |model| model.display_name().to_owned(),
+        );
+        let is_chosen = seed::entry(&typed, &self.schema()).is_some();
+        all.runner.submit(Seeded { input, is_chosen }, &name);
+        bring_into_view();
+    }
+
+    /// The form was emptied: nothing is wrong with it yet.
+    pub fn begin_anew(self) {
+        self.problems.set(Vec::new());
+        self.attempted.set(false);
+    }
+
+    /// Beside Generate: what is still needed, or how many are on their way; tracked.
+    pub fn why(self) -> Signal<String> {
+        let runner = contexts().runner;
+        let active = memo(move || self.model.with_value(|model| runner.active_of(model)));
+        text(move || {
+            let schema = self.schema();
+            match schema.validate(&self.draft.read(), false) {
+                // From the press on it stands at the field.
+                Err(_) if self.attempted.get() => String::new(),
+                Err(problems) => obstacle::said(&problems, &self.draft.read(), &schema),
+                Ok(_) => match active.get() {
+                    0 => String::new(),
+                    1 => "1 on its way".into(),
+                    n => format!("{n} on their way"),
+                },
+            }
+        })
+    }
+}
+
+/// The control of the only problem, if there is just one and it has a control: the words stand there.
+fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
+    let [
+        Problem {
+            parameter: name, ..
+        },
+    ] = problems
+    else {
+        return None;
+    };
+    let at = schema.parameters().position(|(it, _)| it.name == *name)?;
+    Some(Field::id_of(at))
+}
+
+/// Why nothing was sent, though the form itself could be.
+#[derive(Clone)]
+pub enum Refusal {
+    /// User ID and token are missing; `is_asking`: the service may yet say that it takes guests.
+    Account { is_asking: bool },
+    /// What is wrong with the text.
+    Json(String),
+}
+
+impl Refusal {
+    pub fn view(self) -> AnyView {
+        let why = match self {
+            Self::Json(problem) => {
+                view! { {problem} " The form holds what was read last." }.into_any()
+            }
+            Self::Account { is_asking } => {
+                let why = if is_asking {
+                    "It is not known yet whether this service needs an account; press Generate again in a \
+                     moment."
+                } else {
+                    "User ID and Access token are not set yet."
+                };
+                view! {
+                    {why}
+                    " They are set in "
+                    <a href="/settings">"Settings"</a>
+                    "; what you typed here stays."
+                }
+                .into_any()
+            }
+        };
+        view! {
+            <div class="summary" role="alert">
+                <p>
+                    <strong>"Not sent yet. "</strong>
+                    {why}
+                </p>
+            </div>
+        }
+        .into_any()
+    }
+}
+
+/// Where the result stands below the form, it comes into view.
+fn bring_into_view() {
+    let result = document().query_selector("[data-mode=one] .result");
+    if let (true, Ok(Some(result))) = (viewport::is_one_pane(), result) {
+        request_animation_frame(move || result.scroll_into_view());
+    }
+}
