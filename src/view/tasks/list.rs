@@ -122,11 +122,11 @@ pub fn TasksPage() -> impl IntoView {
     }
 }
 
-/// `2 of 6 tasks`, or `6 tasks` where these are all.
+/// `2 tasks of 6`, or `6 tasks` where these are all.
 fn found_of(found: usize, all: usize) -> String {
     match found == all {
         true => counted(all, "task"),
-        false => format!("{found} of {}", counted(all, "task")),
+        false => format!("{} of {all}", counted(found, "task")),
     }
 }
 

@@ -103,7 +103,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser
             .fill(&by("searchbox", "Search tasks"), "nothing like it")
             .await?;
-        browser.see_text("0 of 1 task", TIMEOUT).await?;
+        browser.see_text("0 tasks of 1", TIMEOUT).await?;
         browser.find_gone(&by("button", "Clear finished")).await?;
         // Found by a value.
         let seed = studio.seeds().remove(0);
