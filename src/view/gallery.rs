@@ -41,6 +41,7 @@ pub fn GalleryPage() -> impl IntoView {
     let size = RwSignal::new(grid::kept_size());
     let selection = Selection::new(found);
     let is_empty = when(move || found.read().is_empty());
+    let is_kept = when(move || all.session.settings().keep);
     view! {
         <div class="page gallery-page">
             <div class="page-head">
@@ -49,6 +50,10 @@ pub fn GalleryPage() -> impl IntoView {
                     {text(move || counted(found.read().len(), "output"))}
                 </p>
             </div>
+            <p class="hint" hidden=is_kept>
+                "Outputs are shown from the service, whose addresses may expire. "
+                <a href="/settings">"Keep copies in this browser"</a>
+            </p>
             <Filters typed size />
             <SelectionBar selection />
             <Grid found size selection />

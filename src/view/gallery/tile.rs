@@ -86,7 +86,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
             None => ().into_any(),
         })
     };
-    // A still does not tell that it moves, nor a wave that it sounds.
+    // A still does not tell that it moves, nor a wave what sounds.
     let mark = match kind {
         OutputKind::Video => Some(LuFilm),
         OutputKind::Audio => Some(LuMusic),
@@ -96,7 +96,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
         view! {
             <span class="tile-kind" aria-hidden="true">
                 <Glyph icon />
-                {kind.label()}
+                <span>{title.clone()}</span>
             </span>
         }
         .into_any()

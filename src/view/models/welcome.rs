@@ -37,7 +37,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let panel = view! {
         <section class="panel welcome" aria-label="Welcome">
             <p class="welcome-what">
-                "Say what you want to see or hear; a model makes it. What you make is in Gallery, how it was made in Tasks."
+                "Say what you want to see or hear; a model makes it. Gallery shows all that you made, Tasks how you made it."
             </p>
             <div class="row">
                 {begin} <span class="muted">

@@ -1,6 +1,9 @@
+use std::collections::HashSet;
+
 use crate::contexts::contexts;
 use atelier_engine::batch::Counts;
 use atelier_engine::batch::differences::{Difference, differences};
+use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, Task, TaskKey};
 use leptos::prelude::*;
@@ -48,6 +51,15 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
             format!("{model} · {items} · {time}")
         })
     };
+    // Named by one prompt, it would seem to be of that alone.
+    let others = with_tasks(runner, &tasks, |tasks| {
+        let titles: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
+        titles.len() - 1
+    });
+    let others = (others > 0).then(|| {
+        let words = format!("and {}", counted(others, "other prompt"));
+        view! { <span class="muted">{words}</span> }.into_any()
+    });
     let chips = with_tasks(runner, &tasks, |tasks| {
         differences(tasks.iter().map(|task| &task.input))
     });
@@ -65,9 +77,13 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         <article class="batch-row" aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="batch-row-head">
                 <div class="task-row-text">
-                    <a class="cover" href=Route::Batch(batch_key).path()>
-                        {name}
-                    </a>
+                    <p>
+                        <a class="cover" href=Route::Batch(batch_key).path()>
+                            {name}
+                        </a>
+                        " "
+                        {others}
+                    </p>
                     <span class="muted">{about}</span>
                 </div>
                 <p class="batch-row-counts" role="status">

@@ -7,7 +7,7 @@ use atelier_engine::search::Query;
 use icondata_lu::{LuSearch, LuSlidersHorizontal};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::clock;
 use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
@@ -136,17 +136,14 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
         Some(at) => (Some(STATES[at].0), STATES[at].1),
         None => (None, "All"),
     };
-    let count = text(move || {
+    let count = memo(move || {
         let found = found.read();
         let phases = found.phases.iter();
         let count: usize = phases
             .filter(|(phase, _)| at.is_none_or(|at| STATES[at].2.contains(phase)))
             .map(|(_, count)| count)
             .sum();
-        match runner.keys().is_empty() {
-            true => String::new(),
-            false => format!(" {count}"),
-        }
+        (!runner.keys().is_empty()).then_some(count)
     });
     view! {
         <label class="chip">
@@ -157,7 +154,10 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
                 on:change=handler(move |_| navigation.set_query("state", word))
             />
             <span>
-                {label} <small aria-hidden="true">{count}</small>
+                {label}
+                <small aria-hidden="true" data-count=derived(move || count.get())>
+                    {text(move || count.get().map_or_else(String::new, |count| format!(" {count}")))}
+                </small>
             </span>
         </label>
     }

@@ -38,9 +38,9 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
                 <a class="cover" href=href>
                     {title}
                 </a>
-                <span class="muted">
-                    <span class="reason">{reason}</span>
-                    {about}
+                <span class="muted">{about}</span>
+                <span class="reason" title=reason>
+                    {reason}
                 </span>
             </div>
             <StateLine task />
