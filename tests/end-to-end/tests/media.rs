@@ -113,3 +113,27 @@ async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {
     })
     .await;
 }
+
+/// Guards against buttons that straddle the edge of a picture narrower than its place: half on glass, half on
+/// paper, and read on neither.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_stands_over_a_picture_lies_on_it() {
+    drive("what_stands_over_a_picture", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        browser.set_size(1440, 900).await?;
+        // Higher than wide, it is narrower than the pane.
+        generate(browser, &service.address(), "image/tessera", "amber").await?;
+        let edges = "
+            const image = document.querySelector('.picture > img');
+            if (!image?.naturalWidth) return 'no picture';
+            const { left, right, height, top, bottom } = image.getBoundingClientRect();
+            const drawn = height * image.naturalWidth / image.naturalHeight;
+            const over = document.querySelector('.picture > .over').getBoundingClientRect();
+            const isWhole = Math.abs(drawn - (right - left)) < 1;
+            const isInside = over.left >= left && over.right <= right && over.top >= top && over.bottom <= bottom;
+            return isWhole && isInside ? 'on it'
+                : `the picture is ${drawn} of ${right - left} px wide, its buttons end at ${over.right} of ${right}`";
+        becomes(browser, "buttons on the picture", edges, "on it".into()).await
+    })
+    .await;
+}
