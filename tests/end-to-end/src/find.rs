@@ -166,12 +166,21 @@ impl Browser {
         Ok(())
     }
 
-    /// Replaces what is in a text field, key by key as a person would.
+    /// Replaces what is in a text field, key by key as a person would. One that is drawn anew between
+    /// the look and the first key is looked for once more.
     pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
-        let field = self.find(query).await?;
-        field.clear().await?;
-        // The key: WebKit's driver types no line break of its own.
-        Ok(field.send_keys(&text.replace('\n', ENTER)).await?)
+        let refused = |error| format!("{query}: {error:?}");
+        loop {
+            let field = self.find(query).await?;
+            self.bring_into_view(&field).await?;
+            match field.clear().await {
+                Err(error) if error.is_stale_element_reference() => continue,
+                cleared => cleared.map_err(refused)?,
+            }
+            // The key: WebKit's driver types no line break of its own.
+            let keys = text.replace('\n', ENTER);
+            return Ok(field.send_keys(&keys).await.map_err(refused)?);
+        }
     }
 
     /// Replaces what is in a text field at once, as from the clipboard.
@@ -242,15 +251,29 @@ impl Browser {
         Ok(text.as_str().unwrap_or_default().trim().to_owned())
     }
 
-    /// What answers the query, and the names of what has the role but another name.
+    /// What answers the query, and the names of what has the role but another name. A page that is
+    /// drawn anew while its elements are asked is looked at from the start.
     async fn look(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
         let candidates: Vec<&str> = query.role.split('|').map(candidates).collect();
         let candidates = candidates.join(", ");
-        let candidates = Locator::Css(&candidates);
-        let candidates = match &query.within {
-            Some(element) => element.find_all(candidates).await?,
-            None => self.client.find_all(candidates).await?,
-        };
+        loop {
+            let candidates = Locator::Css(&candidates);
+            let candidates = match &query.within {
+                Some(element) => element.find_all(candidates).await?,
+                None => self.client.find_all(candidates).await?,
+            };
+            match self.judge(query, candidates).await {
+                Err(error) if is_stale(&error) => {}
+                judged => return judged,
+            }
+        }
+    }
+
+    async fn judge(
+        &self,
+        query: &Query,
+        candidates: Vec<Element>,
+    ) -> Result<(Vec<Element>, Vec<String>)> {
         let (mut found, mut others) = (Vec::new(), Vec::new());
         for element in candidates {
             // What is hidden from people has the role `none`.
@@ -282,6 +305,12 @@ impl Browser {
     pub fn argument(&self, element: &Element) -> Value {
         json!({ "element-6066-11e4-a52e-4f735466cecf": element.element_id().to_string() })
     }
+}
+
+/// The page has no such element any more.
+fn is_stale(error: &Error) -> bool {
+    let error = error.downcast_ref::<CmdError>();
+    error.is_some_and(CmdError::is_stale_element_reference)
 }
 
 /// WebKit's driver answers so when asked about what is hidden.
