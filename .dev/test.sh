@@ -108,12 +108,13 @@ count_suite() {
   fi
 }
 
-# failures_in LOG: what the tests that failed have said, shortened.
+# failures_in LOG: what the tests that failed have said, shortened. All of the log is read: who stops
+# before its end breaks the pipe, and with it this script.
 failures_in() {
   sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
     /^failures:$/ { shown = 1 }
     /^test result:/ { shown = 0 }
-    shown && !/ (INFO|DEBUG) / { print substr($0, 1, 500) }' | head -n 80
+    shown && !/ (INFO|DEBUG) / && ++lines <= 80 { print substr($0, 1, 500) }'
 }
 
 logged() {

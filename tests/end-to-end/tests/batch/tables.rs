@@ -86,15 +86,17 @@ async fn is_stored(studio: &Studio<'_>, count: usize) -> Result<()> {
     .await
 }
 
-/// Lets this tab store no table from now on, or again.
+/// Lets this tab store no table from now on, nor learn what others have stored meanwhile, or again.
 async fn refuse(studio: &Studio<'_>, refuses: bool) -> Result<()> {
     let script = "
         const [refuses] = arguments;
-        const table = IDBObjectStore.prototype;
-        table.truePut ??= table.put;
-        table.put = !refuses ? table.truePut : function (...record) {
-            if (this.name === 'tables') throw new DOMException('', 'QuotaExceededError');
-            return this.truePut(...record);
+        const database = IDBDatabase.prototype;
+        database.trueTransaction ??= database.transaction;
+        database.transaction = !refuses ? database.trueTransaction : function (stores, mode) {
+            if (mode === 'readwrite' && [stores].flat().includes('tables')) {
+                throw new DOMException('', 'QuotaExceededError');
+            }
+            return this.trueTransaction(stores, mode);
         };";
     studio.browser.run(script, vec![json!(refuses)]).await?;
     Ok(())

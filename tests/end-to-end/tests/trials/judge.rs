@@ -14,8 +14,9 @@ const UNDER_WAY: Duration = Duration::from_millis(1_000);
 /// What a trial has done to the page that the page could not help.
 #[derive(Default)]
 pub struct Excuses {
-    /// When a tab went or the network did: a refusal of that moment was not heard.
-    pub gone: Vec<Duration>,
+    /// Since when and until when a tab or the network was gone at the latest: a refusal of that time,
+    /// or right before it, was not heard.
+    pub gone: Vec<(Duration, Duration)>,
     /// From when to when tasks were not being kept, by the page's own word, until a tab went: what
     /// it was told meanwhile is forgotten.
     pub forgotten: Vec<(Duration, Duration)>,
@@ -48,7 +49,9 @@ impl Excuses {
     }
 
     fn is_unheard(&self, refused: &Call) -> bool {
-        let soon = |gone: &Duration| *gone >= refused.at && *gone <= refused.at + UNDER_WAY;
+        let soon = |(since, gone): &(Duration, Duration)| {
+            *gone >= refused.at && *since <= refused.at + UNDER_WAY
+        };
         let within =
             |(since, gone): &(Duration, Duration)| refused.at >= *since && refused.at <= *gone;
         self.gone.iter().any(soon) || self.forgotten.iter().any(within)
@@ -309,7 +312,8 @@ mod tests {
         let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
         assert_eq!(early.len(), 1);
         assert_eq!(early[0].number, 4);
-        excuses.gone.push(Duration::from_millis(1_200));
+        let [since, gone] = [1_200, 1_300].map(Duration::from_millis);
+        excuses.gone.push((since, gone));
         let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
         assert!(early.is_empty());
     }

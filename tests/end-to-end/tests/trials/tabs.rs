@@ -77,18 +77,24 @@ impl<'a> Tabs<'a> {
         self.browser.set_size(1280, 8000).await?;
         let script = self.run_first().await?;
         self.open.push(OpenTab { handle, script });
-        self.load(known).await
+        self.load().await?;
+        self.loaded(known).await
     }
 
-    pub async fn reload(&mut self, at: usize, known: u64) -> Result<()> {
+    /// It becomes the last one; see [`Self::loaded`].
+    pub async fn reload(&mut self, at: usize) -> Result<()> {
         let tab = self.open.remove(at);
         self.browser.switch_to(&tab.handle).await?;
         self.open.push(tab);
-        self.load(known).await
+        self.load().await
     }
 
-    async fn load(&self, known: u64) -> Result<()> {
-        self.browser.open(&self.address(MODEL)).await?;
+    async fn load(&self) -> Result<()> {
+        self.browser.open(&self.address(MODEL)).await
+    }
+
+    /// Waits until the present tab, just loaded, shows what is stored: so many tasks.
+    pub async fn loaded(&self, known: u64) -> Result<()> {
         until("the form to be there", TIMEOUT, async || {
             // A question may come before it.
             self.answer().await?;

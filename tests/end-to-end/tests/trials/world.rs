@@ -110,22 +110,27 @@ impl World<'_> {
         match injection {
             Injection::Fault(rule) => self.proxy.add(rule),
             Injection::Reload(tab) => {
-                self.reckon().await?;
+                let since = self.reckon().await?;
                 let tab = self.tabs.which(tab);
-                self.tabs.reload(tab, self.known()).await?;
+                self.tabs.reload(tab).await?;
+                self.excuses.gone.push((since, self.proxy.now()));
+                self.tabs.loaded(self.known()).await?;
             }
             Injection::Crash(tab) => {
-                let tab = self.make_way(tab).await?;
+                let (tab, since) = self.make_way(tab).await?;
                 self.tabs.crash(tab).await?;
+                self.excuses.gone.push((since, self.proxy.now()));
             }
             Injection::Close(tab) => {
-                let tab = self.make_way(tab).await?;
+                let (tab, since) = self.make_way(tab).await?;
                 self.tabs.close(tab).await?;
+                self.excuses.gone.push((since, self.proxy.now()));
             }
             Injection::OpenTab => self.tabs.open(self.known()).await?,
             Injection::Offline => {
-                self.excuses.gone.push(self.proxy.now());
+                let since = self.proxy.now();
                 self.tabs.browser.set_offline(true).await?;
+                self.excuses.gone.push((since, self.proxy.now()));
             }
             Injection::ClockBack { minutes } => {
                 let mut conditions = self.tabs.conditions();
@@ -156,18 +161,18 @@ impl World<'_> {
         self.tabs.set_conditions(conditions).await
     }
 
-    /// A tab is about to be gone: another one is there, and what it could not keep is known.
-    async fn make_way(&mut self, tab: plan::Tab) -> Result<usize> {
+    /// A tab is about to be gone: another one is there, and what it could not keep is known. Gives
+    /// since when it may be gone, too.
+    async fn make_way(&mut self, tab: plan::Tab) -> Result<(usize, Duration)> {
         let tab = self.tabs.which(tab);
         if self.tabs.len() == 1 {
             self.tabs.open(self.known()).await?;
         }
-        self.reckon().await?;
-        Ok(tab)
+        Ok((tab, self.reckon().await?))
     }
 
-    /// Notes what may be lost with a tab that goes now.
-    async fn reckon(&mut self) -> Result<()> {
+    /// Notes what may be lost with a tab that goes now, and gives the time.
+    async fn reckon(&mut self) -> Result<Duration> {
         if let Some(since) = self.unkept_since {
             if self.tabs.any_says_unkept().await? {
                 let now = self.proxy.now();
@@ -183,8 +188,7 @@ impl World<'_> {
                 self.is_cleared = false;
             }
         }
-        self.excuses.gone.push(self.proxy.now());
-        Ok(())
+        Ok(self.proxy.now())
     }
 
     /// How many tasks a page that is loaded now has to know.
@@ -205,9 +209,10 @@ impl World<'_> {
         self.tabs.switch_to(self.tabs.len() - 1).await?;
         self.tabs.browser.press(&by("link", "Tasks")).await?;
         self.settled().await?;
-        self.reckon().await?;
+        let since = self.reckon().await?;
         // What is stored counts, not what the page still knows.
         self.tabs.open_list().await?;
+        self.excuses.gone.push((since, self.proxy.now()));
         self.settled().await?;
         let states = self.tabs.states().await?;
         let unconfirmed = states.iter().filter(|(_, state)| *state == "Unconfirmed");
