@@ -12,12 +12,25 @@ fn main() {
     if let Some(boot) = document().get_element_by_id("boot") {
         let focused = document().active_element();
         is_searching = focused.is_some_and(|it| boot.contains(Some(&it)) && is_search(&it));
+        set_least_height(Some(document().body().map_or(0, |it| it.scroll_height())));
         boot.remove();
     }
     mount_to_body(App);
-    if is_searching {
-        // The list is there by then.
-        request_animation_frame(go_on_searching);
+    // The list is there by then.
+    request_animation_frame(move || {
+        set_least_height(None);
+        if is_searching {
+            go_on_searching();
+        }
+    });
+}
+
+/// In pixels: while nothing is in the page's place it would be short, and scrolled to its top.
+fn set_least_height(height: Option<i32>) {
+    let height = height.map(|height| format!("{height}px"));
+    if let Some(body) = document().body() {
+        let style = body.style();
+        let _ = style.set_property("min-height", height.as_deref().unwrap_or_default());
     }
 }
 

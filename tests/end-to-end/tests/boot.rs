@@ -148,3 +148,43 @@ async fn what_is_sought_before_the_program_is_found_by_it() {
     })
     .await;
 }
+
+/// Guards against a list that jumps to its top when the program comes: who has scrolled loses the place,
+/// or presses another model than the one under the finger.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_stays_where_it_was_scrolled_to() {
+    let name = "the_list_stays_where_it_was_scrolled_to";
+    drive(name, async |browser| {
+        browser.set_size(900, 500).await?;
+        let (_service, proxy) = held_back(browser).await?;
+        // Whoever looks sees the same card at the same place in every frame.
+        let watch = "
+            const link = [...document.querySelectorAll('li h3 a')].at(-1);
+            link.scrollIntoView({ block: 'center', behavior: 'instant' });
+            const [href, { y }] = [link.getAttribute('href'), link.getBoundingClientRect()];
+            window.jumps = [];
+            (function look() {
+                const now = document.querySelector(`a[href='${href}']`)?.getBoundingClientRect().y;
+                if (!(Math.abs(now - y) < 1.5)) window.jumps.push(now ?? null);
+                requestAnimationFrame(look);
+            })();
+            return scrollY";
+        let scrolled = browser.run(watch, vec![]).await?;
+        assert!(scrolled.as_f64() > Some(300.0), "{scrolled}");
+        proxy.clear();
+        until("the program", TIMEOUT, async || {
+            Ok(if is_booting(browser).await? {
+                Seen::NotYet("only what stands there before it".into())
+            } else {
+                Seen::Yes(())
+            })
+        })
+        .await?;
+        // The later part of the program may come meanwhile.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(browser.run("return window.jumps", vec![]).await?, json!([]));
+        assert_eq!(browser.run("return scrollY", vec![]).await?, scrolled);
+        Ok(())
+    })
+    .await;
+}
