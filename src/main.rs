@@ -7,6 +7,14 @@ const SEARCH: &str = "input[type=search]";
 
 fn main() {
     atelier::browser::panic::set_hook();
+    open();
+}
+
+fn open() {
+    // A press that has begun there ends there: it would be lost with what it began on.
+    if let Ok(Some(_)) = document().query_selector("#boot:active") {
+        return request_animation_frame(open);
+    }
     let mut is_searching = false;
     // What the page shows until now: boot/.
     if let Some(boot) = document().get_element_by_id("boot") {
