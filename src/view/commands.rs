@@ -98,14 +98,8 @@ fn offered(commands: &[Command]) -> Vec<Command> {
     offered
 }
 
-#[component]
-pub fn Commands() -> impl IntoView {
-    let contexts = contexts();
-    let navigation = contexts.navigation;
-    let dialog = NodeRef::<Dialog>::new();
-    let is_open = shortcuts::is_open(navigation, COMMANDS);
-    dialogs::follow(dialog, is_open);
-    let typed = RwSignal::new(String::new());
+/// What the letters find; without any, some of each group.
+fn found(contexts: Contexts, is_open: Signal<bool>, typed: RwSignal<String>) -> Memo<Vec<Command>> {
     let commands = memo(move || match is_open.get() {
         true => all(contexts),
         false => Vec::new(),
@@ -114,31 +108,40 @@ pub fn Commands() -> impl IntoView {
         let of = |command: &Command| Searchable::new([command.label.as_str(), &command.about]);
         commands.read().iter().map(of).collect::<Vec<_>>()
     });
-    let found = memo(move || {
+    memo(move || {
         if typed.read().trim().is_empty() {
             return offered(&commands.read());
         }
         let mut found = Query::new(&typed.read()).find(&*searchable.read());
         found.truncate(SHOWN);
         let commands = commands.read();
-        found
-            .into_iter()
-            .map(|at| commands[at].clone())
-            .collect::<Vec<_>>()
-    });
+        found.into_iter().map(|at| commands[at].clone()).collect()
+    })
+}
+
+#[component]
+pub fn Commands() -> impl IntoView {
+    let contexts = contexts();
+    let navigation = contexts.navigation;
+    let dialog = NodeRef::<Dialog>::new();
+    let is_open = shortcuts::is_open(navigation, COMMANDS);
+    dialogs::follow(dialog, is_open);
+    let typed = RwSignal::new(String::new());
+    let found = found(contexts, is_open, typed);
     let at = RwSignal::new(0);
+    stay_in_sight(at);
     let close = move || {
         shortcuts::close(navigation, COMMANDS);
         typed.set(String::new());
         at.set(0);
     };
-    let act = move |command: Command| {
+    let act = Callback::new(move |command: Command| {
         close();
         match command.act {
             Act::Go(path) => navigation.go(&path),
             Act::ShowShortcuts => shortcuts::open(navigation, SHORTCUTS),
         }
-    };
+    });
     let press = move |event: KeyboardEvent| {
         if event.is_composing() {
             return;
@@ -150,66 +153,15 @@ pub fn Commands() -> impl IntoView {
             "Enter" => {
                 let chosen = found.read_untracked().get(at.get_untracked()).cloned();
                 if let Some(command) = chosen {
-                    act(command);
+                    act.run(command);
                 }
             }
             _ => return,
         }
         event.prevent_default();
     };
-    // What is chosen stays in sight.
-    effect(move || {
-        let id = option_id(at.get());
-        after_frame(move || {
-            if let Some(option) = document().get_element_by_id(&id) {
-                let options = ScrollIntoViewOptions::new();
-                options.set_block(ScrollLogicalPosition::Nearest);
-                option.scroll_into_view_with_scroll_into_view_options(&options);
-            }
-        });
-    });
-    let options = dynamic(move || {
-        let found = found.get();
-        if found.is_empty() {
-            return view! { <p class="muted">"Nothing matches."</p> }.into_any();
-        }
-        // What was searched for stands in the order in which it was found.
-        let is_grouped = typed.read_untracked().trim().is_empty();
-        let mut group = "";
-        let option = |(n, command): (usize, Command)| {
-            let begins =
-                is_grouped && std::mem::replace(&mut group, command.group) != command.group;
-            let heading = begins.then(|| {
-                view! {
-                    <li role="presentation" class="command-group">
-                        {command.group}
-                    </li>
-                }
-                .into_any()
-            });
-            let (label, about) = (command.label.clone(), command.about.clone());
-            view! {
-                {heading}
-                <li
-                    role="option"
-                    id=option_id(n)
-                    aria-selected=text(move || (at.get() == n).to_string())
-                    on:click=handler(move |_| act(command.clone()))
-                >
-                    <span dir="auto">{label}</span>
-                    <span class="muted">{about}</span>
-                </li>
-            }
-            .into_any()
-        };
-        let options = found.into_iter().enumerate().map(option);
-        view! {
-            <ul role="listbox" id="commands" aria-label="Commands">
-                {options.collect_view()}
-            </ul>
-        }
-        .into_any()
-    });
+    // What was searched for stands in the order in which it was found.
+    let is_grouped = move || typed.read_untracked().trim().is_empty();
     view! {
         <dialog
             class="commands"
@@ -246,9 +198,67 @@ pub fn Commands() -> impl IntoView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {options}
+            {dynamic(move || options(found.get(), is_grouped(), at, act))}
         </dialog>
     }
+}
+
+/// What is chosen is scrolled to.
+fn stay_in_sight(at: RwSignal<usize>) {
+    effect(move || {
+        let id = option_id(at.get());
+        after_frame(move || {
+            if let Some(option) = document().get_element_by_id(&id) {
+                let options = ScrollIntoViewOptions::new();
+                options.set_block(ScrollLogicalPosition::Nearest);
+                option.scroll_into_view_with_scroll_into_view_options(&options);
+            }
+        });
+    });
+}
+
+fn options(
+    found: Vec<Command>,
+    is_grouped: bool,
+    at: RwSignal<usize>,
+    act: Callback<Command>,
+) -> AnyView {
+    if found.is_empty() {
+        return view! { <p class="muted">"Nothing matches."</p> }.into_any();
+    }
+    let mut group = "";
+    let option = |(n, command): (usize, Command)| {
+        let begins = is_grouped && std::mem::replace(&mut group, command.group) != command.group;
+        let heading = begins.then(|| {
+            view! {
+                <li role="presentation" class="command-group">
+                    {command.group}
+                </li>
+            }
+            .into_any()
+        });
+        let (label, about) = (command.label.clone(), command.about.clone());
+        view! {
+            {heading}
+            <li
+                role="option"
+                id=option_id(n)
+                aria-selected=text(move || (at.get() == n).to_string())
+                on:click=handler(move |_| act.run(command.clone()))
+            >
+                <span dir="auto">{label}</span>
+                <span class="muted">{about}</span>
+            </li>
+        }
+        .into_any()
+    };
+    let options = found.into_iter().enumerate().map(option);
+    view! {
+        <ul role="listbox" id="commands" aria-label="Commands">
+            {options.collect_view()}
+        </ul>
+    }
+    .into_any()
 }
 
 fn option_id(n: usize) -> String {

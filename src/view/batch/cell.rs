@@ -1,4 +1,4 @@
-use atelier_contract::{Entry, Kind, check};
+use atelier_contract::{Entry, Kind, Parameter, check};
 use atelier_engine::control;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -6,105 +6,147 @@ use serde_json::Value;
 use super::composer::Composer;
 use crate::boxed::{derived, handler, text, when};
 
+/// One parameter of one row.
+#[derive(Clone)]
+struct Cell {
+    composer: Composer,
+    row: u64,
+    name: String,
+    /// What the schema says of it; `None` where the schema has no such parameter any more.
+    parameter: Option<Parameter>,
+    label: String,
+}
+
+impl Cell {
+    /// Tracked.
+    fn entry(&self) -> Option<Entry> {
+        let table = self.composer.table.read();
+        let (_, row) = table.row(self.row)?;
+        row.draft.get(&self.name).cloned()
+    }
+
+    /// Tracked.
+    fn text(&self) -> String {
+        self.entry()
+            .map_or_else(String::new, |entry| entry.to_text())
+    }
+
+    /// For `aria-invalid`; tracked.
+    fn invalid(&self) -> Option<String> {
+        let table = self.composer.table.read();
+        let (_, row) = table.row(self.row)?;
+        let mut problems = row.problems.iter();
+        let is_wrong = problems.any(|problem| problem.parameter == self.name);
+        is_wrong.then(|| "true".to_owned())
+    }
+
+    fn set(&self, entry: Option<Entry>) {
+        self.composer.change(|table, schema| {
+            table.set(self.row, &self.name, entry, schema);
+            Ok(())
+        });
+    }
+
+    /// What holds where it is left empty.
+    fn default(&self) -> String {
+        let default = self.parameter.as_ref().and_then(|it| it.default.as_ref());
+        default.map(control::text).unwrap_or_default()
+    }
+}
+
 /// One parameter of one row, edited in place. An empty cell leaves it untouched.
 pub fn cell(composer: Composer, id: u64, number: usize, name: String) -> AnyView {
     let schema = composer.schema();
-    let parameter = schema
-        .parameter(&name)
-        .map(|(parameter, _)| parameter.clone());
-    let label = format!("{name}, row {number}");
-    let entry = {
-        let name = name.clone();
-        move || {
-            let table = composer.table.read();
-            let (_, row) = table.row(id)?;
-            row.draft.get(&name).cloned()
-        }
+    let cell = Cell {
+        composer,
+        row: id,
+        parameter: schema
+            .parameter(&name)
+            .map(|(parameter, _)| parameter.clone()),
+        label: format!("{name}, row {number}"),
+        name,
     };
-    let shown = {
-        let entry = entry.clone();
-        text(move || entry().map_or_else(String::new, |entry| entry.to_text()))
+    let Some(parameter) = cell.parameter.clone() else {
+        return typed(cell, true);
     };
-    let invalid = {
-        let name = name.clone();
+    match (parameter.kind(), parameter.allowed_values.clone()) {
+        (Kind::Enum, Some(values)) => chosen(cell, parameter, values),
+        (Kind::Boolean, _) => chosen(cell, parameter, vec![true.into(), false.into()]),
+        (kind, _) => typed(cell, kind == Kind::Text),
+    }
+}
+
+/// One of these values.
+fn chosen(cell: Cell, parameter: Parameter, values: Vec<Value>) -> AnyView {
+    let at = {
+        let (cell, values) = (cell.clone(), values.clone());
         derived(move || {
-            let table = composer.table.read();
-            let (_, row) = table.row(id)?;
-            let is_wrong = row.problems.iter().any(|problem| problem.parameter == name);
-            is_wrong.then(|| "true".to_owned())
-        })
-    };
-    let default = parameter
-        .as_ref()
-        .and_then(|parameter| parameter.default.as_ref())
-        .map(control::text)
-        .unwrap_or_default();
-    let set = {
-        let name = name.clone();
-        move |entry: Option<Entry>| {
-            composer.change(|table, schema| {
-                table.set(id, &name, entry, schema);
-                Ok(())
-            });
-        }
-    };
-    let choices: Option<Vec<Value>> = parameter.as_ref().and_then(|parameter| {
-        match (parameter.kind(), &parameter.allowed_values) {
-            (Kind::Enum, Some(values)) => Some(values.clone()),
-            (Kind::Boolean, _) => Some(vec![true.into(), false.into()]),
-            _ => None,
-        }
-    });
-    if let (Some(values), Some(parameter)) = (choices, parameter.clone()) {
-        let of = values.clone();
-        let chosen = derived(move || {
-            let value = match entry()? {
+            let value = match cell.entry()? {
                 Entry::Value(value) => value,
                 text => check(&parameter, false, Some(&text)).ok()??,
             };
-            of.iter().position(|each| *each == value)
-        });
-        let is_other = when(move || chosen.get().is_none() && !shown.read().is_empty());
-        let options = values
-            .iter()
-            .enumerate()
-            .map(|(at, value)| {
-                view! {
-                    <option value=at.to_string() prop:selected=when(move || chosen.get() == Some(at))>
-                        {control::text(value)}
-                    </option>
-                }
-                .into_any()
-            })
-            .collect_view();
-        let change = move |event| {
-            let at: Option<usize> = event_target_value(&event).parse().ok();
-            set(at.and_then(|at| values.get(at)).cloned().map(Entry::Value));
-        };
-        return view! {
-            <select aria-label=label aria-invalid=invalid on:change=handler(change)>
-                <option value="" prop:selected=when(move || shown.read().is_empty())>
-                    {default}
+            values.iter().position(|each| *each == value)
+        })
+    };
+    let shown = {
+        let cell = cell.clone();
+        text(move || cell.text())
+    };
+    let invalid = {
+        let cell = cell.clone();
+        derived(move || cell.invalid())
+    };
+    let is_other = when(move || at.get().is_none() && !shown.read().is_empty());
+    let options = values
+        .iter()
+        .enumerate()
+        .map(|(n, value)| {
+            view! {
+                <option value=n.to_string() prop:selected=when(move || at.get() == Some(n))>
+                    {control::text(value)}
                 </option>
-                <option
-                    value="other"
-                    disabled
-                    hidden=when(move || !is_other.get())
-                    prop:selected=is_other
-                >
-                    {shown}
-                </option>
-                {options}
-            </select>
-        }
-        .into_any();
+            }
+            .into_any()
+        })
+        .collect_view();
+    let (label, default) = (cell.label.clone(), cell.default());
+    let change = move |event| {
+        let at: Option<usize> = event_target_value(&event).parse().ok();
+        cell.set(at.and_then(|at| values.get(at)).cloned().map(Entry::Value));
+    };
+    view! {
+        <select aria-label=label aria-invalid=invalid on:change=handler(change)>
+            <option value="" prop:selected=when(move || shown.read().is_empty())>
+                {default}
+            </option>
+            <option
+                value="other"
+                disabled
+                hidden=when(move || !is_other.get())
+                prop:selected=is_other
+            >
+                {shown}
+            </option>
+            {options}
+        </select>
     }
-    let is_text = parameter
-        .as_ref()
-        .is_none_or(|parameter| parameter.kind() == Kind::Text);
+    .into_any()
+}
+
+/// A text, or another value as a text.
+fn typed(cell: Cell, is_text: bool) -> AnyView {
+    let shown = {
+        let cell = cell.clone();
+        text(move || cell.text())
+    };
+    let invalid = {
+        let cell = cell.clone();
+        derived(move || cell.invalid())
+    };
+    let (label, default) = (cell.label.clone(), cell.default());
     let write = move |event| {
         let text = event_target_value(&event);
-        set((!text.is_empty()).then_some(Entry::Text(text)));
+        cell.set((!text.is_empty()).then_some(Entry::Text(text)));
     };
     if is_text {
         // Not an input: that would swallow the line breaks of an imported prompt.

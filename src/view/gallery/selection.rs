@@ -152,22 +152,9 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
     });
     let is_filling = RwSignal::new(false);
     let make_variations = move |_| {
-        let tasks = tasks_of(&entries.read_untracked()).into_iter();
-        let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
-        let tasks = tasks.collect();
         is_filling.set(true);
-        spawn(async move {
-            let made = variations::fill(all, tasks).await;
-            is_filling.try_set(false);
-            // Whoever has gone on meanwhile is not called back.
-            if filled.is_disposed() {
-                return;
-            }
-            match made.as_slice() {
-                [Filled { path, said: Ok(_) }] => all.navigation.go(path),
-                _ => filled.set(made),
-            }
-        });
+        let tasks = tasks_of(&entries.read_untracked());
+        spawn(fill_tables(all, tasks, is_filling, filled));
     };
     let removed = move || {
         let tasks = counted(tasks_of(&entries.read()).len(), "task");
@@ -237,6 +224,27 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         <div class="filled" role="status">
             {dynamic(move || filled_tables(filled.get()))}
         </div>
+    }
+}
+
+/// Makes rows of these tasks, and goes to their table where that is one.
+async fn fill_tables(
+    all: Contexts,
+    tasks: Vec<TaskKey>,
+    is_filling: RwSignal<bool>,
+    filled: RwSignal<Vec<Filled>>,
+) {
+    let tasks = tasks.into_iter();
+    let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
+    let made = variations::fill(all, tasks.collect()).await;
+    is_filling.try_set(false);
+    // Whoever has gone on meanwhile is not called back.
+    if filled.is_disposed() {
+        return;
+    }
+    match made.as_slice() {
+        [Filled { path, said: Ok(_) }] => all.navigation.go(path),
+        _ => filled.set(made),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use atelier_contract::{Draft, ModelId};
 use atelier_engine::file_name;
+use atelier_engine::plural::counted;
 use icondata_lu::{LuBookmark, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -80,32 +81,6 @@ pub fn dialog(
             download::text(&file, "application/json", &presets);
         }
     };
-    let import = move |event: leptos::ev::Event| {
-        let input = event
-            .target()
-            .and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
-        let Some((input, chosen)) = input.and_then(|input| {
-            let chosen = input.files()?.get(0)?;
-            Some((input, chosen))
-        }) else {
-            return;
-        };
-        spawn(async move {
-            let said = match file::text(&chosen).await {
-                // Its page may have gone meanwhile.
-                Ok(_) if kept.presets.is_disposed() => return,
-                Ok(text) => match kept.change(|presets| presets.import(&text)) {
-                    Ok(1) => "1 preset taken in.".to_owned(),
-                    Ok(count) => format!("{count} presets taken in."),
-                    Err(sentence) => sentence,
-                },
-                Err(sentence) => sentence,
-            };
-            kept.said.try_set(said);
-            // The same file may be chosen again.
-            input.set_value("");
-        });
-    };
     let is_empty = when(move || kept.presets.read().is_empty());
     view! {
         <dialog class="presets" node_ref=dialog aria-label="Presets">
@@ -141,7 +116,7 @@ pub fn dialog(
                 </button>
                 <label class="button quiet small file">
                     "Import"
-                    <input type="file" accept=".json,application/json" on:change=handler(import) />
+                    <input type="file" accept=".json,application/json" on:change=handler(move |event| import(kept, &event)) />
                 </label>
             </div>
             <p class="muted" role="status">
@@ -162,6 +137,33 @@ pub fn dialog(
         </dialog>
     }
     .into_any()
+}
+
+/// Takes in the presets of the file that was chosen.
+fn import(kept: KeptPresets, event: &leptos::ev::Event) {
+    let input = event
+        .target()
+        .and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
+    let Some((input, chosen)) = input.and_then(|input| {
+        let chosen = input.files()?.get(0)?;
+        Some((input, chosen))
+    }) else {
+        return;
+    };
+    spawn(async move {
+        let said = match file::text(&chosen).await {
+            // Its page may have gone meanwhile.
+            Ok(_) if kept.presets.is_disposed() => return,
+            Ok(text) => match kept.change(|presets| presets.import(&text)) {
+                Ok(count) => format!("{} taken in.", counted(count, "preset")),
+                Err(sentence) => sentence,
+            },
+            Err(sentence) => sentence,
+        };
+        kept.said.try_set(said);
+        // The same file may be chosen again.
+        input.set_value("");
+    });
 }
 
 fn row(kept: KeptPresets, name: String, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {

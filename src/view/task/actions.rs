@@ -117,27 +117,25 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
                 "Edit"
             </a>
             {dynamic(move || {
-                offered
-                    .get()
-                    .actions
-                    .into_iter()
-                    .map(|action| {
-                        view! {
-                            <button
-                                class="button quiet"
-                                class:removes=action == Action::Remove
-                                type="button"
-                                on:click=handler(move |_| act(action))
-                            >
-                                {action.label()}
-                            </button>
-                        }.into_any()
-                    })
-                    .collect_view()
-                    .into_any()
+                let actions = offered.get().actions.into_iter();
+                actions.map(|action| button(action, act)).collect_view().into_any()
             })}
             {answer.view()}
         </footer>
+    }
+    .into_any()
+}
+
+fn button(action: Action, act: impl Fn(Action) + Copy + 'static) -> AnyView {
+    view! {
+        <button
+            class="button quiet"
+            class:removes=action == Action::Remove
+            type="button"
+            on:click=handler(move |_| act(action))
+        >
+            {action.label()}
+        </button>
     }
     .into_any()
 }

@@ -38,6 +38,28 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
     written.into_iter().map(entry).collect()
 }
 
+/// Whether one of the values, as people write them, is this one.
+pub fn contains(values: &str, value: &str) -> bool {
+    split(values).is_ok_and(|values| values.iter().any(|each| each == value))
+}
+
+/// The values, as people write them, with this one more, or without it. Each is quoted then. What can't
+/// be read stays as it is.
+pub fn toggled(values: &str, value: &str) -> String {
+    let Ok(mut each) = split(values) else {
+        return values.to_owned();
+    };
+    let before = each.len();
+    each.retain(|one| one != value);
+    if each.len() == before {
+        each.push(value.to_owned());
+    }
+    let quoted = each
+        .iter()
+        .map(|one| format!("\"{}\"", one.replace('"', "\"\"")));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
 fn too_many() -> String {
     format!("This gives more than {MAX_ROWS} values.")
 }

@@ -3,8 +3,11 @@ use std::sync::Arc;
 use atelier_contract::{Entry, Kind, Schema};
 use atelier_engine::compose::range;
 use atelier_engine::compose::sweep::Axis;
+use atelier_engine::control;
+use atelier_engine::plural::counted;
 use icondata_lu::LuX;
 use leptos::prelude::*;
+use serde_json::Value;
 
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
@@ -32,161 +35,161 @@ impl Written {
     }
 }
 
+/// One of the axes of a sweep.
+#[derive(Clone, Copy)]
+struct AxisField {
+    axes: RwSignal<Vec<Written>>,
+    id: usize,
+}
+
+impl AxisField {
+    /// Tracked.
+    fn written(self) -> Option<Written> {
+        let axes = self.axes.read();
+        axes.iter().find(|axis| axis.id == self.id).cloned()
+    }
+
+    fn change(self, change: impl Fn(&mut Written)) {
+        self.axes.update(|axes| {
+            if let Some(axis) = axes.iter_mut().find(|axis| axis.id == self.id) {
+                change(axis);
+            }
+        });
+    }
+
+    fn remove(self) {
+        self.axes
+            .update(|axes| axes.retain(|axis| axis.id != self.id));
+    }
+}
+
 /// One axis: which parameter, and its values.
 pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> AnyView {
-    let this = move || axes.read().iter().find(|axis| axis.id == id).cloned();
-    let change = move |change: &dyn Fn(&mut Written)| {
-        axes.update(|axes| {
-            axes.iter_mut()
-                .filter(|axis| axis.id == id)
-                .for_each(change)
+    let this = AxisField { axes, id };
+    let parameter = memo(move || {
+        this.written()
+            .map_or_else(String::new, |axis| axis.parameter)
+    });
+    let chosen = {
+        let schema = schema.clone();
+        memo(move || {
+            let (parameter, _) = schema.parameter(&parameter.read())?;
+            Some((parameter.kind(), parameter.allowed_values.clone()))
+        })
+    };
+    let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
+    let is_ticked = move || matches!(kind(), Some(Kind::Enum | Kind::Boolean));
+    let options = options(parameter, &schema);
+    let result = memo::<Result<Vec<String>, String>>(move || {
+        this.written().map_or(Ok(Vec::new()), |axis| {
+            let axis = axis.read(&schema)?;
+            Ok(axis.values.iter().map(Entry::to_text).collect())
+        })
+    });
+    let count = move || match result.get().map(|values| values.len()) {
+        Ok(0) | Err(_) => String::new(),
+        Ok(n) => counted(n, "value"),
+    };
+    let choose = move |event| {
+        let name = event_target_value(&event);
+        this.change(|axis| {
+            axis.parameter = name.clone();
+            axis.values = String::new();
         });
     };
-    let parameter = memo(move || this().map_or_else(String::new, |axis| axis.parameter));
-    let options = schema
-        .parameters()
-        .map(|(each, _)| {
-            let name = each.name.clone();
-            let is_chosen = {
-                let name = name.clone();
-                when(move || *parameter.read() == name)
-            };
-            view! {
-                <option value=name.clone() prop:selected=is_chosen>
-                    {name.clone()}
-                </option>
-            }
-            .into_any()
-        })
-        .collect_view();
-    let of_kind = {
-        let schema = schema.clone();
-        move || {
-            let parameter = parameter.read();
-            let (parameter, _) = schema.parameter(&parameter)?;
-            Some((parameter.kind(), parameter.allowed_values.clone()))
-        }
+    let write = move |event| {
+        let values = event_target_value(&event);
+        this.change(|axis| axis.values = values.clone());
     };
-    let placeholder = {
-        let of_kind = of_kind.clone();
-        text(move || match of_kind() {
-            Some((Kind::Integer | Kind::Number, _)) => "1, 2, .., 10".into(),
-            Some((Kind::Text, _)) => "a lighthouse in a storm\na lighthouse at dawn".into(),
-            _ => "one, two, three".into(),
-        })
-    };
-    let result = {
-        let schema = schema.clone();
-        memo::<Result<Vec<String>, String>>(move || {
-            this().map_or(Ok(Vec::new()), |axis| {
-                let axis = axis.read(&schema)?;
-                Ok(axis.values.iter().map(Entry::to_text).collect())
-            })
-        })
-    };
-    let is_text = {
-        let of_kind = of_kind.clone();
-        move || matches!(of_kind(), Some((Kind::Text, _)))
-    };
-    // As they were understood: before anything is added it is seen what it will be.
-    let values = {
-        let of_kind = of_kind.clone();
-        dynamic(move || {
-            let is_ticked = matches!(of_kind(), Some((Kind::Enum | Kind::Boolean, _)));
-            numbered(&result.get().unwrap_or_default(), is_ticked)
-        })
-    };
-    // Choices are ticked, not typed.
-    let choices = dynamic(move || {
-        let Some((Kind::Enum | Kind::Boolean, allowed)) = of_kind() else {
-            return ().into_any();
-        };
-        let words: Vec<String> = match allowed {
-            Some(values) => values.iter().map(atelier_engine::control::text).collect(),
-            None => vec!["true".into(), "false".into()],
-        };
-        words
-            .into_iter()
-            .map(|word| {
-                let quoted = format!("\"{}\"", word.replace('"', "\"\""));
-                let (held, toggled) = (quoted.clone(), quoted);
-                let is_on = when(move || {
-                    this().is_some_and(|axis| axis.values.split(", ").any(|value| value == held))
-                });
-                let toggle = move |_| {
-                    change(&|axis| {
-                        let mut values: Vec<&str> = axis
-                            .values
-                            .split(", ")
-                            .filter(|value| !value.is_empty())
-                            .collect();
-                        let before = values.len();
-                        values.retain(|value| *value != toggled);
-                        if values.len() == before {
-                            values.push(&toggled);
-                        }
-                        axis.values = values.join(", ");
-                    });
-                };
-                view! {
-                    <label class="chip">
-                        <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
-                        <span>{word}</span>
-                    </label>
-                }
-                .into_any()
-            })
-            .collect_view()
-            .into_any()
-    });
     view! {
         <div class="axis">
-            <select
-                aria-label="Axis"
-                on:change=handler(move |event| {
-                    let name = event_target_value(&event);
-                    change(
-                        &|axis| {
-                            axis.parameter = name.clone();
-                            axis.values = String::new();
-                        },
-                    );
-                })
-            >
+            <select aria-label="Axis" on:change=handler(choose)>
                 {options}
             </select>
             <textarea
-                rows=text(move || if is_text() { "3" } else { "1" }.into())
+                rows=text(move || if kind() == Some(Kind::Text) { "3" } else { "1" }.into())
                 aria-label="Values"
-                placeholder=placeholder
-                prop:value=text(move || this().map_or_else(String::new, |axis| axis.values))
-                on:input=handler(move |event| {
-                    let values = event_target_value(&event);
-                    change(&|axis| axis.values = values.clone());
-                })
+                placeholder=text(move || example(kind()).into())
+                prop:value=text(move || this.written().map_or_else(String::new, |axis| axis.values))
+                on:input=handler(write)
             ></textarea>
-            <span class="muted axis-count">
-                {text(move || match result.get().map(|values| values.len()) {
-                    Ok(0) | Err(_) => String::new(),
-                    Ok(1) => "1 value".into(),
-                    Ok(n) => format!("{n} values"),
-                })}
-            </span>
+            <span class="muted axis-count">{text(count)}</span>
             <button
                 class="icon-button"
                 type="button"
                 aria-label="Remove this axis"
                 hidden=when(move || axes.read().len() < 2)
-                on:click=handler(move |_| axes.update(|axes| axes.retain(|axis| axis.id != id)))
+                on:click=handler(move |_| this.remove())
             >
                 <Glyph icon=LuX />
             </button>
-            <div class="chips">{choices}</div>
-            {values}
+            <div class="chips">
+                {dynamic(move || {
+                    let words = chosen.read().as_ref().map(|(kind, values)| words(*kind, values));
+                    words.unwrap_or_default().into_iter().map(|word| choice(this, word)).collect_view().into_any()
+                })}
+            </div>
+            // As they were understood: before anything is added it is seen what it will be.
+            {dynamic(move || numbered(&result.get().unwrap_or_default(), is_ticked()))}
             <p class="problem" role="status">
                 {text(move || result.get().err().unwrap_or_default())}
             </p>
         </div>
+    }
+    .into_any()
+}
+
+/// All parameters, of which one is chosen.
+fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
+    let option = |name: String| {
+        let is_chosen = {
+            let name = name.clone();
+            when(move || *chosen.read() == name)
+        };
+        view! {
+            <option value=name.clone() prop:selected=is_chosen>
+                {name.clone()}
+            </option>
+        }
+        .into_any()
+    };
+    schema
+        .parameters()
+        .map(|(parameter, _)| option(parameter.name.clone()))
+        .collect_view()
+}
+
+/// How values of such a parameter are written.
+fn example(kind: Option<Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Integer | Kind::Number) => "1, 2, .., 10",
+        Some(Kind::Text) => "a lighthouse in a storm\na lighthouse at dawn",
+        _ => "one, two, three",
+    }
+}
+
+/// The values that are ticked, not typed.
+fn words(kind: Kind, allowed: &Option<Vec<Value>>) -> Vec<String> {
+    match (kind, allowed) {
+        (Kind::Enum | Kind::Boolean, Some(values)) => values.iter().map(control::text).collect(),
+        (Kind::Enum | Kind::Boolean, None) => vec!["true".into(), "false".into()],
+        _ => Vec::new(),
+    }
+}
+
+/// One of them.
+fn choice(this: AxisField, word: String) -> AnyView {
+    let (held, toggled, shown) = (word.clone(), word.clone(), word);
+    let is_on = when(move || {
+        let axis = this.written();
+        axis.is_some_and(|axis| range::contains(&axis.values, &held))
+    });
+    let toggle = move |_| this.change(|axis| axis.values = range::toggled(&axis.values, &toggled));
+    view! {
+        <label class="chip">
+            <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
+            <span>{shown}</span>
+        </label>
     }
     .into_any()
 }

@@ -25,8 +25,8 @@ pub fn import(composer: Composer) -> AnyView {
         }
         Some(import::read(&typed, &composer.schema()))
     });
-    let take = move |files: Option<web_sys::FileList>| {
-        let Some(chosen) = files.and_then(|files| files.get(0)) else {
+    let take = move |files: web_sys::FileList| {
+        let Some(chosen) = files.get(0) else {
             return;
         };
         trouble.set(None);
@@ -37,19 +37,9 @@ pub fn import(composer: Composer) -> AnyView {
             }
         });
     };
-    let on_choose = move |event: leptos::ev::Event| {
-        let input = event
-            .target()
-            .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
-        if let Some(input) = input {
-            take(input.files());
-            // The same file may be chosen again after a change.
-            input.set_value("");
-        }
-    };
     let on_drop = move |event: leptos::ev::DragEvent| {
         let files = event.data_transfer().and_then(|carried| carried.files());
-        if files.as_ref().is_some_and(|files| files.length() > 0) {
+        if let Some(files) = files.filter(|files| files.length() > 0) {
             event.prevent_default();
             take(files);
         }
@@ -107,17 +97,7 @@ pub fn import(composer: Composer) -> AnyView {
                      an empty CSV cell leaves its parameter at the default."
                 </p>
             </div>
-            <label class="button file">
-                <Glyph icon=LuFileUp />
-                "Choose a file"
-                <input
-                    type="file"
-                    // In Firefox the name goes on with what the field itself says.
-                    aria-label="Choose a file"
-                    accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt,text/csv,application/json"
-                    on:change=handler(on_choose)
-                />
-            </label>
+            {file_field(take)}
             <p class="problem" role="alert">
                 {text(move || trouble.get().unwrap_or_default())}
             </p>
@@ -144,6 +124,34 @@ pub fn import(composer: Composer) -> AnyView {
                 </button>
             </div>
         </div>
+    }
+    .into_any()
+}
+
+/// A file is chosen.
+fn file_field(take: impl Fn(web_sys::FileList) + 'static) -> AnyView {
+    let choose = move |event: leptos::ev::Event| {
+        let input = event
+            .target()
+            .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
+        if let Some(input) = input {
+            input.files().into_iter().for_each(&take);
+            // The same file may be chosen again after a change.
+            input.set_value("");
+        }
+    };
+    view! {
+        <label class="button file">
+            <Glyph icon=LuFileUp />
+            "Choose a file"
+            <input
+                type="file"
+                // In Firefox the name goes on with what the field itself says.
+                aria-label="Choose a file"
+                accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt,text/csv,application/json"
+                on:change=handler(choose)
+            />
+        </label>
     }
     .into_any()
 }

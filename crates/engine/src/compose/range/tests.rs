@@ -97,6 +97,20 @@ fn texts_choices_and_switches() {
     assert_eq!(read(list, "[1, 2]\n[3,4]").unwrap(), ["[1,2]", "[3,4]"]);
 }
 
+/// Guards against choices with a comma or a quote, which could be ticked but not unticked, and against
+/// ones typed without quotes, which were not seen to be ticked.
+#[test]
+fn what_is_ticked_is_what_is_written() {
+    assert!(contains("red, blue", "blue"));
+    assert!(contains("red, \"a, b\"", "a, b"));
+    assert!(!contains("red, \"a, b\"", "a"));
+    assert!(!contains("\"a, b", "a, b"), "a quote is not closed");
+    assert_eq!(toggled("", "a, b"), "\"a, b\"");
+    assert_eq!(toggled("red, \"a, b\"", "a, b"), "\"red\"");
+    assert_eq!(toggled("red", "1\" wide"), "\"red\", \"1\"\" wide\"");
+    assert_eq!(toggled("\"red", "blue"), "\"red");
+}
+
 proptest! {
     #[test]
     fn ranges_of_decimals_are_exact(start in -1000..1000i64, step in 1..50i64, count in 1..200i64, places in 0..4u32, down: bool) {
