@@ -2,10 +2,12 @@
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::{Arc, LazyLock};
 
 use atelier_service::config::{Command, Role};
 use atelier_service::{Cli, Config, StartError, command, logging, private, serve, work};
 use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -35,6 +37,9 @@ fn with_role(config: Config, role: Role) -> Config {
 }
 
 async fn run(config: Config) -> Result<(), StartError> {
+    // From the first time on: who gives up a start that takes long ends it at once.
+    let requests = LazyLock::new(stop_requests);
+    let stop_asked = async || next(&requests).await;
     if config.role == Role::Work {
         return work(config, stop_asked).await;
     }
@@ -50,27 +55,40 @@ async fn run(config: Config) -> Result<(), StartError> {
     serve(config, listener, stop_asked).await
 }
 
-/// Ends on Ctrl-C, or when the system asks the process to end.
-async fn stop_asked() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminate = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
+/// Counts how often somebody asks the process to stop: by Ctrl-C, or through the system. It listens from
+/// now on without a pause, so that whoever asks twice in a row is heard twice.
+fn stop_requests() -> Arc<Semaphore> {
+    let requests = Arc::new(Semaphore::new(0));
+    let counted = requests.clone();
+    tokio::spawn(async move {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let interrupt = signal(SignalKind::interrupt());
+            let terminate = signal(SignalKind::terminate());
+            // Refused, the system ends the process by itself.
+            if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
+                loop {
+                    tokio::select! {
+                        _ = interrupt.recv() => {}
+                        _ = terminate.recv() => {}
+                    }
+                    counted.add_permits(1);
+                }
             }
-            Err(_) => std::future::pending().await,
         }
-    };
-    #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
+        #[cfg(not(unix))]
+        while tokio::signal::ctrl_c().await.is_ok() {
+            counted.add_permits(1);
+        }
+    });
+    requests
+}
+
+/// Ends with the next request to stop.
+async fn next(requests: &Semaphore) {
+    // It is never closed.
+    if let Ok(request) = requests.acquire().await {
+        request.forget();
     }
 }
