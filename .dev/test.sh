@@ -103,7 +103,7 @@ count_suite() {
   elif [ "$status" -ne 0 ]; then
     # It did not compile, or ended before it could say which test failed.
     fail "$name" "$log"
-  elif [ "$good" -eq 0 ]; then
+  elif [ "$good" -eq 0 ] && [ "$out" -eq 0 ]; then
     fail "$name: no test has run" "$log"
   fi
 }
