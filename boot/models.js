@@ -99,7 +99,7 @@
     link.href = `/models/${encodeURIComponent(model.category)}/${encodeURIComponent(model.subcategory)}`;
     made.querySelector("li").style.setProperty("--hue", hue(id(model)));
     made.querySelector("p").textContent = text(model.description).slice(0, 1000);
-    made.querySelector("code").textContent = model.subcategory;
+    link.title = model.subcategory;
     return made;
   }
 

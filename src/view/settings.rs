@@ -21,7 +21,7 @@ pub fn SettingsPage() -> impl IntoView {
         entered.save();
     };
     view! {
-        <div class="page narrow">
+        <div class="page settings-page">
             <h1>"Settings"</h1>
             <form class="form settings" aria-label="Settings" novalidate on:submit=handler(save)>
                 {connection::connection(entered)}
@@ -32,7 +32,7 @@ pub fn SettingsPage() -> impl IntoView {
                         "Save"
                     </button>
                     <span class="muted" hidden=entered.saved>
-                        "What stands above. What stands below takes effect at once."
+                        "Saves what is above. Everything else here takes effect at once."
                     </span>
                     <span role="status">
                         {text(move || match entered.saved.get() {
@@ -42,8 +42,10 @@ pub fn SettingsPage() -> impl IntoView {
                     </span>
                 </div>
             </form>
-            <history::HistoryFile />
-            <offline::Offline />
+            <div class="settings-at-once">
+                <history::HistoryFile />
+                <offline::Offline />
+            </div>
         </div>
     }
 }

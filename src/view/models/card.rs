@@ -61,16 +61,13 @@ pub fn ModelCard(model: Model) -> impl IntoView {
             <div class="model-card-art">{art}</div>
             <div class="model-card-text">
                 <h3>
-                    <a class="cover" href=href>
+                    <a class="cover" href=href title=model.id.subcategory.clone()>
                         {name}
                     </a>
                 </h3>
                 <p class="clamp">{model.description.clone()}</p>
             </div>
-            <div class="model-card-foot">
-                <code class="muted">{model.id.subcategory.clone()}</code>
-                <span class="row tight">{documentation} {preview}</span>
-            </div>
+            <div class="model-card-links">{documentation} {preview}</div>
         </li>
     }
 }

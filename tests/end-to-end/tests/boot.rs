@@ -44,7 +44,7 @@ async fn is_booting(browser: &Browser) -> Result<bool> {
 /// What is there to read, press and hear, and where: whole pixels are as exact as the program's own rows.
 const SHAPE: &str = "
     const shown = 'header.bar a, h1, h2, main [role=status], .welcome, .welcome p, .welcome a, .welcome button, '
-        + 'input, .chip, .model-card, .model-card .cover, .model-card p, .model-card code';
+        + 'input, .chip, .model-card, .model-card .cover, .model-card p';
     return [...document.querySelectorAll(shown)].filter((it) => it.checkVisibility()).map((it) => {
         const { x, y, width, height } = it.getBoundingClientRect();
         const words = [it.getAttribute('aria-label'), it.getAttribute('href'), it.getAttribute('aria-current'),
