@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::boxed::dynamic;
 use crate::contexts::Contexts;
+use crate::program;
 use crate::view::missing::MissingPage;
 use crate::view::models::ModelsPage;
 use crate::view::parts::deferred::deferred;
@@ -12,7 +13,13 @@ use crate::view::shell::Shell;
 
 #[component]
 pub fn App() -> impl IntoView {
-    let navigation = Contexts::provide().navigation;
+    let Contexts {
+        catalog,
+        navigation,
+        deferred: deferred_part,
+        ..
+    } = Contexts::provide();
+    deferred_part.start(program::load, catalog);
     let page = dynamic(move || match navigation.route() {
         Route::Models => view! { <ModelsPage /> }.into_any(),
         Route::Missing => view! { <MissingPage /> }.into_any(),

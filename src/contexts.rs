@@ -38,7 +38,6 @@ impl Contexts {
             deferred,
         };
         provide_context(this);
-        deferred.start();
         this
     }
 }

@@ -2,15 +2,17 @@
 //! drives tasks. With the feature `split` (release builds) it is a wasm file of its own, which is
 //! fetched once the list is shown, but soon anyway; other builds have all in one.
 //!
-//! There is one way in: [`Program`], whose functions can only be had once their code is here.
+//! There is one way in: [`Program`], whose functions can only be had once their code is here. What
+//! they are is said in `program.rs` alone, which imports every view: views import this file.
 
 use atelier_contract::Model;
 use atelier_engine::release::Lack;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
-use crate::contexts::{Contexts, contexts};
-use crate::{model_order, offline, shapes};
+use crate::catalog::Catalog;
+use crate::navigation::Navigation;
+use crate::runner::Runner;
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -19,11 +21,11 @@ mod fetch;
 #[derive(Clone, Copy)]
 pub struct Program {
     /// Begins to drive tasks.
-    begin: fn(Contexts),
+    pub begin: fn(),
     /// The picture of a model's card, and what a person can do there.
     pub card: fn(Model) -> AnyView,
     /// Makes a first picture with a model.
-    pub first_picture: fn(Contexts, Model),
+    pub first_picture: fn(Catalog, Navigation, Runner, Model),
     /// A page behind the list of models.
     pub page: fn(Route) -> AnyView,
     /// What stands above every page while calls or storage are held up, and the dialogs of every page.
@@ -32,28 +34,12 @@ pub struct Program {
     pub task_count: fn() -> AnyView,
 }
 
-impl Program {
-    fn new() -> Self {
-        use crate::view::{
-            card_keys, dialogs, first_picture, model_card, pages, shortcuts, status,
-        };
-        Self {
-            begin: |contexts| {
-                contexts.runner.begin();
-                model_order::follow(contexts);
-                shapes::follow(contexts);
-                card_keys::listen();
-                shortcuts::listen(contexts.navigation);
-                offline::begin();
-            },
-            card: model_card::card,
-            first_picture: first_picture::make,
-            page: pages::page,
-            status: || (status::status(), dialogs::dialogs()).into_any(),
-            task_count: status::task_count,
-        }
-    }
-}
+/// Brings its functions: at once, where they are part of the one file.
+#[cfg(not(feature = "split"))]
+pub type Loader = fn() -> Program;
+
+#[cfg(feature = "split")]
+pub use fetch::Loader;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
@@ -71,10 +57,12 @@ pub enum State {
 pub struct Deferred {
     state: RwSignal<State>,
     program: StoredValue<Option<Program>>,
+    #[cfg(feature = "split")]
+    loader: StoredValue<Option<Loader>>,
     /// A person wants to see what is in it.
     #[cfg_attr(not(feature = "split"), expect(dead_code))]
     is_wanted: StoredValue<bool>,
-    /// What drives tasks belongs to the root, like all [`Contexts`].
+    /// What drives tasks belongs to the root.
     root: StoredValue<Option<Owner>>,
 }
 
@@ -83,6 +71,8 @@ impl Deferred {
         Self {
             state: RwSignal::new(State::Waiting),
             program: StoredValue::new(None),
+            #[cfg(feature = "split")]
+            loader: StoredValue::new(None),
             is_wanted: StoredValue::new(false),
             root: StoredValue::new(Owner::current()),
         }
@@ -103,7 +93,7 @@ impl Deferred {
         // Not held any longer: an owner that its own values hold is never cleaned up.
         let root = self.root.try_update_value(Option::take).flatten();
         if let Some(root) = root {
-            root.with(|| (program.begin)(contexts()));
+            root.with(program.begin);
         }
         self.program.set_value(Some(program));
         self.state.set(State::Here);
@@ -119,8 +109,8 @@ impl Default for Deferred {
 #[cfg(not(feature = "split"))]
 impl Deferred {
     /// It is part of the one file.
-    pub fn start(self) {
-        self.arrive(Program::new());
+    pub fn start(self, load: Loader, _catalog: Catalog) {
+        self.arrive(load());
     }
 
     pub fn load(self) {}

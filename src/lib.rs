@@ -18,6 +18,7 @@ pub mod navigation;
 pub mod notices;
 pub mod offline;
 pub mod presets;
+mod program;
 pub mod runner;
 pub mod session;
 mod shapes;

@@ -21,12 +21,16 @@ use crate::browser::clock;
 use crate::browser::local::Place;
 use crate::browser::tables::{self, Exchanged, TableRecord};
 use aside::{Aside, Why};
-use sharing::{known, me};
+use sharing::{Shared, me};
 
 /// A change is written once nothing was changed for this long …
 const REST_MS: u32 = 250;
 /// … but does not wait longer than this.
 const MAX_WAIT_MS: Millis = 1_000;
+
+thread_local! {
+    static KNOWN: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
+}
 
 /// After how many changes, and what then.
 type Waiter = (u64, Box<dyn FnOnce()>);
@@ -64,7 +68,8 @@ impl KeptTable {
     /// The table of a model; its rows come once [`KeptTable::is_read`].
     pub fn of(model: &ModelId, schema: &Arc<Schema>) -> &'static Self {
         let model = model.to_string();
-        let found = known().into_iter().find(|kept| kept.model == model);
+        let found =
+            KNOWN.with_borrow(|known| known.iter().copied().find(|kept| kept.model == model));
         if let Some(kept) = found {
             if !Arc::ptr_eq(&kept.schema.borrow(), schema) {
                 kept.schema.replace(schema.clone());
@@ -93,6 +98,7 @@ impl KeptTable {
             taken_over: RefCell::new(None),
             left_behind: RefCell::new(None),
         }));
+        KNOWN.with_borrow_mut(|known| known.push(kept));
         sharing::add(kept);
         spawn(kept.read_first());
         kept
@@ -245,47 +251,6 @@ impl KeptTable {
         }
     }
 
-    /// Another tab has written.
-    fn hear(&'static self, news: &News) {
-        let (base, is_own) = (self.base.get(), self.is_own.get());
-        if news.model != self.model || news.revision <= base || self.is_unstored() {
-            // What is not stored yet is settled when it is written.
-            return;
-        }
-        let was_seen = news.base >= base || !is_own;
-        spawn(async move {
-            let before = (!was_seen).then(|| self.table.get_untracked());
-            if self.follow().await
-                && let Some(table) = before
-            {
-                self.put_aside(table, Why::Replaced);
-            }
-        });
-    }
-
-    fn catch_up(&'static self) {
-        if self.is_read.get_untracked() && !self.is_unstored() {
-            spawn(async move {
-                self.follow().await;
-            });
-        }
-    }
-
-    /// What is stored may be gone, say because a person has cleared the browser's data: what is
-    /// shown is stored anew.
-    fn may_be_gone(&'static self) {
-        if self.base.get() == 0 && !self.is_unstored() {
-            return;
-        }
-        if self.table.read_untracked().is_empty() {
-            self.base.set(0);
-        } else {
-            // By nobody: it is as old as it was.
-            self.changes.set(self.changes.get() + 1);
-        }
-        self.write_soon();
-    }
-
     /// Shows what is stored if it is newer. Whether it was.
     async fn follow(&'static self) -> bool {
         let base = self.base.get();
@@ -326,5 +291,54 @@ impl KeptTable {
         if !table.is_empty() && table.to_value() != self.table.read_untracked().to_value() {
             self.set_aside(Some(Aside { table, why }));
         }
+    }
+}
+
+impl Shared for KeptTable {
+    fn catch_up(&'static self) {
+        if self.is_read.get_untracked() && !self.is_unstored() {
+            spawn(async move {
+                self.follow().await;
+            });
+        }
+    }
+
+    fn write_soon(&'static self) {
+        Self::write_soon(self);
+    }
+
+    fn write_at_once(&'static self) {
+        Self::write_at_once(self);
+    }
+
+    fn may_be_gone(&'static self) {
+        // What is shown is stored anew.
+        if self.base.get() == 0 && !self.is_unstored() {
+            return;
+        }
+        if self.table.read_untracked().is_empty() {
+            self.base.set(0);
+        } else {
+            // By nobody: it is as old as it was.
+            self.changes.set(self.changes.get() + 1);
+        }
+        self.write_soon();
+    }
+
+    fn on_message(&'static self, news: &News) {
+        let (base, is_own) = (self.base.get(), self.is_own.get());
+        if news.model != self.model || news.revision <= base || self.is_unstored() {
+            // What is not stored yet is settled when it is written.
+            return;
+        }
+        let was_seen = news.base >= base || !is_own;
+        spawn(async move {
+            let before = (!was_seen).then(|| self.table.get_untracked());
+            if self.follow().await
+                && let Some(table) = before
+            {
+                self.put_aside(table, Why::Replaced);
+            }
+        });
     }
 }

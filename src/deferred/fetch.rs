@@ -2,18 +2,16 @@
 //! where it failed; or, where its file is gone, in the newer release.
 
 use atelier_engine::release::{self, Lack, Remedy};
-use futures::future;
+use futures::future::{self, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
-use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use super::{Deferred, Program, State};
 use crate::boxed::{after, effect, spawn};
 use crate::browser::frame::after_frame;
 use crate::browser::local::Place;
 use crate::browser::{head, http, lifecycle, location, style};
-use crate::catalog::Load;
-use crate::contexts::contexts;
+use crate::catalog::{Catalog, Load};
 
 /// Where a release build names the style sheet of the deferred part.
 const STYLE: &str = "deferred-style";
@@ -28,18 +26,15 @@ const MAX_WAIT_MS: u32 = 1_000;
 /// anything that keeps what is typed may wait.
 const READ_MS: u32 = 600;
 
-/// The border between the two files. `wasm-split-cli` moves all code that only this leads to.
-#[wasm_split(deferred, wasm_split_path = leptos::wasm_split, fallible)]
-fn program() -> Result<Program, SplitLoaderError> {
-    Ok(Program::new())
-}
+/// Brings its functions; none if their file can't be fetched.
+pub type Loader = fn() -> LocalBoxFuture<'static, Option<Program>>;
 
 impl Deferred {
     /// Fetches it once the list of models is on the screen, or can't be had, or lets itself be waited
     /// for: where the processor is slow, it would take the time of the first cards. And again, where
     /// it was missed, when the page is looked at or the network comes back.
-    pub fn start(self) {
-        let catalog = contexts().catalog;
+    pub fn start(self, load: Loader, catalog: Catalog) {
+        self.loader.set_value(Some(load));
         let load = move || {
             if self.state.try_get_untracked() == Some(State::Waiting) {
                 self.load();
@@ -62,10 +57,13 @@ impl Deferred {
     /// Fetches it, once more if it has failed before.
     pub fn load(self) {
         self.state.set(State::Coming);
+        let Some(load) = self.loader.get_value() else {
+            return;
+        };
         spawn(async move {
             // Without its styles it must not be shown.
-            match future::join(program(), own_style()).await {
-                (Ok(program), true) => self.arrive(program),
+            match future::join(load(), own_style()).await {
+                (Some(program), true) => self.arrive(program),
                 _ if self.is_wanted.get_value() => self.remedy().await,
                 _ => self.state.set(State::Missing(None)),
             }

@@ -1,4 +1,5 @@
-//! What all tables of this tab have in common.
+//! What all tables of this tab have in common: they hear of the page's coming and going, and of the
+//! other tabs.
 
 use std::cell::RefCell;
 
@@ -6,14 +7,27 @@ use atelier_engine::compose::revision::News;
 use gloo_events::EventListener;
 use leptos::prelude::window;
 
-use super::KeptTable;
 use crate::browser::tabs::Channel;
-use crate::browser::{lifecycle, random, tables};
+use crate::browser::{self, lifecycle, random};
 
 const CHANNEL: &str = "atelier-tables";
 
+/// A table, by what it does when something happens elsewhere.
+pub(super) trait Shared {
+    /// The page is looked at again: while it slept it has not heard what other tabs said.
+    fn catch_up(&'static self);
+    /// The page is looked at no longer.
+    fn write_soon(&'static self);
+    /// The page is closed, or put away.
+    fn write_at_once(&'static self);
+    /// What is stored may be gone, say because a person has cleared the browser's data.
+    fn may_be_gone(&'static self);
+    /// Another tab has written a table: this one, or another.
+    fn on_message(&'static self, news: &News);
+}
+
 thread_local! {
-    static KNOWN: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
+    static TABLES: RefCell<Vec<&'static dyn Shared>> = const { RefCell::new(Vec::new()) };
     static SHARED: Sharing = Sharing::start();
 }
 
@@ -26,44 +40,43 @@ struct Sharing {
 impl Sharing {
     fn start() -> Self {
         lifecycle::on_change(|| {
-            for kept in known() {
+            for table in tables() {
                 if lifecycle::is_visible() {
-                    // A page that slept has not heard what other tabs said.
-                    kept.catch_up();
+                    table.catch_up();
                 } else {
-                    kept.write_soon();
+                    table.write_soon();
                 }
             }
         });
-        tables::on_gone(|| {
-            for kept in known() {
-                kept.may_be_gone();
+        browser::tables::on_gone(|| {
+            for table in tables() {
+                table.may_be_gone();
             }
         });
         Self {
             me: random::key(),
             channel: Channel::open(CHANNEL, |text| {
                 if let Some(news) = News::read(&text) {
-                    for kept in known() {
-                        kept.hear(&news);
+                    for table in tables() {
+                        table.on_message(&news);
                     }
                 }
             }),
             _listener: EventListener::new(&window(), "pagehide", |_| {
-                for kept in known() {
-                    kept.write_at_once();
+                for table in tables() {
+                    table.write_at_once();
                 }
             }),
         }
     }
 }
 
-pub(super) fn known() -> Vec<&'static KeptTable> {
-    KNOWN.with_borrow(Clone::clone)
+fn tables() -> Vec<&'static dyn Shared> {
+    TABLES.with_borrow(Clone::clone)
 }
 
-pub(super) fn add(kept: &'static KeptTable) {
-    KNOWN.with_borrow_mut(|known| known.push(kept));
+pub(super) fn add(table: &'static dyn Shared) {
+    TABLES.with_borrow_mut(|tables| tables.push(table));
     // From now on it hears of what happens.
     SHARED.with(|_| ());
 }

@@ -6,7 +6,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::aside::Why;
-use super::sharing::{self, me};
+use super::sharing::{self, Shared, me};
 use super::{KeptTable, Waiter};
 use crate::boxed::{after, spawn};
 use crate::browser::storage::StorageError;

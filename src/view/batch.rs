@@ -119,7 +119,7 @@ fn earlier(
                 let label = format!(
                     "{} · {} · {}",
                     clock::local(batch.created).said(now),
-                    items(batch.size),
+                    counted(batch.size, "item"),
                     batch.name,
                 );
                 let is_chosen = {
@@ -150,9 +150,4 @@ fn earlier(
         </label>
     }
     .into_any()
-}
-
-/// `25 items`
-fn items(count: usize) -> String {
-    counted(count, "item")
 }

@@ -7,12 +7,12 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use super::dialogs;
 use super::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::boxed::{dynamic, effect, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
 
 /// So many are listed; further letters find the others.
@@ -125,7 +125,7 @@ pub fn Commands() -> impl IntoView {
     let navigation = contexts.navigation;
     let dialog = NodeRef::<Dialog>::new();
     let is_open = shortcuts::is_open(navigation, COMMANDS);
-    dialogs::follow(dialog, is_open);
+    dialog::follow(dialog, is_open);
     let typed = RwSignal::new(String::new());
     let found = found(contexts, is_open, typed);
     let at = RwSignal::new(0);

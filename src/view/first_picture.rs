@@ -7,20 +7,15 @@ use atelier_engine::seed;
 use crate::awaited::awaited;
 use crate::boxed::spawn;
 use crate::browser::random;
-use crate::catalog::Load;
-use crate::contexts::Contexts;
+use crate::catalog::{Catalog, Load};
+use crate::navigation::Navigation;
+use crate::runner::Runner;
 use crate::view::model::suggest;
 
 const PROMPT: &str = "An alpine lake at dawn, teal and rose";
 
 /// Opens the model's page, and sends a prompt of ours there, if the model takes nothing else.
-pub fn make(contexts: Contexts, model: Model) {
-    let Contexts {
-        catalog,
-        navigation,
-        runner,
-        ..
-    } = contexts;
+pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Model) {
     let page = Route::Model(model.id.clone());
     // To be changed a little, and sent again.
     suggest(&model.id, PROMPT);

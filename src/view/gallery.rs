@@ -5,6 +5,7 @@ mod filters;
 mod focus;
 mod grid;
 mod keys;
+pub mod narrowing;
 mod selection;
 mod tile;
 mod variations;
@@ -18,10 +19,9 @@ use crate::contexts::contexts;
 use crate::gallery::Gallery;
 use crate::view::parts::glyph::Glyph;
 
-pub use filters::Narrowing;
-
 use filters::Filters;
 use grid::Grid;
+use narrowing::Narrowing;
 use selection::{Selection, SelectionBar};
 
 #[component]

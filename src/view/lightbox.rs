@@ -6,12 +6,10 @@ mod lineage;
 mod measures;
 mod panel;
 mod sequence;
+pub mod shown;
 mod stage;
 pub mod sweep;
 
-use std::sync::Arc;
-
-use atelier_engine::{TaskState, output_cache};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuChevronLeft, LuChevronRight, LuScan, LuX};
 use leptos::html::Dialog;
@@ -21,24 +19,14 @@ use web_sys::KeyboardEvent;
 
 use measures::Measures;
 use sequence::Sequence;
+use shown::{SHOWN, known, shown_output};
 
-use super::dialogs;
 use super::shell::NoticeList;
-use super::task::output_view::ShownOutput;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
-use crate::browser::clock;
+use crate::boxed::{dynamic, effect, handler, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
-use crate::view::parts::cached_output::address_of_copy;
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
-
-/// In the address: the name of the output that is shown large.
-const SHOWN: &str = "lightbox";
-
-/// Shows an output large; Back leads out again.
-pub fn open(navigation: Navigation, output: &str) {
-    navigation.push_query(SHOWN, output);
-}
 
 /// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
 #[component]
@@ -48,7 +36,7 @@ pub fn Lightbox() -> impl IntoView {
     let sequence = Sequence::of_address();
     let shown = sequence.shown;
     let is_open = when(move || shown.read().is_some());
-    dialogs::follow(dialog, is_open);
+    dialog::follow(dialog, is_open);
     follow_keys(navigation, sequence);
     let close = move || navigation.pop_query(SHOWN);
     let is_actual = RwSignal::new(false);
@@ -83,11 +71,8 @@ fn follow_keys(navigation: Navigation, sequence: Sequence) {
             return;
         };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
-        let is_covered = untrack(|| {
-            sequence.shown.get().is_none()
-                || comparison::is_open(navigation)
-                || sweep::is_open(navigation)
-        });
+        let is_covered =
+            untrack(|| sequence.shown.get().is_none() || shown::is_covered(navigation));
         let focused = document().active_element();
         let is_players =
             focused.is_some_and(|at| at.matches("audio, video, input, select") == Ok(true));
@@ -167,7 +152,7 @@ fn output(
         let this = shown.get_untracked();
         let other = untrack(|| sequence.neighbor(1).or_else(|| sequence.neighbor(-1)));
         if let (Some(this), Some(other)) = (this, other) {
-            comparison::open(contexts().navigation, vec![this, other]);
+            shown::compare(contexts().navigation, &[this, other]);
         }
     };
     let known = known(shown);
@@ -192,66 +177,5 @@ fn output(
             }
             .into_any(),
         }
-    })
-}
-
-/// What is known of the tasks of some outputs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Known {
-    /// Storage was read.
-    is_open: bool,
-    /// Of each output, whether its task is there.
-    tasks: Vec<bool>,
-}
-
-/// Follows the tasks of outputs, named with a comma between: none other's changes are heard of.
-fn known(names: Memo<Option<String>>) -> Memo<Known> {
-    let runner = contexts().runner;
-    memo(move || {
-        let names = names.get().unwrap_or_default();
-        let keys = runner.keys();
-        let is_there = |name: &str| {
-            let place = output_cache::place(name);
-            place.is_some_and(|(key, _)| keys.contains(&key))
-        };
-        Known {
-            is_open: runner.is_open(),
-            tasks: names
-                .split(',')
-                .take(comparison::MOST)
-                .map(is_there)
-                .collect(),
-        }
-    })
-}
-
-/// An output by its name; none that this browser does not know.
-fn shown_output(name: &str) -> Option<ShownOutput> {
-    let (key, position) = output_cache::place(name)?;
-    let task = contexts().runner.task(&key)?;
-    // A new address of the same output is shown anew, other changes are not.
-    let url = memo({
-        let task = task.clone();
-        move || {
-            let task = task.read();
-            match &task.state {
-                TaskState::Ready { outputs, .. } if task.removed.is_none() => {
-                    outputs.get(position).cloned()
-                }
-                _ => None,
-            }
-        }
-    });
-    let url = url.get()?;
-    let task = Arc::new(task.get_untracked());
-    let kind = atelier_engine::output::OutputKind::of(&url, &task.model.category);
-    Some(ShownOutput {
-        task,
-        url,
-        position,
-        kind,
-        since: clock::now(),
-        copy: address_of_copy(),
-        words: RwSignal::new(String::new()),
     })
 }

@@ -6,6 +6,7 @@ mod generating;
 mod history;
 mod offline;
 mod output_cache;
+mod tick;
 
 use leptos::prelude::*;
 
@@ -48,28 +49,4 @@ pub fn SettingsPage() -> impl IntoView {
             </div>
         </div>
     }
-}
-
-#[component]
-fn Tick(
-    id: &'static str,
-    label: &'static str,
-    checked: RwSignal<bool>,
-    #[prop(into)] on_change: Callback<()>,
-) -> AnyView {
-    view! {
-        <div class="tick">
-            <input
-                id=id
-                type="checkbox"
-                prop:checked=checked
-                on:change=handler(move |event| {
-                    checked.set(event_target_checked(&event));
-                    on_change.run(());
-                })
-            />
-            <label for=id>{label}</label>
-        </div>
-    }
-    .into_any()
 }

@@ -10,11 +10,11 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
-use super::dialogs;
 use crate::boxed::{dynamic, handler, when};
 use crate::browser::{clock, location};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
 
 /// In the address: which of the dialogs is open.
@@ -135,7 +135,7 @@ pub fn Shortcuts() -> impl IntoView {
     let navigation = contexts().navigation;
     let dialog = NodeRef::<Dialog>::new();
     let is_open = is_open(navigation, SHORTCUTS);
-    dialogs::follow(dialog, is_open);
+    dialog::follow(dialog, is_open);
     let groups = dynamic(move || match is_open.get() {
         true => groups(),
         false => ().into_any(),

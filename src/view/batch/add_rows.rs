@@ -2,6 +2,7 @@
 
 mod axes;
 mod axis;
+mod base_hint;
 mod held_seed;
 mod import;
 mod prompts;
@@ -44,27 +45,4 @@ pub fn add_rows(composer: Composer) -> AnyView {
         </div>
     }
     .into_any()
-}
-
-/// What new rows take over from the form for one, but for what they set themselves.
-fn base_hint(composer: Composer, own: impl Fn(&str) -> bool + Send + Sync + 'static) -> AnyView {
-    let sentence = text(move || {
-        let one = composer.one.read();
-        let parts: Vec<String> = one
-            .iter()
-            .filter(|(name, _)| !own(name))
-            .map(|(name, entry)| {
-                let text = entry.to_text();
-                let start: String = text.chars().take(24).collect();
-                let more = if start.len() < text.len() { "…" } else { "" };
-                format!("{name} {start}{more}")
-            })
-            .collect();
-        if parts.is_empty() {
-            "Other settings come from One.".into()
-        } else {
-            format!("Other settings come from One: {}.", parts.join(", "))
-        }
-    });
-    view! { <p class="hint">{sentence}</p> }.into_any()
 }

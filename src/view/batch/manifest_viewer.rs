@@ -1,12 +1,12 @@
 use atelier_engine::manifest::{Item, Manifest};
 use atelier_engine::output::OutputKind;
+use atelier_engine::plural::counted;
 use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;
 
 use super::composer::Composer;
 use super::grid::{Cell, grid};
-use super::items;
 use crate::boxed::{handler, memo};
 use crate::view::parts::glyph::Glyph;
 
@@ -15,7 +15,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let name = manifest.name.clone();
     let about = format!(
         "{} of {}/{}, made {}{}. Nothing of it is kept here.",
-        items(manifest.items.len()),
+        counted(manifest.items.len(), "item"),
         manifest.model.category,
         manifest.model.subcategory,
         manifest.created.as_deref().unwrap_or("at an unknown time"),

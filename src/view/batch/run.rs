@@ -4,6 +4,7 @@ mod controls;
 mod progress;
 mod put_back;
 
+use atelier_engine::plural::counted;
 use std::sync::Arc;
 
 use atelier_engine::BatchKey;
@@ -14,13 +15,13 @@ use icondata_lu::LuMove;
 use leptos::prelude::*;
 
 use super::composer::Composer;
+use super::export;
 use super::grid::{Cell, grid};
-use super::{export, items};
 use crate::batches::Batches;
 use crate::boxed::{handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::contexts;
-use crate::view::lightbox::sweep;
+use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
 /// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
@@ -63,7 +64,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         <article class="panel run" aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="run-head">
                 {title(batch.key.clone(), name.into())}
-                <p class="muted">{items(batch.size)} " · " {when_sent}</p>
+                <p class="muted">{counted(batch.size, "item")} " · " {when_sent}</p>
             </div>
             {progress::bar(summary)}
             {progress::times(batch.clone(), summary)}
@@ -93,7 +94,7 @@ fn explore(batch: Arc<Batch>) -> AnyView {
             <button
                 class="button"
                 type="button"
-                on:click=handler(move |_| sweep::open(all.navigation, &key.get_value()))
+                on:click=handler(move |_| shown::explore(all.navigation, &key.get_value()))
             >
                 <Glyph icon=LuMove />
                 "Explore"

@@ -1,54 +1,13 @@
-use atelier_contract::ModelId;
-use atelier_engine::gallery::{GalleryFilter, Scope};
 use atelier_engine::output::OutputKind;
-use atelier_engine::search::Query;
 use icondata_lu::{LuSearch, LuSlidersHorizontal};
 use leptos::prelude::*;
 
 use super::grid;
+use super::narrowing::FAVORITES;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
-
-const FAVORITES: &str = "favorites";
-
-/// What of the URL narrows the gallery.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Narrowing {
-    pub text: String,
-    kind: Option<OutputKind>,
-    model: Option<ModelId>,
-    favorites: bool,
-}
-
-impl Narrowing {
-    /// Tracked.
-    pub fn of(navigation: Navigation) -> Self {
-        let word = navigation.query("kind");
-        let model = navigation.query("model");
-        let model = model.as_deref().and_then(|model| model.split_once('/'));
-        Self {
-            text: navigation.query("q").unwrap_or_default(),
-            kind: OutputKind::ALL
-                .into_iter()
-                .find(|kind| Some(kind.word()) == word.as_deref()),
-            model: model.map(|(category, subcategory)| ModelId::new(category, subcategory)),
-            favorites: navigation.query(FAVORITES).is_some(),
-        }
-    }
-
-    /// The text comes from the field, which is ahead of the URL.
-    pub fn filter(&self, typed: &str) -> GalleryFilter {
-        GalleryFilter {
-            scope: Scope::All,
-            query: Query::new(typed),
-            kind: self.kind,
-            model: self.model.clone(),
-            favorites: self.favorites,
-        }
-    }
-}
 
 /// Text, kind, model, favorites, which live in the URL, and the size of what is shown.
 #[component]

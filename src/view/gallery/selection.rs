@@ -12,7 +12,7 @@ use crate::archive;
 use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::download;
 use crate::contexts::{Contexts, contexts};
-use crate::view::lightbox::comparison;
+use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
 /// The outputs that a person has chosen, by name.
@@ -161,12 +161,12 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         format!("Remove {tasks}")
     };
     let compare = move |_| {
-        let names = entries
+        let names: Vec<String> = entries
             .read_untracked()
             .iter()
             .map(GalleryEntry::name)
             .collect();
-        comparison::open(all.navigation, names);
+        shown::compare(all.navigation, &names);
     };
     let is_busy = when(move || progress.read().is_some());
     view! {

@@ -8,7 +8,7 @@ use web_sys::HtmlInputElement;
 use super::selection::Selection;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
-use crate::view::lightbox;
+use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::small_output;
 
@@ -62,7 +62,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
             } else if event.ctrl_key() || event.meta_key() {
                 selection.toggle(&name);
             } else {
-                lightbox::open(all.navigation, &name);
+                shown::open(all.navigation, &name);
             }
         }
     };

@@ -7,7 +7,7 @@ use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::held::Held;
 use crate::view::task::again::Again;
-use crate::view::task::output_view::ShownOutput;
+use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, output_recovery, use_in, vary};
 
 /// What is done most with an output that is shown large.

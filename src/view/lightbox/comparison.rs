@@ -7,31 +7,15 @@ use icondata_lu::{LuDownload, LuMaximize2, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use super::{known, shown_output};
+use super::shown::{self, COMPARED, MAX_COMPARED, known, shown_output};
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
-use crate::navigation::Navigation;
-use crate::view::dialogs;
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::segment::segment;
-use crate::view::task::output_view::{OutputView, ShownOutput};
+use crate::view::task::output_view::OutputView;
+use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, output_recovery};
-
-/// In the address: the names of what is compared, with a comma between.
-const COMPARED: &str = "compare";
-
-/// So many are compared.
-pub const MOST: usize = 4;
-
-/// Compares outputs by their names; Back leads out again.
-pub fn open(navigation: Navigation, names: Vec<String>) {
-    navigation.push_query(COMPARED, &names.join(","));
-}
-
-/// Tracked.
-pub fn is_open(navigation: Navigation) -> bool {
-    navigation.query(COMPARED).is_some()
-}
 
 #[component]
 pub fn Comparison() -> impl IntoView {
@@ -40,13 +24,13 @@ pub fn Comparison() -> impl IntoView {
     let names = memo(move || navigation.query(COMPARED));
     let is_slider = RwSignal::new(false);
     let share = RwSignal::new(50.0);
-    dialogs::follow(dialog, when(move || names.read().is_some()));
+    dialog::follow(dialog, when(move || names.read().is_some()));
     let close = move || navigation.pop_query(COMPARED);
     let known = known(names);
     let outputs = derived(move || {
         known.track();
         let names = names.get().unwrap_or_default();
-        let outputs = names.split(',').take(MOST).filter_map(shown_output);
+        let outputs = names.split(',').take(MAX_COMPARED).filter_map(shown_output);
         outputs.collect::<Vec<ShownOutput>>()
     });
     let count = memo(move || outputs.read().len());
@@ -166,7 +150,7 @@ fn compared(shown: &ShownOutput, number: usize, count: usize) -> AnyView {
                     type="button"
                     aria-label=large.clone()
                     title=large
-                    on:click=handler(move |_| super::open(all.navigation, &name))
+                    on:click=handler(move |_| shown::open(all.navigation, &name))
                 >
                     <Glyph icon=LuMaximize2 />
                 </button>

@@ -7,14 +7,14 @@ use atelier_engine::{Task, TaskState, output_cache};
 use icondata_lu::LuRefreshCw;
 use leptos::prelude::*;
 
-use super::SHOWN;
+use super::shown::SHOWN;
 use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::held::Held;
 use crate::view::task::again::Again;
-use crate::view::task::output_view::ShownOutput;
+use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::small_output;
 
 /// Nothing where there are no relatives.

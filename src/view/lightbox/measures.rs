@@ -7,7 +7,7 @@ use crate::boxed::spawn;
 use crate::browser::{http, received};
 use crate::contexts::{Contexts, contexts};
 use crate::view::parts::media;
-use crate::view::task::output_view::ShownOutput;
+use crate::view::task::shown_output::ShownOutput;
 
 /// What an output measures, once that is known.
 #[derive(Clone, Copy)]

@@ -5,14 +5,15 @@ use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, Lu
 use leptos::prelude::*;
 
 use super::measures::Measures;
-use super::{actions, lineage, sweep};
+use super::sweep::entry::entry;
+use super::{actions, lineage};
 use crate::boxed::{handler, spawn, text, when};
 use crate::browser::{clipboard, clock};
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
-use crate::view::task::output_view::ShownOutput;
+use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{inputs, output_recovery};
 
 /// How the output was made, and what can be done with it.
@@ -105,7 +106,7 @@ pub fn panel(
                     <Glyph icon=LuPencil />
                     "Edit"
                 </a>
-                {sweep::entry(&task)}
+                {entry(&task)}
                 {copy_image}
                 <CopyButton label="Copy output URL" text=move || url.clone() />
                 {open}

@@ -3,12 +3,12 @@ use atelier_engine::output_cache;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
-use super::SHOWN;
+use super::shown::SHOWN;
 use crate::boxed::memo;
 use crate::contexts::contexts;
 use crate::gallery::Gallery;
 use crate::navigation::Navigation;
-use crate::view::gallery::Narrowing;
+use crate::view::gallery::narrowing::Narrowing;
 
 /// The outputs that the page below shows, in its order, and which of them is large.
 #[derive(Clone, Copy)]

@@ -4,7 +4,8 @@ use web_sys::PointerEvent;
 
 use super::measures::Measures;
 use crate::boxed::{derived, handler};
-use crate::view::task::output_view::{OutputView, ShownOutput};
+use crate::view::task::output_view::OutputView;
+use crate::view::task::shown_output::ShownOutput;
 
 /// A finger that moves this far sideways, in px, turns the page.
 const SWIPE: i32 = 60;

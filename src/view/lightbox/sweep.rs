@@ -2,77 +2,26 @@
 //! differ.
 
 mod axes;
+pub mod entry;
 mod explored;
 mod item;
 mod layers;
 
-use atelier_engine::batch::exploration;
-use atelier_engine::batch::space::Space;
-use atelier_engine::{BatchKey, Task};
-use icondata_lu::{LuMove, LuX};
+use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use super::shown::EXPLORED;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
-use crate::navigation::Navigation;
-use crate::view::dialogs;
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
 use crate::view::shell::NoticeList;
 use explored::Explored;
-
-/// In the address: the batch, and where in it the person is.
-const EXPLORED: &str = "sweep";
-
-/// Begins at the start of every axis; Back leads out again.
-pub fn open(navigation: Navigation, batch: &BatchKey) {
-    navigation.push_query(EXPLORED, &exploration::beginning(batch));
-}
-
-/// Tracked.
-pub fn is_open(navigation: Navigation) -> bool {
-    navigation.query(EXPLORED).is_some()
-}
-
-/// Leads from a task to its place among the items of its batch, where these differ.
-pub fn entry(task: &Task) -> AnyView {
-    let all = contexts();
-    let Some(batch) = task.batch.as_ref().map(|place| place.batch.clone()) else {
-        return ().into_any();
-    };
-    let key = task.key.clone();
-    let batches = Batches::new(all);
-    // The page below may know of none.
-    batches.follow();
-    let address = memo(move || {
-        let found = batches.find(&batch)?;
-        let space = all.runner.with_tasks(|tasks| Space::of(&found, tasks))?;
-        // What was retried has made place for what took it.
-        let position = space.position_of(&key).unwrap_or_default();
-        Some(space.exploration.address(&batch, &position))
-    });
-    let open = move |_| {
-        if let Some(address) = address.get_untracked() {
-            all.navigation.push_query(EXPLORED, &address);
-        }
-    };
-    view! {
-        <button
-            class="button quiet"
-            type="button"
-            hidden=when(move || address.read().is_none())
-            on:click=handler(open)
-        >
-            <Glyph icon=LuMove />
-            "Explore"
-        </button>
-    }
-    .into_any()
-}
 
 #[component]
 pub fn Sweep() -> impl IntoView {
@@ -86,7 +35,7 @@ pub fn Sweep() -> impl IntoView {
         task,
         ..
     } = explored;
-    dialogs::follow(dialog, is_open);
+    dialog::follow(dialog, is_open);
     effect(move || {
         if is_open.get() {
             Batches::new(all).follow();

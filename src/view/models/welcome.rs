@@ -18,7 +18,12 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let deferred = contexts.deferred;
     let make = move |_| {
         if let Some(program) = deferred.program() {
-            (program.first_picture)(contexts, model.clone());
+            (program.first_picture)(
+                contexts.catalog,
+                contexts.navigation,
+                contexts.runner,
+                model.clone(),
+            );
         }
     };
     let begin = has_account.then(|| {

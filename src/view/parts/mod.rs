@@ -6,6 +6,7 @@ pub mod cached_output;
 pub mod confirm;
 pub mod copy_button;
 pub mod deferred;
+pub mod dialog;
 pub mod failure;
 pub mod glyph;
 pub mod heart;

@@ -1,10 +1,10 @@
 use atelier_contract::ServiceAddress;
 use leptos::prelude::*;
 
-use super::Tick;
 use super::account::AccountHint;
 use super::connection_test::{self, Test};
 use super::entered::Entered;
+use super::tick::Tick;
 use crate::boxed::{derived, dynamic, handler, memo, spawn, text, when};
 use crate::contexts::contexts;
 

@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
-use super::Tick;
 use super::entered::Entered;
+use super::tick::Tick;
 use crate::boxed::{handler, spawn};
 use crate::browser::notify;
 use crate::contexts::contexts;

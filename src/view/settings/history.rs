@@ -4,7 +4,7 @@ use icondata_lu::{LuDownload, LuUpload};
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;
 
-use super::Tick;
+use super::tick::Tick;
 use crate::batches::Batches;
 use crate::boxed::{effect, handler, spawn, text, when};
 use crate::browser::{clock, download};

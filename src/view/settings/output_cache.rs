@@ -2,8 +2,8 @@ use crate::contexts::contexts;
 use atelier_engine::output_cache::{self, LIMITS};
 use leptos::prelude::*;
 
-use super::Tick;
 use super::entered::Entered;
+use super::tick::Tick;
 use crate::boxed::{effect, handler, spawn, text};
 use crate::browser::storage;
 use crate::view::parts::confirm::ConfirmButton;

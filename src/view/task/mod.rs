@@ -9,6 +9,7 @@ pub mod output_recovery;
 pub mod output_view;
 mod outputs;
 mod over;
+pub mod shown_output;
 mod small_image;
 mod state;
 mod thumbnail;

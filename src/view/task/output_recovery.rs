@@ -10,7 +10,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use web_sys::{Blob, Url};
 
-use super::output_view::ShownOutput;
+use super::shown_output::ShownOutput;
 use crate::boxed::spawn;
 use crate::browser::{download, http, lifecycle};
 use crate::contexts::Contexts;

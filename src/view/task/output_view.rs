@@ -1,29 +1,10 @@
-use std::sync::Arc;
-
-use crate::contexts::{Contexts, contexts};
-use atelier_engine::output::OutputKind;
-use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
 use super::output_recovery;
+use super::shown_output::ShownOutput;
 use crate::boxed::dynamic;
+use crate::contexts::{Contexts, contexts};
 use crate::view::parts::media::{Gone, MediaView};
-
-/// One output of a task, as a view has it.
-#[derive(Clone)]
-pub struct ShownOutput {
-    pub task: Arc<Task>,
-    pub url: String,
-    /// From 0.
-    pub position: usize,
-    pub kind: OutputKind,
-    /// Since when the task is before the person.
-    pub since: Millis,
-    /// The address of the copy, once it is shown.
-    pub copy: RwSignal<String>,
-    /// What is said instead of showing it; empty while it is shown.
-    pub words: RwSignal<String>,
-}
 
 /// An output that outlives its address: see [`output_recovery::recover`].
 #[component]

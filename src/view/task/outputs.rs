@@ -2,15 +2,16 @@ use std::sync::Arc;
 
 use crate::boxed::{derived, handler, text, when};
 use crate::contexts::contexts;
-use crate::view::lightbox;
+use crate::view::lightbox::shown;
 use atelier_engine::output::{self, OutputKind};
 use atelier_engine::{Millis, Task};
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::again::Again;
-use super::output_view::{OutputView, ShownOutput};
+use super::output_view::OutputView;
 use super::over;
+use super::shown_output::ShownOutput;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media;
 
@@ -133,7 +134,7 @@ fn enlarge(output: String) -> AnyView {
             type="button"
             aria-label="Show large"
             title="Show large"
-            on:click=handler(move |_| lightbox::open(navigation, &output))
+            on:click=handler(move |_| shown::open(navigation, &output))
         ></button>
     }
     .into_any()

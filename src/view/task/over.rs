@@ -3,7 +3,7 @@ use icondata_lu::{LuDownload, LuEllipsis, LuExternalLink};
 use leptos::prelude::*;
 
 use super::again::Again;
-use super::output_view::ShownOutput;
+use super::shown_output::ShownOutput;
 use super::{favorite, output_recovery, use_in, vary};
 use crate::boxed::handler;
 use crate::contexts::contexts;

@@ -7,7 +7,7 @@ use atelier_engine::route::{Route, with_query_value};
 use icondata_lu::LuForward;
 use leptos::prelude::*;
 
-use super::output_view::ShownOutput;
+use super::shown_output::ShownOutput;
 use crate::boxed::{dynamic, handler, text};
 use crate::catalog::Load;
 use crate::contexts::contexts;

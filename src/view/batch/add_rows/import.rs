@@ -1,6 +1,7 @@
 use atelier_contract::Schema;
 use atelier_engine::compose::import::{self, Format, Imported};
 use atelier_engine::manifest::Manifest;
+use atelier_engine::plural::counted;
 use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -8,7 +9,6 @@ use wasm_bindgen::JsCast;
 use crate::boxed::{dynamic, handler, memo, spawn, text, when};
 use crate::browser::file;
 use crate::view::batch::composer::Composer;
-use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;
 
 /// Lines of the report that are shown; a table with more is wrong as a whole.
@@ -104,7 +104,7 @@ pub fn import(composer: Composer) -> AnyView {
             <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema())).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>
                 <button class="button" type="button" on:click=handler(move |_| add(false))>
-                    {text(move || format!("Add {}", items(rows())))}
+                    {text(move || format!("Add {}", counted(rows(), "item")))}
                 </button>
                 <button
                     class="button quiet"
@@ -192,7 +192,7 @@ fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
         .then(|| view! { <li>{format!("and {} more.", count - MAX_NOTES)}</li> }.into_any());
     view! {
         <div class="report">
-            <p>{format!("{kind}: {} can be added.", items(imported.rows.len()))} {bad}</p>
+            <p>{format!("{kind}: {} can be added.", counted(imported.rows.len(), "item"))} {bad}</p>
             {unknown}
             <ul>{notes} {more}</ul>
         </div>

@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use super::base_hint;
+use super::base_hint::base_hint;
 use crate::boxed::handler;
 use crate::view::batch::composer::Composer;
 

@@ -1,12 +1,12 @@
+use atelier_engine::plural::counted;
 use icondata_lu::{LuDices, LuPlus};
 use leptos::prelude::*;
 
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
-use super::base_hint;
+use super::base_hint::base_hint;
 use crate::boxed::{dynamic, handler, text, when};
 use crate::view::batch::composer::Composer;
-use crate::view::batch::items;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::segment::segment;
@@ -51,7 +51,7 @@ pub fn sweep(composer: Composer) -> AnyView {
                     prop:disabled=when(move || count() == 0)
                     on:click=handler(move |_| axes.try_add())
                 >
-                    {text(move || format!("Add {}", items(count())))}
+                    {text(move || format!("Add {}", counted(count(), "item")))}
                 </button>
                 <button
                     class="button quiet"
@@ -137,7 +137,7 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
             <div class="row">
                 {others}
                 <button class="button" type="button" on:click=handler(move |_| axes.add(false))>
-                    {format!("Add {} once more", items(found.all))}
+                    {format!("Add {} once more", counted(found.all, "item"))}
                 </button>
                 <button
                     class="button quiet"

@@ -1,5 +1,6 @@
 //! What a person can do about a batch that was sent.
 
+use atelier_engine::plural::counted;
 use std::sync::Arc;
 
 use atelier_contract::Draft;
@@ -15,7 +16,6 @@ use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, text, when};
 use crate::contexts::contexts;
 use crate::view::batch::composer::Composer;
-use crate::view::batch::items;
 use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -79,7 +79,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
                     label="Stop sending"
                     question=text(move || format!(
                         "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
-                        items(summary.read().unsent),
+                        counted(summary.read().unsent, "item"),
                     ))
                     confirm="Take them back"
                     on_confirm=stop
@@ -91,7 +91,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
 }
 
 fn sent_again(answer: Answer, count: usize) {
-    answer.say(format!("Sent again: {}.", items(count)));
+    answer.say(format!("Sent again: {}.", counted(count, "item")));
 }
 
 fn retry(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
@@ -147,7 +147,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
                 label="Resubmit unconfirmed"
                 question=text(move || format!(
                     "Send {} once more? The service may have received them already; then they are billed twice.",
-                    items(count()),
+                    counted(count(), "item"),
                 ))
                 confirm="Send them again"
                 on_confirm=move || settle(Action::Resubmit)
@@ -156,7 +156,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
                 label="Dismiss unconfirmed"
                 question=text(move || format!(
                     "Leave {} as they are? If the service received them, their outputs are only there.",
-                    items(count()),
+                    counted(count(), "item"),
                 ))
                 confirm="Dismiss them"
                 on_confirm=move || settle(Action::Dismiss)
@@ -211,7 +211,7 @@ fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
                 class="button quiet removes"
                 question=text(move || format!(
                     "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
-                    items(size),
+                    counted(size, "item"),
                 ))
                 confirm="Remove it"
                 on_confirm=remove

@@ -7,11 +7,11 @@ use atelier_engine::batch::space::Space;
 use atelier_engine::{BatchKey, TaskKey};
 use leptos::prelude::*;
 
-use super::EXPLORED;
 use crate::batches::Batches;
 use crate::boxed::{memo, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
+use crate::view::lightbox::shown::EXPLORED;
 
 #[derive(Clone, Copy)]
 pub struct Explored {

@@ -6,7 +6,8 @@ use leptos::prelude::*;
 
 use crate::boxed::{dynamic, memo, when};
 use crate::contexts::contexts;
-use crate::view::lightbox::{actions, shown_output};
+use crate::view::lightbox::actions;
+use crate::view::lightbox::shown::shown_output;
 use crate::view::parts::segment::segment;
 use crate::view::task::again::Again;
 use crate::view::task::words;

@@ -16,7 +16,7 @@ use super::explored::Explored;
 use super::item::output_of;
 use crate::boxed::{dynamic, effect, memo, spawn, when};
 use crate::contexts::contexts;
-use crate::view::lightbox::shown_output;
+use crate::view::lightbox::shown::shown_output;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::output_view::OutputView;
 use crate::view::task::words;

@@ -1,0 +1,46 @@
+use atelier_engine::Task;
+use atelier_engine::batch::space::Space;
+use icondata_lu::LuMove;
+use leptos::prelude::*;
+
+use crate::batches::Batches;
+use crate::boxed::{handler, memo, when};
+use crate::contexts::contexts;
+use crate::view::lightbox::shown::EXPLORED;
+use crate::view::parts::glyph::Glyph;
+
+/// Leads from a task to its place among the items of its batch, where these differ.
+pub fn entry(task: &Task) -> AnyView {
+    let all = contexts();
+    let Some(batch) = task.batch.as_ref().map(|place| place.batch.clone()) else {
+        return ().into_any();
+    };
+    let key = task.key.clone();
+    let batches = Batches::new(all);
+    // The page below may know of none.
+    batches.follow();
+    let address = memo(move || {
+        let found = batches.find(&batch)?;
+        let space = all.runner.with_tasks(|tasks| Space::of(&found, tasks))?;
+        // What was retried has made place for what took it.
+        let position = space.position_of(&key).unwrap_or_default();
+        Some(space.exploration.address(&batch, &position))
+    });
+    let open = move |_| {
+        if let Some(address) = address.get_untracked() {
+            all.navigation.push_query(EXPLORED, &address);
+        }
+    };
+    view! {
+        <button
+            class="button quiet"
+            type="button"
+            hidden=when(move || address.read().is_none())
+            on:click=handler(open)
+        >
+            <Glyph icon=LuMove />
+            "Explore"
+        </button>
+    }
+    .into_any()
+}

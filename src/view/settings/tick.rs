@@ -1,0 +1,27 @@
+use leptos::prelude::*;
+
+use crate::boxed::handler;
+
+#[component]
+pub fn Tick(
+    id: &'static str,
+    label: &'static str,
+    checked: RwSignal<bool>,
+    #[prop(into)] on_change: Callback<()>,
+) -> AnyView {
+    view! {
+        <div class="tick">
+            <input
+                id=id
+                type="checkbox"
+                prop:checked=checked
+                on:change=handler(move |event| {
+                    checked.set(event_target_checked(&event));
+                    on_change.run(());
+                })
+            />
+            <label for=id>{label}</label>
+        </div>
+    }
+    .into_any()
+}

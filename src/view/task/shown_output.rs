@@ -1,0 +1,21 @@
+use std::sync::Arc;
+
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Millis, Task};
+use leptos::prelude::*;
+
+/// One output of a task, as a view has it.
+#[derive(Clone)]
+pub struct ShownOutput {
+    pub task: Arc<Task>,
+    pub url: String,
+    /// From 0.
+    pub position: usize,
+    pub kind: OutputKind,
+    /// Since when the task is before the person.
+    pub since: Millis,
+    /// The address of the copy, once it is shown.
+    pub copy: RwSignal<String>,
+    /// What is said instead of showing it; empty while it is shown.
+    pub words: RwSignal<String>,
+}
