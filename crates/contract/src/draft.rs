@@ -112,3 +112,26 @@ impl Entry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    /// Drafts lie in browsers: they are read and written as they always were.
+    #[test]
+    fn stored_samples_are_read_and_written_as_they_were() {
+        for sample in include_str!("draft/samples.jsonl").lines() {
+            let draft = json::read(sample).and_then(Draft::from_value);
+            let written = draft.map(|draft| draft.to_value().to_string());
+            assert_eq!(written.as_deref(), Some(sample));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_no_draft() {
+        for text in ["null", "{}", r#"{"entries":1}"#, r#"{"entries":{"a":1}}"#] {
+            assert_eq!(json::read(text).and_then(Draft::from_value), None, "{text}");
+        }
+    }
+}

@@ -112,6 +112,24 @@ mod tests {
     use super::*;
     use atelier_contract::Entry;
 
+    /// Presets of earlier visits lie in browsers.
+    #[test]
+    fn stored_samples_are_read_and_written_as_they_were() {
+        for sample in include_str!("preset/samples.jsonl").lines() {
+            let presets = json::read(sample).map(|value| Presets::from_value(&value));
+            let written = presets.map(|presets| presets.to_value().to_string());
+            assert_eq!(written.as_deref(), Some(sample));
+        }
+    }
+
+    #[test]
+    fn a_preset_that_cannot_be_read_spoils_no_other() {
+        let good = json!({"name": "a", "draft": {"entries": {}}});
+        let stored = json!([1, {"name": 2, "draft": {"entries": {}}}, {"name": "b"}, good, {"name": "c", "draft": 0}]);
+        assert_eq!(names(&Presets::from_value(&stored)), ["a"]);
+        assert!(Presets::from_value(&json!("x")).is_empty());
+    }
+
     fn draft(prompt: &str) -> Draft {
         let mut draft = Draft::default();
         draft.set("prompt", Entry::Text(prompt.into()));

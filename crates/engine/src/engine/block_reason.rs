@@ -97,3 +97,35 @@ impl Engine {
         is_waiting.then_some(BlockReason::Unanswered { until })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tabs of different versions may be open at the same time.
+    #[test]
+    fn tabs_tell_each_other_in_the_words_they_always_used() {
+        for (reason, told) in [
+            (BlockReason::Offline, r#""Offline""#),
+            (BlockReason::Unauthorized, r#""Unauthorized""#),
+            (BlockReason::NotKept, r#""NotKept""#),
+            (
+                BlockReason::RateLimited { until: Millis::MAX },
+                r#"{"RateLimited":18446744073709551615}"#,
+            ),
+            (BlockReason::Unanswered { until: 7 }, r#"{"Unanswered":7}"#),
+        ] {
+            assert_eq!(reason.to_value().to_string(), told);
+            let value: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(BlockReason::from_value(&value), Some(reason));
+        }
+        for unknown in [
+            json!("Asleep"),
+            json!({"Asleep": 1}),
+            json!(null),
+            json!({"Unanswered": "x"}),
+        ] {
+            assert_eq!(BlockReason::from_value(&unknown), None);
+        }
+    }
+}

@@ -47,6 +47,52 @@ fn a_manifest_of_a_later_version_is_read_as_far_as_it_is_known() {
     );
 }
 
+/// Manifests of earlier versions lie on disks.
+#[test]
+fn a_sample_is_read_and_written_as_it_was() {
+    let sample = include_str!("sample.json").trim_end();
+    assert_eq!(Manifest::read(sample).unwrap().to_json(), sample);
+}
+
+#[test]
+fn what_has_another_shape_reads_as_empty_and_spoils_nothing_else() {
+    let odd = json!({
+        "format": "atelier-manifest", "category": "image", "subcategory": "a",
+        "name": 1, "service": null, "created": [],
+        "items": [
+            1,
+            {"index": "x", "state": {}, "id": 7, "input": [], "outputs": [
+                "https://a.example", {"url": 1, "file": "f"}
+            ]}
+        ]
+    });
+    let read = Manifest::read(&odd.to_string()).unwrap();
+    let mut expected = Manifest::new(
+        String::new(),
+        ModelId::new("image", "a"),
+        String::new(),
+        None,
+    );
+    let output = |file: Option<&str>| ManifestOutput {
+        file: file.map(str::to_owned),
+        ..ManifestOutput::default()
+    };
+    expected.items = vec![
+        Item {
+            index: 1,
+            ..Item::default()
+        },
+        Item {
+            index: 2,
+            outputs: vec![output(None), output(Some("f"))],
+            ..Item::default()
+        },
+    ];
+    assert_eq!(read, expected);
+    let none = json!({"format": "atelier-manifest", "category": "image", "subcategory": "a"});
+    assert_eq!(Manifest::read(&none.to_string()).unwrap().items, []);
+}
+
 #[test]
 fn tables_hold_no_formulas_of_the_service() {
     let table = csv::read(&manifest("cat", 7).to_csv());

@@ -1,4 +1,5 @@
 use super::*;
+use atelier_contract::json;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -62,6 +63,16 @@ fn copies_are_read_as_they_were_written() {
     assert_eq!(copy.to_value(), value);
     for odd in [json!({}), json!(1), json!({"key": "task/0"})] {
         assert_eq!(CachedOutput::from_value(odd), None);
+    }
+}
+
+/// Records of earlier visits lie in browsers.
+#[test]
+fn stored_samples_are_read_and_written_as_they_were() {
+    for sample in include_str!("samples.jsonl").lines() {
+        let copy = json::read(sample).and_then(CachedOutput::from_value);
+        let written = copy.map(|copy| copy.to_value().to_string());
+        assert_eq!(written.as_deref(), Some(sample));
     }
 }
 

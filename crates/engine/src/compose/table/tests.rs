@@ -326,6 +326,36 @@ proptest! {
     }
 }
 
+/// Tables of earlier visits lie in browsers.
+#[test]
+fn stored_samples_are_read_and_written_as_they_were() {
+    let schema = schema();
+    for sample in include_str!("stored/samples.jsonl").lines() {
+        let table = json::read(sample).and_then(|value| Table::from_value(value, &schema));
+        let table = table.expect(sample);
+        assert_eq!(table.to_value().to_string(), sample);
+        assert_eq!(Writer::new(table).finish(), sample);
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_read_is_none() {
+    let schema = schema();
+    for odd in [
+        json!(1),
+        json!({}),
+        json!({"rows": [1], "added": []}),
+        json!({"rows": [], "added": [1]}),
+        json!({"rows": [], "added": [], "grid": 1}),
+        json!({"rows": [], "added": [], "sent": [{"at": 0}]}),
+    ] {
+        assert_eq!(Table::from_value(odd, &schema), None);
+    }
+    // Fields of a later version do not stop an earlier one.
+    let newer = json!({"rows": [], "added": [], "grid": null, "colour": "red"});
+    assert_eq!(Table::from_value(newer, &schema), Some(Table::default()));
+}
+
 #[test]
 fn a_table_written_in_pieces_is_the_same_text() {
     let schema = schema();
