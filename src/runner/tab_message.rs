@@ -90,7 +90,7 @@ impl TabMessage {
                 let block_reason = state.take(BLOCK_REASON);
                 let error = state.text("storage_error");
                 Self::State(
-                    block_reason.as_ref().and_then(BlockReason::from_value),
+                    block_reason.and_then(BlockReason::from_value),
                     error.as_deref().and_then(StorageError::from_word),
                 )
             }

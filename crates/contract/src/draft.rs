@@ -1,17 +1,22 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::json::Record;
+use crate::json;
 
 /// What a person has entered so far, by parameter name. A parameter that is absent was not
 /// touched; one that holds an empty text was cleared. The two differ: see [`crate::check`].
-#[derive(Debug, Clone, Default, PartialEq)]
+///
+/// Stored in browsers: names and shapes do not change.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
-    /// In the order of the names. A form has few: a list beats a tree, which weighs in the page.
-    entries: Vec<(String, Entry)>,
+    entries: BTreeMap<String, Entry>,
 }
 
 /// What stands in one control.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Entry {
     /// As typed; may be no valid value yet.
     Text(String),
@@ -20,43 +25,26 @@ pub enum Entry {
 }
 
 impl Draft {
+    /// `None` for what is no draft: half a draft is none.
     pub fn from_value(value: Value) -> Option<Self> {
-        let entries = Record::read(Record::read(value)?.take("entries")?)?.rest();
-        let mut draft = Self::default();
-        for (name, entry) in entries {
-            draft.set(name, Entry::from_value(entry)?);
-        }
-        Some(draft)
+        json::decode(value)
     }
 
     pub fn to_value(&self) -> Value {
-        let mut entries = Record::new();
-        for (name, entry) in &self.entries {
-            entries.put(name, entry.to_value());
-        }
-        let mut record = Record::new();
-        record.put("entries", entries.into_value());
-        record.into_value()
+        json::encode(self)
     }
 
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        let (_, entry) = self.entries.get(self.place(name).ok()?)?;
-        Some(entry)
+        self.entries.get(name)
     }
 
     pub fn set(&mut self, name: impl Into<String>, entry: Entry) {
-        let name = name.into();
-        match self.place(&name) {
-            Ok(at) => self.entries[at].1 = entry,
-            Err(at) => self.entries.insert(at, (name, entry)),
-        }
+        self.entries.insert(name.into(), entry);
     }
 
     /// Back to untouched.
     pub fn reset(&mut self, name: &str) {
-        if let Ok(at) = self.place(name) {
-            self.entries.remove(at);
-        }
+        self.entries.remove(name);
     }
 
     /// Nothing was touched.
@@ -66,14 +54,8 @@ impl Draft {
 
     /// The parameters that were touched, by name, with what stands in them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
-        self.entries
-            .iter()
-            .map(|(name, entry)| (name.as_str(), entry))
-    }
-
-    fn place(&self, name: &str) -> Result<usize, usize> {
-        self.entries
-            .binary_search_by(|(known, _)| known.as_str().cmp(name))
+        let entries = self.entries.iter();
+        entries.map(|(name, entry)| (name.as_str(), entry))
     }
 
     /// A draft that holds exactly these values, e.g. to run an earlier input again.
@@ -87,23 +69,6 @@ impl Draft {
 }
 
 impl Entry {
-    fn from_value(value: Value) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        match record.text("text") {
-            Some(text) => Some(Entry::Text(text)),
-            None => record.take("value").map(Entry::Value),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        let mut record = Record::new();
-        match self {
-            Entry::Text(text) => record.put("text", text.as_str().into()),
-            Entry::Value(value) => record.put("value", value.clone()),
-        }
-        record.into_value()
-    }
-
     /// The entry as text for a text control: strings bare, everything else as JSON.
     pub fn to_text(&self) -> String {
         match self {
@@ -116,7 +81,6 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json;
 
     /// Drafts lie in browsers: they are read and written as they always were.
     #[test]

@@ -1,7 +1,3 @@
-use serde_json::Value;
-
-use crate::json::Record;
-
 /// Credentials that a service offers to anyone, beside the model list. The local service does,
 /// when it accepts every token, so that a first run needs no typing. Not part of INTERFACE: a
 /// service that does not know it leaves it out.
@@ -9,14 +5,4 @@ use crate::json::Record;
 pub struct Guest {
     pub uid: String,
     pub token: String,
-}
-
-impl Guest {
-    pub fn from_value(value: Value) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        Some(Self {
-            uid: record.text("uid")?,
-            token: record.text("token")?,
-        })
-    }
 }

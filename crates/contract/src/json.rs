@@ -1,9 +1,8 @@
 //! JSON texts, and JSON objects that are read and written field by field.
 //!
-//! What is read on the way to the first card goes through [`Value`] and small functions written by
-//! hand, `from_value` and `to_value` of each type: derived code for the same types weighs several times
-//! as much there, once for every kind of source that it is made for. Records that are read later are
-//! serde's: [`decode`], [`encode`].
+//! Records are serde's: [`decode`], [`encode`]. [`Record`] is for the few that are read on the way to the
+//! first card, where derived code weighs several times as much, and for what is tolerant of a field's shape.
+//! The models list is read without values in between, see [`crate::ModelList`].
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

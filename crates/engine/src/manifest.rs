@@ -1,8 +1,9 @@
 //! What a batch was and what became of it, as a file: inputs, ids, states, errors, addresses and
 //! times of every item. Never a token.
 
-use atelier_contract::json::{Record, parse};
-use atelier_contract::{Entry, ModelId};
+use atelier_contract::{Entry, ModelId, json};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::batch::{Batch, Items};
@@ -12,46 +13,91 @@ use crate::{Task, TaskState, duration};
 pub(crate) const FORMAT: &str = "atelier-manifest";
 const VERSION: u32 = 1;
 
-/// `manifest.json`.
-///
-/// Written and read by hand: derived code for these nested records weighs ten times as much in
-/// the page.
-#[derive(Debug, Clone, PartialEq)]
+/// `manifest.json`, which lies on disks: names and shapes do not change. Whatever is absent or of another
+/// type reads as empty, but for the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
+    #[serde(default, deserialize_with = "or_empty")]
     pub name: String,
+    #[serde(flatten)]
     pub model: ModelId,
     /// The address of the service that made the outputs; may be empty.
+    #[serde(default, deserialize_with = "or_empty")]
     pub service: String,
     /// As [`crate::duration::iso`] writes it.
+    #[serde(default, deserialize_with = "or_empty")]
     pub created: Option<String>,
+    #[serde(default, deserialize_with = "list")]
     pub items: Vec<Item>,
 }
 
+/// What the file says beside that.
+#[derive(Serialize)]
+struct File<'a> {
+    format: &'a str,
+    version: u32,
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+}
+
 /// One item of the batch.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Item {
     /// Its number, from 1, as in the names of its files.
+    #[serde(deserialize_with = "or_empty")]
     pub index: usize,
     /// Its state as the page names it.
+    #[serde(deserialize_with = "or_empty")]
     pub state: String,
     /// The service's id of its latest attempt.
+    #[serde(deserialize_with = "or_empty")]
     pub id: Option<String>,
+    #[serde(deserialize_with = "or_empty")]
     pub error: Option<String>,
     /// As [`crate::duration::iso`] writes them.
+    #[serde(deserialize_with = "or_empty")]
     pub submitted: Option<String>,
+    #[serde(deserialize_with = "or_empty")]
     pub finished: Option<String>,
+    #[serde(deserialize_with = "or_empty")]
     pub input: Map<String, Value>,
+    #[serde(deserialize_with = "list")]
     pub outputs: Vec<ManifestOutput>,
 }
 
 /// One output of an item: a file beside the manifest, or why there is none.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ManifestOutput {
     /// Of a `data:` address whose file is there, the beginning: the file has the rest.
+    #[serde(deserialize_with = "or_empty")]
     pub url: String,
+    #[serde(deserialize_with = "or_empty")]
     pub file: Option<String>,
     /// Why the file is missing, a whole sentence.
+    #[serde(deserialize_with = "or_empty")]
     pub missing: Option<String>,
+}
+
+fn or_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let value = Value::deserialize(deserializer)?;
+    Ok(json::decode(value).unwrap_or_default())
+}
+
+/// An entry that can't be read is an empty one: the others keep their places.
+fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let entries: Vec<Value> = or_empty(deserializer)?;
+    let read = |entry| json::decode(entry).unwrap_or_default();
+    Ok(entries.into_iter().map(read).collect())
 }
 
 impl ManifestOutput {
@@ -106,73 +152,6 @@ impl Item {
     }
 }
 
-impl Item {
-    fn read((value, number): (&Value, usize)) -> Self {
-        let index = value.get("index").and_then(Value::as_u64);
-        let index = index.and_then(|index| usize::try_from(index).ok());
-        Self {
-            index: index.unwrap_or(number),
-            state: text_at(value, "state").unwrap_or_default(),
-            id: text_at(value, "id"),
-            error: text_at(value, "error"),
-            submitted: text_at(value, "submitted"),
-            finished: text_at(value, "finished"),
-            input: value
-                .get("input")
-                .and_then(Value::as_object)
-                .cloned()
-                .unwrap_or_default(),
-            outputs: list_at(value, "outputs")
-                .iter()
-                .map(ManifestOutput::read)
-                .collect(),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        let outputs: Vec<Value> = self.outputs.iter().map(ManifestOutput::to_value).collect();
-        let mut record = Record::new();
-        record.put("index", self.index.into());
-        record.put("state", self.state.clone().into());
-        record.put("id", self.id.clone().into());
-        record.put("error", self.error.clone().into());
-        record.put("submitted", self.submitted.clone().into());
-        record.put("finished", self.finished.clone().into());
-        record.put("input", self.input.clone().into());
-        record.put("outputs", outputs.into());
-        record.into_value()
-    }
-}
-
-impl ManifestOutput {
-    fn read(value: &Value) -> Self {
-        Self {
-            url: text_at(value, "url").unwrap_or_default(),
-            file: text_at(value, "file"),
-            missing: text_at(value, "missing"),
-        }
-    }
-
-    fn to_value(&self) -> Value {
-        let mut record = Record::new();
-        record.put("url", self.url.clone().into());
-        record.put("file", self.file.clone().into());
-        record.put("missing", self.missing.clone().into());
-        record.into_value()
-    }
-}
-
-fn text_at(value: &Value, name: &str) -> Option<String> {
-    value.get(name)?.as_str().map(str::to_owned)
-}
-
-fn list_at<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value
-        .get(name)
-        .and_then(Value::as_array)
-        .map_or(&[], Vec::as_slice)
-}
-
 impl Manifest {
     /// The manifest of a batch as it now stands. Outputs are filled in as their files are fetched,
     /// or are not: [`ManifestOutput::kept`], [`ManifestOutput::missing`].
@@ -201,44 +180,35 @@ impl Manifest {
         }
     }
 
-    /// Reads a `manifest.json`, of this version or a later one; the error is a sentence. Whatever
-    /// is absent or of another type reads as empty.
+    /// Reads a `manifest.json`, of this version or a later one.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for a person: the text is no JSON, or no manifest, or does not name a model.
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
-        let value = parse(text.as_bytes()).map_err(|error| format!("This is no JSON: {error}."))?;
-        if text_at(&value, "format").as_deref() != Some(FORMAT) {
+        let value = json::parse(text.as_bytes());
+        let value = value.map_err(|error| format!("This is no JSON: {error}."))?;
+        if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err("This is no manifest of Atelier.".into());
         }
-        let (Some(category), Some(subcategory)) =
-            (text_at(&value, "category"), text_at(&value, "subcategory"))
-        else {
-            return Err("The manifest does not say of which model it is.".into());
-        };
-        Ok(Self {
-            name: text_at(&value, "name").unwrap_or_default(),
-            model: ModelId::new(category, subcategory),
-            service: text_at(&value, "service").unwrap_or_default(),
-            created: text_at(&value, "created"),
-            items: list_at(&value, "items")
-                .iter()
-                .zip(1..)
-                .map(Item::read)
-                .collect(),
-        })
+        let manifest: Option<Self> = json::decode(value);
+        let mut manifest = manifest.ok_or("The manifest does not say of which model it is.")?;
+        for (item, number) in manifest.items.iter_mut().zip(1..) {
+            if item.index == 0 {
+                item.index = number;
+            }
+        }
+        Ok(manifest)
     }
 
     pub fn to_json(&self) -> String {
-        let items: Vec<Value> = self.items.iter().map(Item::to_value).collect();
-        let mut record = Record::new();
-        record.put("format", FORMAT.into());
-        record.put("version", VERSION.into());
-        record.put("name", self.name.clone().into());
-        record.put("category", self.model.category.clone().into());
-        record.put("subcategory", self.model.subcategory.clone().into());
-        record.put("service", self.service.clone().into());
-        record.put("created", self.created.clone().into());
-        record.put("items", items.into());
-        format!("{:#}", record.into_value())
+        let file = json::encode(&File {
+            format: FORMAT,
+            version: VERSION,
+            manifest: self,
+        });
+        format!("{file:#}")
     }
 
     /// The manifest as a table, a row per item, for spreadsheets. [`crate::compose::import`] reads

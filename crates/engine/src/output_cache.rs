@@ -1,7 +1,8 @@
 //! Copies of outputs that are kept in the browser: how much room they take, and which of them make
 //! way for another.
 
-use atelier_contract::json::Record;
+use atelier_contract::json;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Millis, Task, TaskKey, sort};
@@ -9,8 +10,9 @@ use crate::{Millis, Task, TaskKey, sort};
 /// How much room the copies may take together, in bytes: what a person chooses from.
 pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, 2_000_000_000];
 
-/// What is known of a copy beside its bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is known of a copy beside its bytes. Records of earlier visits must stay readable: names and
+/// shapes do not change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedOutput {
     /// The output's name, see [`TaskKey::output`].
     pub key: String,
@@ -29,26 +31,12 @@ pub fn place(key: &str) -> Option<(TaskKey, usize)> {
 }
 
 impl CachedOutput {
-    /// Records of earlier visits must stay readable: names and shapes do not change.
     pub fn from_value(value: Value) -> Option<Self> {
-        let mut record = Record::read(value)?;
-        Some(Self {
-            key: record.text("key")?,
-            url: record.text("url")?,
-            bytes: record.number("bytes")?,
-            kept: record.number("kept")?,
-            shown: record.number("shown")?,
-        })
+        json::decode(value)
     }
 
     pub fn to_value(&self) -> Value {
-        let mut record = Record::new();
-        record.put("key", self.key.as_str().into());
-        record.put("url", self.url.as_str().into());
-        record.put("bytes", self.bytes.into());
-        record.put("kept", self.kept.into());
-        record.put("shown", self.shown.into());
-        record.into_value()
+        json::encode(self)
     }
 }
 

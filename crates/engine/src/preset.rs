@@ -1,39 +1,37 @@
 //! Presets: inputs of a model that a person has given a name, to be put into the form again.
 
 use atelier_contract::{Draft, ModelId, json};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What a file says that holds presets.
 const FORMAT: &str = "atelier-presets";
 
-#[derive(Debug, Clone, PartialEq)]
+/// Stored in browsers and in files: names and shapes do not change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preset {
     pub name: String,
     pub draft: Draft,
 }
 
 /// The presets of one model, by name, each name once.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(transparent)]
 pub struct Presets(Vec<Preset>);
 
 impl Presets {
     /// Reads what [`Presets::to_value`] has written. What can't be read is left out.
     pub fn from_value(value: &Value) -> Self {
         let mut presets = Self::default();
-        for entry in value.as_array().into_iter().flatten() {
-            let draft = Draft::from_value(entry["draft"].clone());
-            if let (Some(name), Some(draft)) = (entry["name"].as_str(), draft) {
-                presets.put(name, draft);
-            }
+        let entries = value.as_array().into_iter().flatten();
+        for Preset { name, draft } in entries.cloned().filter_map(json::decode) {
+            presets.put(&name, draft);
         }
         presets
     }
 
     pub fn to_value(&self) -> Value {
-        let presets = self.0.iter();
-        presets
-            .map(|preset| json!({ "name": preset.name, "draft": preset.draft.to_value() }))
-            .collect()
+        json::encode(self)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Preset> {

@@ -90,7 +90,7 @@ mod tests {
             address: "http://x".into(),
             uid: "u".into(),
         };
-        let limited = BlockReason::RateLimited { until: 9_000 };
+        let limited = BlockReason::RateLimited(9_000);
         let reason = |task: &Task, has_credentials, block_reason| {
             let sending = Sending {
                 account: &account,

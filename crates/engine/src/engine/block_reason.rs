@@ -1,19 +1,22 @@
-use serde_json::{Value, json};
+use atelier_contract::json;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Engine;
 use crate::{Millis, duration};
 
-/// Why no calls are made at present.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why no calls are made at present. Tabs of different versions tell each other of it: names and shapes
+/// do not change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockReason {
     /// The browser says that there is no network.
     Offline,
-    /// The service asked for fewer calls.
-    RateLimited { until: Millis },
+    /// The service asked for fewer calls, until then.
+    RateLimited(Millis),
     /// The service refuses the credentials.
     Unauthorized,
-    /// A submission was not answered; the others wait, so that they do not meet the same.
-    Unanswered { until: Millis },
+    /// A submission was not answered; the others wait until then, so that they do not meet the same.
+    Unanswered(Millis),
     /// Tasks can't be kept any more: the person is asked before any is sent.
     NotKept,
 }
@@ -21,31 +24,12 @@ pub enum BlockReason {
 impl BlockReason {
     /// As tabs tell each other of it.
     pub fn to_value(&self) -> Value {
-        match self {
-            Self::Offline => "Offline".into(),
-            Self::Unauthorized => "Unauthorized".into(),
-            Self::NotKept => "NotKept".into(),
-            Self::RateLimited { until } => json!({ "RateLimited": until }),
-            Self::Unanswered { until } => json!({ "Unanswered": until }),
-        }
+        json::encode(self)
     }
 
     /// `None` for what only another version knows.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        Some(match value.as_str() {
-            Some("Offline") => Self::Offline,
-            Some("Unauthorized") => Self::Unauthorized,
-            Some("NotKept") => Self::NotKept,
-            Some(_) => return None,
-            None => {
-                let until = |name| value.get(name).and_then(Value::as_u64);
-                match (until("RateLimited"), until("Unanswered")) {
-                    (Some(until), _) => Self::RateLimited { until },
-                    (None, Some(until)) => Self::Unanswered { until },
-                    (None, None) => return None,
-                }
-            }
-        })
+    pub fn from_value(value: Value) -> Option<Self> {
+        json::decode(value)
     }
 
     /// For a person: what is going on and for how long.
@@ -57,7 +41,7 @@ impl BlockReason {
                 "You are offline. Running tasks go on at the service; Atelier asks again once the network is back."
                     .into()
             }
-            BlockReason::RateLimited { until } => {
+            BlockReason::RateLimited(until) => {
                 format!("Rate-limited, next try in {}.", wait(until))
             }
             BlockReason::Unauthorized => {
@@ -68,7 +52,7 @@ impl BlockReason {
                  not kept is lost with this tab."
                     .into()
             }
-            BlockReason::Unanswered { until } => format!(
+            BlockReason::Unanswered(until) => format!(
                 "The service did not answer the last submission. The rest waits, next try in {}.",
                 wait(until)
             ),
@@ -86,7 +70,7 @@ impl Engine {
             return Some(BlockReason::Unauthorized);
         }
         if let Some(until) = self.services.blocked_until(&self.account.address, now) {
-            return Some(BlockReason::RateLimited { until });
+            return Some(BlockReason::RateLimited(until));
         }
         let would_send = self.next_line().is_some() || self.next_again().is_some();
         if self.asks_before_sending() && would_send {
@@ -94,13 +78,14 @@ impl Engine {
         }
         let until = self.pause.unanswered_until(now)?;
         let is_waiting = !self.send_queue.is_empty() || !self.again.is_empty();
-        is_waiting.then_some(BlockReason::Unanswered { until })
+        is_waiting.then_some(BlockReason::Unanswered(until))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     /// Tabs of different versions may be open at the same time.
     #[test]
@@ -110,14 +95,14 @@ mod tests {
             (BlockReason::Unauthorized, r#""Unauthorized""#),
             (BlockReason::NotKept, r#""NotKept""#),
             (
-                BlockReason::RateLimited { until: Millis::MAX },
+                BlockReason::RateLimited(Millis::MAX),
                 r#"{"RateLimited":18446744073709551615}"#,
             ),
-            (BlockReason::Unanswered { until: 7 }, r#"{"Unanswered":7}"#),
+            (BlockReason::Unanswered(7), r#"{"Unanswered":7}"#),
         ] {
             assert_eq!(reason.to_value().to_string(), told);
             let value: Value = serde_json::from_str(told).unwrap();
-            assert_eq!(BlockReason::from_value(&value), Some(reason));
+            assert_eq!(BlockReason::from_value(value), Some(reason));
         }
         for unknown in [
             json!("Asleep"),
@@ -125,7 +110,7 @@ mod tests {
             json!(null),
             json!({"Unanswered": "x"}),
         ] {
-            assert_eq!(BlockReason::from_value(&unknown), None);
+            assert_eq!(BlockReason::from_value(unknown), None);
         }
     }
 }

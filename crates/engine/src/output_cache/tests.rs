@@ -1,5 +1,4 @@
 use super::*;
-use atelier_contract::json;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 use atelier_contract::json::{self, Record};
 
 use super::Table;
-use super::stored::sent_row;
+use super::stored::SentRow;
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
@@ -27,8 +27,8 @@ impl Writer {
     pub fn write(&mut self, rows: usize) -> bool {
         let rest = self.table.rows.get(self.next..).unwrap_or_default();
         for row in rest.iter().take(rows) {
-            let (list, value) = match sent_row(self.next, row) {
-                Some(sent) => (&mut self.sent, sent),
+            let (list, value) = match SentRow::of(self.next, row) {
+                Some(sent) => (&mut self.sent, json::encode(&sent)),
                 None => (&mut self.rows, row.draft.to_value()),
             };
             if !list.is_empty() {

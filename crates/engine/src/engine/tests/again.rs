@@ -148,7 +148,7 @@ fn items_without_an_answer_are_sent_again_together() {
     assert_eq!(keys(&probe), ["a-000"]);
     assert!(matches!(
         hand.engine.block_reason(START + 1),
-        None | Some(BlockReason::Unanswered { .. })
+        None | Some(BlockReason::Unanswered(_))
     ));
     hand.answer(&probe, accepted("0"));
     let calls = hand.calls();

@@ -16,7 +16,7 @@ fn a_refusal_anywhere_stops_everything_until_its_time() {
     let told = hand.now;
     assert!(hand.calls().is_empty());
     assert!(
-        matches!(hand.engine.block_reason(hand.now), Some(BlockReason::RateLimited { until }) if until >= told + 12_000)
+        matches!(hand.engine.block_reason(hand.now), Some(BlockReason::RateLimited(until)) if until >= told + 12_000)
     );
     hand.now = told + 11_999;
     hand.engine.wake(hand.now);
