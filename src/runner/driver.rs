@@ -1,7 +1,10 @@
 //! Drives the engine: carries out what it decides, brings back the answers, and comes back when it
 //! wants to decide again.
 
+use std::collections::HashSet;
+
 use atelier_engine::{Call, CallKind, Command, Engine, Phase, Task, TaskKey};
+use futures::future::{FutureExt, Shared};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -14,7 +17,7 @@ use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use super::waits;
 use crate::boxed::{after, spawn};
-use crate::browser::storage::Store;
+use crate::browser::storage::{Store, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
 
@@ -146,6 +149,7 @@ impl Driver {
 
     fn carry_out(self, commands: Vec<Command>) {
         let mut saved = Saved::default();
+        let mut calls = Vec::new();
         for command in commands {
             if !matches!(command, Command::Save(_)) {
                 self.tasks.show(saved.unshown());
@@ -166,7 +170,7 @@ impl Driver {
                     until,
                     since,
                 } => waits::keep(address, until, since),
-                Command::Call(call) => spawn(self.perform(call, self.tabs.generation())),
+                Command::Call(call) => calls.push(call),
                 Command::Finished(key) => {
                     let task = self.tasks.task(&key);
                     if let Some(task) = task.filter(|_| self.session.settings_untracked().notify) {
@@ -179,19 +183,41 @@ impl Driver {
         self.tasks.show(saved.unshown());
         let keys = saved.tasks.iter().map(|task| task.key.clone());
         self.tabs.tell_tasks(keys);
-        // All in one go, so that a batch is there as a whole; a call that sends some of it writes those
-        // once more before it leaves.
+        let written = self.write_saved(saved.tasks, &calls);
         let generation = self.tabs.generation();
-        if saved.tasks.len() <= WRITTEN_AT_ONCE || generation.is_none() || !lifecycle::is_visible()
-        {
-            return self.write(&saved.tasks);
+        for call in calls {
+            spawn(self.perform(call, written.clone(), generation));
         }
-        let keys = saved.tasks.into_iter().map(|task| task.key);
-        self.state.update_value(|state| {
-            state.unwritten.extend(keys);
-            state.unwritten_since = generation;
+    }
+
+    /// Writes the records that were decided on. What some of the calls wait for is always among what is
+    /// written at once, in one transaction, whose end these calls then wait for.
+    fn write_saved(self, mut saved: Vec<Task>, calls: &[Call]) -> Shared<Written> {
+        let waited_for: HashSet<&TaskKey> = calls.iter().flat_map(Call::write_first).collect();
+        self.add_missing(&mut saved, &waited_for);
+        let generation = self.tabs.generation();
+        if saved.len() > WRITTEN_AT_ONCE && generation.is_some() && lifecycle::is_visible() {
+            let put_off = saved.extract_if(.., |task| !waited_for.contains(&task.key));
+            let put_off: Vec<_> = put_off.map(|task| task.key).collect();
+            // All in one go, so that a batch is there as a whole.
+            self.state.update_value(|state| {
+                state.unwritten.extend(put_off);
+                state.unwritten_since = generation;
+            });
+            after(0, move || self.write_rest()).forget();
+        }
+        self.write(&saved)
+    }
+
+    /// What is sent once more has not changed, and is written all the same before it leaves.
+    fn add_missing(self, saved: &mut Vec<Task>, waited_for: &HashSet<&TaskKey>) {
+        let known: HashSet<&TaskKey> = saved.iter().map(|task| &task.key).collect();
+        let missing = waited_for.iter().filter(|key| !known.contains(*key));
+        let missing = self.look(|engine| {
+            let records = missing.filter_map(|key| engine.task(key).cloned());
+            records.collect::<Vec<_>>()
         });
-        after(0, move || self.write_rest()).forget();
+        saved.extend(missing.unwrap_or_default());
     }
 
     /// Writes what was put off, as it is by now: a call may have written some of it meanwhile. At once
@@ -208,28 +234,32 @@ impl Driver {
             return;
         };
         if self.tabs.generation() == since {
-            return self.write(&tasks);
+            return drop(self.write(&tasks));
         }
         // Another tab leads by now, and writes. It has not heard of what is new.
         tasks.retain(|task| task.state.phase() == Phase::Queued);
         self.tabs.tell(&TabMessage::Submitted(tasks));
     }
 
-    fn write(self, tasks: &[Task]) {
-        if !tasks.is_empty() {
-            let written = self.records.write(tasks);
-            spawn(async move {
-                // What is refused is written again once storage works.
-                let _ = written.await;
-            });
+    /// The write begins at the call, and goes on though nobody waits for it.
+    fn write(self, tasks: &[Task]) -> Shared<Written> {
+        if tasks.is_empty() {
+            return async { Ok(()) }.boxed_local().shared();
         }
+        let written = self.records.write(tasks).shared();
+        let end = written.clone();
+        spawn(async move {
+            // What is refused is written again once storage works.
+            let _ = end.await;
+        });
+        written
     }
 
-    /// Makes a call that was decided in this generation of leading.
-    async fn perform(self, call: Call, generation: Option<u64>) {
-        if !call.write_first.is_empty() {
+    /// Makes a call that was decided in this generation of leading, once what it waits for is written.
+    async fn perform(self, call: Call, written: Shared<Written>, generation: Option<u64>) {
+        if !call.write_first().is_empty() {
             // Where it is refused, the engine knows now, and may want to ask before sending.
-            let _ = self.records.write(&call.write_first).await;
+            let _ = written.await;
             let leaves = self.change_quietly(|engine| engine.may_leave(call.id, clock::now()));
             if leaves != Some(true) {
                 self.pump();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Account, Task, TaskKey};
+use crate::{Account, TaskKey};
 
 /// Names a call, so that its answer finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,8 +29,17 @@ pub struct Call {
     pub account: Account,
     /// The tasks it is about, in the order of its items.
     pub tasks: Vec<TaskKey>,
-    /// These records must be in storage before the request leaves.
-    pub write_first: Vec<Task>,
+}
+
+impl Call {
+    /// The tasks whose records must be in storage, as they are now, before the request leaves. What
+    /// has changed of them is among the [`Command::Save`](super::Command::Save)s of the same step.
+    pub fn write_first(&self) -> &[TaskKey] {
+        match self.kind {
+            CallKind::Generate => &self.tasks,
+            CallKind::Status | CallKind::Response => &[],
+        }
+    }
 }
 
 /// A call whose answer is awaited.

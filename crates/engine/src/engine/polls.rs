@@ -43,7 +43,7 @@ impl Engine {
                 asked.push(key);
             }
         }
-        self.call(kind, bodies, asked, Vec::new());
+        self.call(kind, bodies, asked);
         self.credentials.has_asked();
         true
     }

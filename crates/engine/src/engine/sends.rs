@@ -101,7 +101,6 @@ impl Engine {
 
     fn send(&mut self, keys: Vec<TaskKey>, now: Millis) {
         let mut bodies = Vec::new();
-        let mut records = Vec::new();
         let mut sent = Vec::new();
         for key in keys {
             let Some(tracked) = self.tasks.get(&key) else {
@@ -133,10 +132,9 @@ impl Engine {
                 input: &task.input,
             };
             bodies.push((request.to_body(), task.idempotency_key.clone()));
-            records.push(task.clone());
             sent.push(key);
         }
-        self.call(CallKind::Generate, bodies, sent, records);
+        self.call(CallKind::Generate, bodies, sent);
     }
 
     /// Gives the command for a call and waits for its answer. One item goes to the single
@@ -146,7 +144,6 @@ impl Engine {
         kind: CallKind,
         mut bodies: Vec<(serde_json::Value, Option<String>)>,
         tasks: Vec<TaskKey>,
-        write_first: Vec<crate::Task>,
     ) {
         let batched = bodies.len() > 1;
         let (body, idempotency_key) = if batched {
@@ -182,7 +179,6 @@ impl Engine {
             idempotency_key,
             account: self.account.clone(),
             tasks,
-            write_first,
         }));
     }
 }

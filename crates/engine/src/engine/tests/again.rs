@@ -61,7 +61,11 @@ fn each_submission_carries_its_own_key() {
         "the header has it"
     );
     assert_eq!(
-        calls[0].write_first[0].idempotency_key.as_deref(),
+        hand.engine
+            .task(&calls[0].write_first()[0])
+            .unwrap()
+            .idempotency_key
+            .as_deref(),
         Some("a"),
         "kept before it is sent"
     );

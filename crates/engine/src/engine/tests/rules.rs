@@ -13,7 +13,7 @@ fn a_task_from_submission_to_output() {
     hand.submit(&["a"]);
     let call = hand.call();
     assert_eq!((call.kind, call.path), (CallKind::Generate, path::GENERATE));
-    assert_eq!(call.write_first[0].state, TaskState::Submitting);
+    assert_eq!(call.write_first(), call.tasks);
     assert_eq!(call.body["seed"], u64::MAX);
     assert_eq!(hand.saved.last().unwrap().state, TaskState::Submitting);
     hand.answer(&call, accepted("1"));

@@ -317,10 +317,11 @@ impl World {
                 }
                 Command::Finished(key) => self.finished.push(key),
                 Command::Wait { .. } => {}
-                Command::Call(call) if call.write_first.is_empty() => self.send(call),
+                Command::Call(call) if call.write_first().is_empty() => self.send(call),
                 Command::Call(call) => {
-                    for task in &call.write_first {
-                        self.save(task);
+                    for key in call.write_first() {
+                        let task = self.engine.task(key).cloned();
+                        self.save(&task.expect("a task that is sent is known"));
                     }
                     let at = self.time + self.below(self.write + 1);
                     self.writing.push((at, call));

@@ -96,13 +96,9 @@ impl World {
             assert_ne!(call.kind, CallKind::Generate, "sent to be refused");
         }
         if call.kind == CallKind::Generate {
-            let written: Vec<_> = call.write_first.iter().map(|task| &task.key).collect();
-            assert!(
-                written
-                    .iter()
-                    .eq(call.tasks.iter().collect::<Vec<_>>().iter())
-            );
-            for task in &call.write_first {
+            assert_eq!(call.write_first(), call.tasks);
+            for key in call.write_first() {
+                let task: Task = serde_json::from_str(&self.storage[key]).unwrap();
                 assert_eq!(task.state, TaskState::Submitting);
                 assert!(!self.taken_back.contains(&task.key), "sent and taken back");
                 assert!(
