@@ -2,6 +2,8 @@
 //! views need to know. Pure: time, chance and answers come in as arguments.
 
 mod engine;
+#[cfg(test)]
+mod growth;
 mod limiter;
 mod reduce;
 mod schedule;
