@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::task::message_in;
+use crate::prose::message_in;
 
 /// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
 ///

@@ -1,5 +1,7 @@
 //! Texts that are shown and never sent back: descriptions, names of models, error messages.
 
+use serde_json::Value;
+
 /// In characters: far more than anybody reads. Firefox lays out a text of 10 MB for minutes, and nothing can
 /// be pressed meanwhile.
 pub const MAX_PROSE: usize = 10_000;
@@ -11,6 +13,20 @@ pub fn bounded(mut text: String) -> String {
         text.push('…');
     }
     text
+}
+
+/// The message inside an error of any shape; `None` for null and empty ones.
+pub(crate) fn message_in(error: &Value) -> Option<String> {
+    let text = match error {
+        Value::Null | Value::Bool(_) => return None,
+        Value::String(text) => text.trim().to_owned(),
+        Value::Object(map) => ["message", "error", "detail", "reason"]
+            .iter()
+            .find_map(|key| message_in(map.get(*key)?))
+            .unwrap_or_else(|| error.to_string()),
+        other => other.to_string(),
+    };
+    (!text.is_empty()).then(|| bounded(text))
 }
 
 #[cfg(test)]

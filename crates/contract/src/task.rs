@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::prose::bounded;
+use crate::prose::message_in;
 use crate::{ApiError, StatusWord};
 
 /// The service's identifier of a task; opaque (INTERFACE "Task").
@@ -157,20 +157,6 @@ fn outputs_of(output: &Value) -> Vec<String> {
 /// `data.error` may be a text, an object with a message, any other JSON, or absent.
 fn error_text(data: &Value) -> Option<String> {
     message_in(data.get("error")?)
-}
-
-/// The message inside an error of any shape; `None` for null and empty ones.
-pub(crate) fn message_in(error: &Value) -> Option<String> {
-    let text = match error {
-        Value::Null | Value::Bool(_) => return None,
-        Value::String(text) => text.trim().to_owned(),
-        Value::Object(map) => ["message", "error", "detail", "reason"]
-            .iter()
-            .find_map(|key| message_in(map.get(*key)?))
-            .unwrap_or_else(|| error.to_string()),
-        other => other.to_string(),
-    };
-    (!text.is_empty()).then(|| bounded(text))
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ use std::collections::{HashMap, HashSet};
 
 use atelier_contract::ApiError;
 
-pub use again::Idempotency;
 use agenda::Agenda;
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
 use refusal::Credentials;
 use send_queue::SendQueue;
+pub use services::Idempotency;
 use services::Services;
 use storage::StorageHealth;
 use submission_pause::SubmissionPause;

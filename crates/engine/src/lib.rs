@@ -15,7 +15,7 @@ pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempoten
 pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
 pub use task::{
-    Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Task, TaskKey, UNDO,
+    Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO,
     removed_last,
 };
 pub use time::Millis;

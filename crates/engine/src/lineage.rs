@@ -2,20 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::output_cache;
-use crate::{Task, TaskKey, TaskState};
-
-/// An output of another task as the value of a parameter. Stored with its task: names and shapes do not
-/// change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    pub parameter: String,
-    /// The output's name, see [`TaskKey::output`].
-    pub output: String,
-}
+use crate::{Source, Task, TaskKey, TaskState};
 
 /// So many relatives are shown, and so far away.
 const MOST: usize = 24;

@@ -7,11 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::batch::{Batch, Items};
-use crate::compose::{csv, import::INPUT_PREFIX};
+use crate::compose::csv;
 use crate::{Task, TaskState, duration};
 
 pub(crate) const FORMAT: &str = "atelier-manifest";
 const VERSION: u32 = 1;
+
+/// Columns of [`Manifest::to_csv`] that hold an input begin with this.
+pub(crate) const INPUT_PREFIX: &str = "input.";
 
 /// `manifest.json`, which lies on disks: names and shapes do not change. Whatever is absent or of another
 /// type reads as empty, but for the model.

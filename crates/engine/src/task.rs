@@ -5,7 +5,6 @@ use atelier_contract::{ApiError, Input, ModelId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::lineage::Source;
 use crate::{Millis, Phase, TaskState};
 
 mod stored;
@@ -58,6 +57,15 @@ pub struct BatchPlace {
 pub struct PollError {
     pub since: Millis,
     pub error: ApiError,
+}
+
+/// An output of another task as the value of a parameter. Stored with its task: names and shapes do not
+/// change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    pub parameter: String,
+    /// The output's name, see [`TaskKey::output`].
+    pub output: String,
 }
 
 /// Everything known of one task, as it is stored and as tabs tell each other of it. Records of earlier

@@ -4,11 +4,9 @@ use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MAX_ROWS, csv};
+use crate::fold;
+use crate::manifest::{self, INPUT_PREFIX};
 use crate::plural::counted;
-use crate::{fold, manifest};
-
-/// Columns of a manifest's table that hold an input begin with this; see [`crate::manifest`].
-pub const INPUT_PREFIX: &str = "input.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {

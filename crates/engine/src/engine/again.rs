@@ -7,25 +7,13 @@
 use atelier_contract::ApiError;
 
 use super::Engine;
+use super::services::Idempotency;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, schedule};
 
 /// A key is no longer relied upon this long before the service may forget it: a call may take that
 /// long to arrive.
 const MARGIN: Millis = 120_000;
-
-/// What a service says of idempotency keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Idempotency {
-    /// It is being asked.
-    Asked,
-    /// It can't be asked at present.
-    Unknown,
-    /// It says nothing of them.
-    Unsupported,
-    /// It honours a key for so many milliseconds.
-    For(Millis),
-}
 
 impl Engine {
     /// What the service at an address says of idempotency keys.

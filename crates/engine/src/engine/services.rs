@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use atelier_contract::MAX_BATCH_ITEMS;
 
-use super::Idempotency;
 use crate::Millis;
 use crate::limiter::Limiter;
 
@@ -15,6 +14,19 @@ const WITHOUT_BATCH: Millis = 10 * 60_000;
 
 /// How long submissions wait for the service to say whether it honours keys.
 const TIMEOUT: Millis = 5_000;
+
+/// What a service says of idempotency keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Idempotency {
+    /// It is being asked.
+    Asked,
+    /// It can't be asked at present.
+    Unknown,
+    /// It says nothing of them.
+    Unsupported,
+    /// It honours a key for so many milliseconds.
+    For(Millis),
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Services(HashMap<String, Service>);
