@@ -1,8 +1,11 @@
 //! Colours for code: enough grammar to tell words, texts and comments apart.
 
-mod c_like;
+mod json;
 mod python;
-mod shell;
+mod scan;
+
+pub use scan::Kind;
+use scan::is_name_start;
 
 /// A piece of the text, all of one kind. Put together, the pieces are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,52 +15,20 @@ pub struct Span<'a> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Plain,
-    Keyword,
-    Text,
-    Comment,
-    Number,
-    /// The name that a `def` or `class` defines.
-    Definition,
-    /// A decorator of Python's, a variable of the shell's.
-    Decorator,
-}
-
-impl Kind {
-    /// A class of the style sheet; empty for plain text.
-    pub fn class(self) -> &'static str {
-        match self {
-            Self::Plain => "",
-            Self::Keyword => "code-keyword",
-            Self::Text => "code-text",
-            Self::Comment => "code-comment",
-            Self::Number => "code-number",
-            Self::Definition => "code-definition",
-            Self::Decorator => "code-decorator",
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grammar {
     Python,
     /// Names of members count as definitions.
     Json,
-    /// A POSIX shell.
-    Shell,
-    JavaScript,
-    Rust,
+    /// Any other language: all of it is plain.
+    Plain,
 }
 
 /// Splits source into spans. Total over any text, and linear in its length.
 pub fn spans(grammar: Grammar, source: &str) -> Vec<Span<'_>> {
     let next = match grammar {
         Grammar::Python => python::next,
-        Grammar::Json => c_like::json,
-        Grammar::Shell => shell::next,
-        Grammar::JavaScript => c_like::javascript,
-        Grammar::Rust => c_like::rust,
+        Grammar::Json => json::next,
+        Grammar::Plain => |rest: &str, _: char, _: bool| (Kind::Plain, rest.len()),
     };
     let mut spans: Vec<Span> = Vec::new();
     let mut plain = 0;
@@ -73,9 +44,7 @@ pub fn spans(grammar: Grammar, source: &str) -> Vec<Span<'_>> {
             kind => kind,
         };
         match kind {
-            Kind::Keyword => {
-                defines = matches!(text, "def" | "class" | "fn" | "struct" | "function");
-            }
+            Kind::Keyword => defines = matches!(text, "def" | "class"),
             _ if text.chars().all(char::is_whitespace) => {}
             _ => defines = false,
         }
@@ -130,54 +99,6 @@ pub fn blocks<'a>(spans: &[Span<'a>], lines: usize) -> Vec<Vec<Span<'a>>> {
         blocks.push(block);
     }
     blocks
-}
-
-/// The length of what is at the start, as long as characters match.
-fn run(rest: &str, matches: fn(char) -> bool) -> usize {
-    rest.find(|c| !matches(c)).unwrap_or(rest.len())
-}
-
-fn to_line_end(c: char) -> bool {
-    c != '\n' && c != '\r'
-}
-
-fn is_name_start(c: char) -> bool {
-    c == '_' || c.is_alphabetic()
-}
-
-fn is_name(c: char) -> bool {
-    c == '_' || c.is_alphanumeric()
-}
-
-/// The length of a number.
-fn number(rest: &str) -> usize {
-    let mut previous = '0';
-    let end = rest.find(|c: char| {
-        let exponent_sign =
-            matches!(c, '+' | '-') && matches!(previous, 'e' | 'E') && !rest.starts_with("0x");
-        let goes_on = c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || exponent_sign;
-        previous = c;
-        !goes_on
-    });
-    end.unwrap_or(rest.len())
-}
-
-/// The length of a text up to its closing quote, escapes passed over. An unclosed one ends with its
-/// line, or, where it may have several lines, with the source.
-fn quoted(rest: &str, quote: u8, lines: bool) -> usize {
-    let bytes = rest.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            // Quotes, backslashes and line ends are never part of a longer UTF-8 character.
-            b'\\' if at + 1 < bytes.len() && bytes[at + 1].is_ascii() => at += 1,
-            b'\n' | b'\r' if !lines => return at,
-            b if b == quote => return at + 1,
-            _ => {}
-        }
-        at += 1;
-    }
-    rest.len()
 }
 
 #[cfg(test)]

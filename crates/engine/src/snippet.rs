@@ -35,10 +35,8 @@ impl Language {
 
     pub fn grammar(self) -> Grammar {
         match self {
-            Self::Curl => Grammar::Shell,
             Self::Python => Grammar::Python,
-            Self::JavaScript => Grammar::JavaScript,
-            Self::Rust => Grammar::Rust,
+            Self::Curl | Self::JavaScript | Self::Rust => Grammar::Plain,
         }
     }
 }

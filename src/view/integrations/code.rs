@@ -80,13 +80,11 @@ type Block = (HtmlElement, Vec<(Kind, String)>);
 /// frame: an element for each word of some hundred lines would hold the page up.
 fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
     element.set_text_content(None);
-    let spans = match code.len() > MAX_COLOURED {
-        true => Vec::from_iter([Span {
-            kind: Kind::Plain,
-            text: code,
-        }]),
-        false => highlight::spans(grammar, code),
+    let grammar = match code.len() > MAX_COLOURED {
+        true => Grammar::Plain,
+        false => grammar,
     };
+    let spans = highlight::spans(grammar, code);
     let mut waiting: Vec<Block> = Vec::new();
     for pieces in highlight::blocks(&spans, BLOCK_LINES) {
         let Some(block) = new_span("code-block", &pieces) else {

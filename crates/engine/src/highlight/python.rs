@@ -1,4 +1,4 @@
-use super::{Kind, is_name, is_name_start, number, run, to_line_end};
+use super::scan::{Kind, is_name, is_name_start, number, run, to_line_end};
 
 /// The kind and length of the token that begins with `c`.
 pub(super) fn next(rest: &str, c: char, line_start: bool) -> (Kind, usize) {

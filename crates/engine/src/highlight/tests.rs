@@ -1,13 +1,8 @@
 use super::*;
+use crate::growth;
 use proptest::prelude::*;
 
-const GRAMMARS: [Grammar; 5] = [
-    Grammar::Python,
-    Grammar::Json,
-    Grammar::Shell,
-    Grammar::JavaScript,
-    Grammar::Rust,
-];
+const GRAMMARS: [Grammar; 3] = [Grammar::Python, Grammar::Json, Grammar::Plain];
 
 fn seen(source: &str) -> Vec<(Kind, &str)> {
     seen_as(Grammar::Python, source)
@@ -63,7 +58,7 @@ fn texts_end_where_they_should() {
 }
 
 #[test]
-fn the_other_languages() {
+fn json_and_what_has_no_grammar() {
     use Kind::*;
     assert_eq!(
         seen_as(Grammar::Json, r#"{"a" : ["x\"", -1.5e3, true], "b":null}"#),
@@ -76,50 +71,7 @@ fn the_other_languages() {
             (Keyword, "null"),
         ]
     );
-    assert_eq!(
-        seen_as(
-            Grammar::Shell,
-            "# go\nif x --in 'it'\\''s # \\' $a \"$b \\\" c\"; fi"
-        ),
-        [
-            (Comment, "# go"),
-            (Keyword, "if"),
-            (Text, "'it'"),
-            (Text, "'s # \\'"),
-            (Decorator, "$a"),
-            (Text, "\"$b \\\" c\""),
-            (Keyword, "fi"),
-        ]
-    );
-    assert_eq!(
-        seen_as(
-            Grammar::JavaScript,
-            "// go\nfunction run(x) { return 'it\\'s' + `a\nb` + 18 }"
-        ),
-        [
-            (Comment, "// go"),
-            (Keyword, "function"),
-            (Definition, "run"),
-            (Keyword, "return"),
-            (Text, "'it\\'s'"),
-            (Text, "`a\nb`"),
-            (Number, "18"),
-        ]
-    );
-    assert_eq!(
-        seen_as(
-            Grammar::Rust,
-            "fn run() { let r = r##\"a \"# \"b\"##; \"c\" } // r\"d\""
-        ),
-        [
-            (Keyword, "fn"),
-            (Definition, "run"),
-            (Keyword, "let"),
-            (Text, "r##\"a \"# \"b\"##"),
-            (Text, "\"c\""),
-            (Comment, "// r\"d\""),
-        ]
-    );
+    assert_eq!(seen_as(Grammar::Plain, "if \"x\" # 1"), []);
 }
 
 proptest! {
@@ -156,13 +108,13 @@ proptest! {
 #[test]
 fn long_texts_take_time_in_proportion() {
     for piece in [
-        "'", "\"\"\"", "a", "@", "1", "# ", "\\", "é\n", "r#\"", "\" ", "$", "-",
+        "'", "\"\"\"", "a", "@", "1", "# ", "\\", "é\n", "\" ", "$", "-", "def ",
     ] {
-        let source = piece.repeat(200_000);
         for grammar in GRAMMARS {
-            let spans = spans(grammar, &source);
-            let length: usize = spans.iter().map(|span| span.text.len()).sum();
-            assert_eq!(length, source.len());
+            growth::assert_linear(5_000, |size| {
+                let source = piece.repeat(size);
+                move || spans(grammar, &source).len()
+            });
         }
     }
 }

@@ -1,0 +1,76 @@
+//! What the grammars are made of: the kinds of tokens, and how long one is.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Plain,
+    Keyword,
+    Text,
+    Comment,
+    Number,
+    /// The name that a `def` or `class` defines.
+    Definition,
+    Decorator,
+}
+
+impl Kind {
+    /// A class of the style sheet; empty for plain text.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Keyword => "code-keyword",
+            Self::Text => "code-text",
+            Self::Comment => "code-comment",
+            Self::Number => "code-number",
+            Self::Definition => "code-definition",
+            Self::Decorator => "code-decorator",
+        }
+    }
+}
+
+/// The length of what is at the start, as long as characters match.
+pub(super) fn run(rest: &str, matches: fn(char) -> bool) -> usize {
+    rest.find(|c| !matches(c)).unwrap_or(rest.len())
+}
+
+pub(super) fn to_line_end(c: char) -> bool {
+    c != '\n' && c != '\r'
+}
+
+pub(super) fn is_name_start(c: char) -> bool {
+    c == '_' || c.is_alphabetic()
+}
+
+pub(super) fn is_name(c: char) -> bool {
+    c == '_' || c.is_alphanumeric()
+}
+
+/// The length of a number.
+pub(super) fn number(rest: &str) -> usize {
+    let mut previous = '0';
+    let end = rest.find(|c: char| {
+        let exponent_sign =
+            matches!(c, '+' | '-') && matches!(previous, 'e' | 'E') && !rest.starts_with("0x");
+        let goes_on = c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || exponent_sign;
+        previous = c;
+        !goes_on
+    });
+    end.unwrap_or(rest.len())
+}
+
+/// The length of a text up to its closing quote, escapes passed over. An unclosed one ends with its
+/// line.
+pub(super) fn quoted(rest: &str, quote: u8) -> usize {
+    let bytes = rest.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            // Quotes, backslashes and line ends are never part of a longer UTF-8 character.
+            b'\\' if at + 1 < bytes.len() && bytes[at + 1].is_ascii() => at += 1,
+            b'\n' | b'\r' => return at,
+            b if b == quote => return at + 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    rest.len()
+}
