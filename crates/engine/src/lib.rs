@@ -47,6 +47,7 @@ pub mod model_order;
 pub mod obstacle;
 pub mod output;
 pub mod output_cache;
+pub mod output_recovery;
 pub mod plural;
 pub mod preset;
 pub mod press;

@@ -1,9 +1,10 @@
-//! What is done for an output whose address is dead.
+//! Carries out what [`atelier_engine::output_recovery`] decides for an output whose address is dead.
 
 use std::pin::pin;
 
 use atelier_contract::ApiError;
 use atelier_engine::output::{self, SafeUrl};
+use atelier_engine::output_recovery::{ASK_MS, Facts, Step, explanation};
 use atelier_engine::{Action, file_name};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
@@ -11,17 +12,11 @@ use leptos::prelude::*;
 use web_sys::{Blob, Url};
 
 use super::shown_output::ShownOutput;
+use crate::awaited::awaited;
 use crate::boxed::spawn;
 use crate::browser::{download, http, lifecycle};
 use crate::contexts::Contexts;
 use crate::runner::Runner;
-
-/// How long the service's word on an address is waited for.
-const TIMEOUT_MS: u32 = 15_000;
-
-/// A page that has just opened has no leader yet, or not yet the guest's credentials: it is asked
-/// again this often, which while the answer is awaited changes nothing.
-const ASK_MS: u32 = 2_000;
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
@@ -36,65 +31,56 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
     let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
         return;
     };
-    let is_foreign = || task.account != untrack(|| session.account());
-    let is_online = lifecycle::is_online();
-    let is_there = || words.try_get_untracked().is_some();
-    let mut told = pin!(runner.refreshed(&task.key, shown.since));
-    let mut waited = 0;
+    let mut answer = pin!(runner.refreshed(&task.key, shown.since));
+    let mut facts = Facts {
+        is_link: safe.is_link(),
+        ..Facts::default()
+    };
     // With another address the outputs are shown anew, and the view of this one is gone.
-    while safe.is_link()
-        && is_online
-        && is_there()
-        && waited < TIMEOUT_MS
-        && told.as_mut().now_or_never().is_none()
-    {
-        if !is_foreign() {
-            words
-                .try_set("Its address no longer works. Asking the service for a fresh one…".into());
-            runner.act(&task.key, Action::Refetch);
-        } else if waited > 0 {
-            break;
+    while words.try_get_untracked().is_some() {
+        facts.is_foreign = task.account != untrack(|| session.account());
+        facts.was_offline |= !lifecycle::is_online();
+        facts.is_answered = facts.is_answered || answer.as_mut().now_or_never().is_some();
+        match facts.next() {
+            Step::AskService => {
+                words.try_set(
+                    "Its address no longer works. Asking the service for a fresh one…".into(),
+                );
+                // While the answer is awaited this changes nothing.
+                runner.act(&task.key, Action::Refetch);
+                let answered = select(answer.as_mut(), TimeoutFuture::new(ASK_MS)).await;
+                facts.is_answered = matches!(answered, Either::Left(_));
+                facts.waited_ms += ASK_MS;
+            }
+            Step::AwaitAccount => {
+                let account = task.account.clone();
+                let is_set = awaited(move || (session.account() == account).then_some(()));
+                select(pin!(is_set), TimeoutFuture::new(ASK_MS)).await;
+                facts.waited_ms += ASK_MS;
+            }
+            Step::UseCopy => {
+                if look_up(runner, &task.key.output(shown.position), shown.copy).await {
+                    return;
+                }
+                facts.has_no_copy = true;
+            }
+            Step::WaitForNetwork => {
+                words.try_set("Not shown: there is no network, and no copy was kept.".into());
+                lifecycle::until_online().await;
+                words.try_set(String::new());
+                return;
+            }
+            Step::Explain => {
+                // A host that does not let this page load a file may well have it.
+                let is_dead = http::get_blob(safe.as_str(), 0)
+                    .await
+                    .is_err_and(|error| !error.is_retryable());
+                let keeps_outputs = session.keep_limit().is_some();
+                words.try_set(explanation(is_dead, facts.is_foreign, keeps_outputs));
+                return;
+            }
         }
-        let answer = select(told.as_mut(), TimeoutFuture::new(ASK_MS)).await;
-        if matches!(answer, Either::Left(_)) {
-            break;
-        }
-        waited += ASK_MS;
     }
-    if !is_there() {
-        return;
-    }
-    if look_up(runner, &task.key.output(shown.position), shown.copy).await {
-        return;
-    }
-    if !is_online {
-        words.try_set("Not shown: there is no network, and no copy was kept.".into());
-        while is_there() && !lifecycle::is_online() {
-            TimeoutFuture::new(1_000).await;
-        }
-        words.try_set(String::new());
-        return;
-    }
-    // A host that does not let this page load a file may well have it.
-    let is_dead = http::get_blob(safe.as_str(), 0)
-        .await
-        .is_err_and(|error| !error.is_retryable());
-    let mut said = String::from(if is_dead {
-        "No longer available: the service's address for this output is dead and no copy was kept."
-    } else {
-        "Not shown: the file is gone, or its host does not let this page load it; no copy was kept."
-    });
-    if !is_there() {
-        return;
-    }
-    if is_foreign() {
-        said += " The service was not asked for a fresh one: this task belongs to another service address or User ID.";
-    }
-    said += " Run again makes it anew.";
-    if session.keep_limit().is_none() {
-        said += " Keep outputs, in Settings, makes copies from now on.";
-    }
-    words.try_set(said);
 }
 
 /// Shows the copy in the place of a thumbnail; asks nobody.
