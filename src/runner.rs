@@ -5,6 +5,7 @@
 //! Lives at the app's root, so that no view that goes takes a task with it.
 
 use atelier_contract::Input;
+use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::seed::Seeded;
 use atelier_engine::{
     Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
@@ -189,9 +190,9 @@ impl Runner {
     fn has_credentials(&self) -> bool {
         let has = untrack(|| self.session.credentials()).is_some();
         if !has {
-            self.notices.problem(
-                "Not sent: User ID and Access token are missing. They are set in Settings.",
-            );
+            self.notices.problem(format!(
+                "Not sent. {NO_CREDENTIALS} They are set in Settings."
+            ));
         }
         has
     }
@@ -218,23 +219,14 @@ impl Runner {
     /// Sends new tasks, in this order.
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
         self.with_tasks(|known| lineage::trace(&mut tasks, known));
-        let Parts { driver, tabs, .. } = self.parts();
-        let leads = tabs.leads();
-        let told = (!leads).then(|| TabMessage::Submitted(tasks.clone()));
-        driver.change(|engine| engine.submit(tasks, clock::now()));
-        if let Some(told) = told {
-            tabs.tell(&told);
-        }
+        let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone()));
+        self.change_and_tell(|engine, now| engine.submit(tasks, now), told);
     }
 
     /// Knows and keeps tasks of another browser's history; none of them is sent.
     pub fn take_in(&self, tasks: Vec<Task>) {
-        let Parts { driver, tabs, .. } = self.parts();
-        let told = (!tabs.leads()).then(|| TabMessage::TakenIn(tasks.clone()));
-        driver.change(|engine| engine.take_in(tasks, clock::now()));
-        if let Some(told) = told {
-            tabs.tell(&told);
-        }
+        let told = self.unless_leading(|| TabMessage::TakenIn(tasks.clone()));
+        self.change_and_tell(|engine, now| engine.take_in(tasks, now), told);
     }
 
     /// Does what a person asked for; a follower lets the leader do it.
@@ -277,23 +269,34 @@ impl Runner {
 
     /// Polls at once, as far as the limits allow; whichever tab makes the calls.
     pub fn wake(&self) {
-        let Parts { driver, tabs, .. } = self.parts();
-        driver.change(|engine| engine.wake(clock::now()));
-        tabs.tell(&TabMessage::Wake);
+        self.change_and_tell(Engine::wake, Some(TabMessage::Wake));
     }
 
     /// The service was seen to take the present credentials.
     pub fn credentials_accepted(&self) {
-        let Parts { driver, tabs, .. } = self.parts();
         self.session.set_refused(false);
-        driver.change(|engine| engine.credentials_changed(clock::now()));
-        tabs.tell(&TabMessage::CredentialsAccepted);
+        self.change_and_tell(
+            Engine::credentials_changed,
+            Some(TabMessage::CredentialsAccepted),
+        );
     }
 
     /// The person wants tasks to be sent although they can't be kept.
     pub fn send_unkept(&self) {
+        self.change_and_tell(Engine::accept_unkept, Some(TabMessage::SendUnkept));
+    }
+
+    /// Tells the engine of this tab something, and then the other tabs.
+    fn change_and_tell(&self, act: impl FnOnce(&mut Engine, Millis), told: Option<TabMessage>) {
         let Parts { driver, tabs, .. } = self.parts();
-        driver.change(|engine| engine.accept_unkept(clock::now()));
-        tabs.tell(&TabMessage::SendUnkept);
+        driver.change(|engine| act(engine, clock::now()));
+        if let Some(told) = told {
+            tabs.tell(&told);
+        }
+    }
+
+    /// What a follower tells the leader, who else decides alone.
+    fn unless_leading(&self, told: impl FnOnce() -> TabMessage) -> Option<TabMessage> {
+        (!self.parts().tabs.leads()).then(told)
     }
 }

@@ -9,7 +9,6 @@ mod keeping;
 mod manifest_viewer;
 pub mod page;
 mod run;
-mod scroller;
 mod send;
 mod table_editor;
 

@@ -1,5 +1,6 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
+use atelier_engine::plural::counted;
 use atelier_engine::{Action, BlockReason, removed_last};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -87,8 +88,7 @@ fn Undo() -> impl IntoView {
     let removed = memo(move || removed_last(&*all.read(), now.get().max(clock::now())));
     let sentence = text(move || match removed.read().len() {
         0 => String::new(),
-        1 => "Removed 1 task.".into(),
-        n => format!("Removed {n} tasks."),
+        n => format!("Removed {}.", counted(n, "task")),
     });
     let undo = move |_| runner.act_on_all(&removed.get_untracked(), Action::Restore);
     view! {

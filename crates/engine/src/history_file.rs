@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::batch::Batch;
 use crate::output::{self, OutputKind, SafeUrl};
 use crate::output_cache::{self, CachedOutput};
-use crate::plural::counted;
+use crate::plural::{agreeing, counted};
 use crate::{Account, Millis, Phase, Task, TaskState};
 
 /// The manifest's name in the archive.
@@ -298,8 +298,7 @@ impl TakenIn {
 }
 
 fn are(count: usize, what: &str) -> String {
-    let verb = if count == 1 { "is" } else { "are" };
-    format!("{} {verb}", counted(count, what))
+    format!("{} {}", counted(count, what), agreeing(count, "is", "are"))
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub use task::{
     removed_last,
 };
 pub use time::Millis;
-pub use wait_reason::{Sending, wait_reason};
+pub use wait_reason::{NO_CREDENTIALS, Sending, wait_reason};
 
 pub mod account_status;
 pub mod archive;

@@ -6,6 +6,11 @@ pub fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{ending}")
 }
 
+/// Of a verb, the form that goes with this number of things.
+pub fn agreeing(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -14,5 +19,7 @@ mod tests {
     fn one_is_singular_and_none_is_not() {
         let counts = [0, 1, 2].map(|count| counted(count, "call"));
         assert_eq!(counts, ["0 calls", "1 call", "2 calls"]);
+        let verbs = [0, 1, 2].map(|count| agreeing(count, "is", "are"));
+        assert_eq!(verbs, ["are", "is", "are"]);
     }
 }

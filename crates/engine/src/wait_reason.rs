@@ -2,6 +2,9 @@
 
 use crate::{Account, BlockReason, Millis, Phase, Task};
 
+/// Why nothing can be sent to a service that takes no guests.
+pub const NO_CREDENTIALS: &str = "User ID and Access token are not set yet.";
+
 /// What is known in a tab of why nothing is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Sending<'a> {
@@ -35,7 +38,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     }
     if !sending.has_credentials {
         return Some(format!(
-            "Waits for User ID and Access token in Settings. {unsent}"
+            "{NO_CREDENTIALS} They are set in Settings. {unsent}"
         ));
     }
     if task.account.uid != sending.account.uid {
@@ -102,7 +105,7 @@ mod tests {
         let mine = task("http://x", "u");
         assert!(reason(&mine, true, None).starts_with("Waiting to be sent."));
         assert!(reason(&mine, true, Some(&limited)).contains("Rate-limited, next try in 8 s"));
-        assert!(reason(&mine, false, None).contains("User ID and Access token"));
+        assert!(reason(&mine, false, None).starts_with(NO_CREDENTIALS));
         assert!(reason(&task("http://y", "u"), true, None).contains("http://y"));
         assert!(reason(&task("", "u"), true, None).contains("served this page"));
         assert!(reason(&task("http://x", "v"), true, None).contains("User ID again, v"));

@@ -1,3 +1,4 @@
+use crate::view::parts::viewport::scrolled;
 use std::sync::Arc;
 
 use atelier_engine::compose::sweep::GridLabels;
@@ -8,7 +9,6 @@ use atelier_engine::{Task, TaskState};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::scroller::scrolled;
 use crate::boxed::{dynamic, memo, text};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;

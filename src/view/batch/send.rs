@@ -1,6 +1,8 @@
 use atelier_contract::ModelId;
 use atelier_engine::BatchKey;
+use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::compose::plan::Plan;
+use atelier_engine::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
 use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
@@ -64,7 +66,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                     "It is not known yet whether this service needs an account; press the button \
                      again in a moment."
                 } else {
-                    "User ID and Access token are not set yet."
+                    NO_CREDENTIALS
                 }));
             } else if untrack(plan).asks_once_more() {
                 question.ask();
@@ -124,10 +126,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                 })}
             </p>
             <p class="muted" hidden=when(move || bad.get() == 0 || good.get() == 0)>
-                {text(move || match bad.get() {
-                    1 => "1 row stays.".to_owned(),
-                    n => format!("{n} rows stay."),
-                })}
+                {text(move || format!("{} {}.", counted(bad.get(), "row"), agreeing(bad.get(), "stays", "stay")))}
             </p>
             {away}
             {answer.view()}
@@ -174,10 +173,11 @@ fn problems(composer: Composer, count: usize) -> AnyView {
         <div class="summary" role="status">
             <p>
                 <strong>
-                    {match count {
-                        1 => "1 row can't be sent and stays in the table.".to_owned(),
-                        n => format!("{n} rows can't be sent and stay in the table."),
-                    }}
+                    {format!(
+                        "{} can't be sent and {} in the table.",
+                        counted(count, "row"),
+                        agreeing(count, "stays", "stay"),
+                    )}
                 </strong>
             </p>
             <p class="lines">{lines}</p>

@@ -1,3 +1,5 @@
+use crate::view::parts::viewport::scrolled;
+use atelier_engine::plural::counted;
 use std::sync::Arc;
 
 use atelier_engine::window::Grid;
@@ -8,7 +10,6 @@ use leptos::prelude::*;
 use super::cell::cell;
 use super::composer::Composer;
 use super::keeping::keeping;
-use super::scroller::scrolled;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -112,9 +113,9 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 {add_column(composer, columns)}
                 <ConfirmButton
                     label="Clear the table"
-                    question=text(move || match count.get() {
-                        1 => "Take the row out of the table? What was sent goes on.".into(),
-                        n => format!("Take all {n} rows out of the table? What was sent goes on."),
+                    question=text(move || {
+                        let rows = counted(count.get(), "row");
+                        format!("Take {rows} out of the table? What was sent goes on.")
                     })
                     confirm="Clear it"
                     on_confirm=clear

@@ -9,6 +9,7 @@ mod segmented;
 mod switch;
 mod text_field;
 
+use atelier_engine::plural::{agreeing, counted};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -215,9 +216,10 @@ pub fn ProblemSummary(
         >
             <p>
                 <strong>"Not sent yet. "</strong>
-                {text(move || match problems.read().len() {
-                    1 => "One thing needs a look:".to_owned(),
-                    n => format!("{n} things need a look:"),
+                {text(move || {
+                    let count = problems.read().len();
+                    let need = agreeing(count, "needs", "need");
+                    format!("{} {need} a look:", counted(count, "thing"))
                 })}
             </p>
             <ul>

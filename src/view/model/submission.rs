@@ -1,5 +1,6 @@
 //! Generate: what stands in the form is sent, or it is said why not.
 
+use atelier_engine::NO_CREDENTIALS;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
@@ -175,7 +176,7 @@ impl Refusal {
                     "It is not known yet whether this service needs an account; press Generate again in a \
                      moment."
                 } else {
-                    "User ID and Access token are not set yet."
+                    NO_CREDENTIALS
                 };
                 view! {
                     {why}

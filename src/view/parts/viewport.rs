@@ -8,6 +8,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
+use web_sys::{EventTarget, HtmlDivElement};
 
 /// The stretch of an element that is on the screen, or about to be, in CSS pixels from the element's own top, and the
 /// element's width.
@@ -29,10 +30,58 @@ impl Viewport {
     }
 }
 
-/// Follows scrolling and resizing, at most once a frame, for as long as its owner lives. At first it is
-/// what is on the screen alone, so that this is there soon, and from the next frame on a screenful more
-/// on each side, so that scrolling shows cards and not gaps.
+/// What of an element is in sight, followed for as long as its owner lives.
 pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
+    follow(
+        element,
+        |_| window().into(),
+        |element| {
+            let bounds = element.get_bounding_client_rect();
+            let height = window().inner_height().ok();
+            let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
+            InSight {
+                top: -bounds.top(),
+                height,
+                width: bounds.width(),
+                margin: height,
+            }
+        },
+    )
+}
+
+/// What of a scrolling element's content is in sight, followed for as long as its owner lives.
+pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
+    follow(
+        element,
+        |element| element.clone().into(),
+        |element| {
+            let height = element.client_height();
+            InSight {
+                top: f64::from(element.scroll_top()),
+                height: f64::from(height),
+                width: f64::from(element.client_width()),
+                margin: f64::from(height / 2),
+            }
+        },
+    )
+}
+
+/// The stretch on the screen, and how much more is to be there on each side.
+struct InSight {
+    top: f64,
+    height: f64,
+    width: f64,
+    margin: f64,
+}
+
+/// Follows resizing and the scrolling of `target`, at most once a frame. At first it is what is on the
+/// screen alone, so that this is there soon, and from the next frame on more on each side, so that
+/// scrolling shows cards and not gaps.
+fn follow(
+    element: NodeRef<Div>,
+    target: fn(&HtmlDivElement) -> EventTarget,
+    measure: fn(&HtmlDivElement) -> InSight,
+) -> RwSignal<Viewport> {
     let seen = RwSignal::new(Viewport::default());
     let is_first = Rc::new(Cell::new(true));
     let is_measured_first = is_first.clone();
@@ -40,18 +89,16 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
         let Some(element) = element.try_get_untracked().flatten() else {
             return;
         };
-        let bounds = element.get_bounding_client_rect();
-        let height = window()
-            .inner_height()
-            .ok()
-            .and_then(|height| height.as_f64())
-            .unwrap_or(800.0);
-        let more = if is_measured_first.get() { 0.0 } else { height };
+        let in_sight = measure(&element);
+        let margin = match is_measured_first.get() {
+            true => 0.0,
+            false => in_sight.margin,
+        };
         let next = Viewport {
-            from: -bounds.top() - more,
-            to: -bounds.top() + height + more,
-            margin: more,
-            width: bounds.width(),
+            from: in_sight.top - margin,
+            to: in_sight.top + in_sight.height + margin,
+            margin,
+            width: in_sight.width,
             rem: rem(),
         };
         if seen.try_get_untracked().is_some_and(|seen| seen != next) {
@@ -76,7 +123,7 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
                 request_animation_frame(move || measure());
             }
         };
-        let scroll = EventListener::new(&window(), "scroll", on_event.clone());
+        let scroll = EventListener::new(&target(&element), "scroll", on_event.clone());
         let resize = EventListener::new(&window(), "resize", on_event);
         let measure = measure.clone();
         let on_size = Closure::<dyn FnMut()>::new(move || measure());

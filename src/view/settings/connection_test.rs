@@ -1,6 +1,7 @@
 //! Whether the service answers, and takes the credentials.
 
 use atelier_contract::{ApiError, TaskId, TaskRequest, path};
+use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::account_status::user_message;
 use leptos::prelude::*;
 
@@ -45,9 +46,7 @@ pub async fn run(
     } else if list.has_accounts && !token.is_empty() {
         return test_account(&settings, token, &found, name).await;
     } else if settings.uid.is_empty() || token.is_empty() {
-        return Err(format!(
-            "{found}, but User ID and Access token are needed to generate."
-        ));
+        return Err(format!("{found}. {NO_CREDENTIALS}"));
     } else {
         atelier_contract::Credentials::new(settings.uid.clone(), token)
     };

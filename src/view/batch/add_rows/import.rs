@@ -1,7 +1,7 @@
 use atelier_contract::Schema;
 use atelier_engine::compose::import::{self, Format, Imported};
 use atelier_engine::manifest::Manifest;
-use atelier_engine::plural::counted;
+use atelier_engine::plural::{agreeing, counted};
 use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -178,8 +178,10 @@ fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
     });
     let bad = match imported.bad(schema) {
         0 => String::new(),
-        1 => " 1 of them needs a look first.".to_owned(),
-        n => format!(" {n} of them need a look first."),
+        n => format!(
+            " {n} of them {} a look first.",
+            agreeing(n, "needs", "need")
+        ),
     };
     let count = imported.notes.len();
     let notes = imported
