@@ -24,7 +24,7 @@ use std::collections::{HashMap, HashSet};
 
 use atelier_contract::ApiError;
 
-use agenda::Agenda;
+use agenda::Timers;
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
@@ -112,14 +112,8 @@ pub struct Engine {
     tasks: HashMap<TaskKey, Tracked>,
     /// Counts up: the order of submission.
     next_order: u64,
-    /// When tasks are to be asked about. Finished ones are not in it, nor those that a call is under
-    /// way about.
-    due: Agenda,
+    timers: Timers,
     send_queue: SendQueue,
-    /// When submissions are to be sent again.
-    again: Agenda,
-    /// When tasks are forgotten that were removed and can still be brought back.
-    removed: Agenda,
     /// Cancelled by a person in another tab before this one has heard of the task.
     cancelled_early: HashSet<TaskKey>,
     calls: Calls,
@@ -140,10 +134,8 @@ impl Engine {
             leading: true,
             tasks: HashMap::new(),
             next_order: 0,
-            due: Agenda::default(),
+            timers: Timers::default(),
             send_queue: SendQueue::default(),
-            again: Agenda::default(),
-            removed: Agenda::default(),
             cancelled_early: HashSet::new(),
             calls: Calls::default(),
             services: Services::default(),
@@ -206,7 +198,7 @@ impl Engine {
             return None;
         }
         let now = self.last_now;
-        let forget = self.removed.next().map(|at| at.max(now));
+        let forget = self.timers.removals.next().map(|at| at.max(now));
         forget.into_iter().chain(self.next_call_at(now)).min()
     }
 
@@ -215,7 +207,7 @@ impl Engine {
         if !self.online {
             return None;
         }
-        let poll = self.due.next().filter(|_| self.may_poll());
+        let poll = self.timers.polls.next().filter(|_| self.may_poll());
         let send = self.next_send(now).filter(|_| !self.is_refused());
         let send = send.map(|at| self.pause.until().map_or(at, |until| at.max(until)));
         let wanted = poll.into_iter().chain(send).min()?.max(now);
@@ -290,8 +282,7 @@ impl Engine {
             let back = self.last_now - now;
             self.services.shift_back(back);
             self.pause.shift_back(back);
-            self.due.shift_back(back);
-            self.again.shift_back(back);
+            self.timers.shift_calls_back(back);
         }
         self.last_now = now;
     }
@@ -320,7 +311,7 @@ impl Engine {
                 task.poll_error = None;
             }
             tracked.doubt = None;
-            self.again.remove(key);
+            self.timers.resends.remove(key);
             self.save(key);
         }
         for effect in effects {
@@ -352,7 +343,7 @@ impl Engine {
     /// It is asked about then, unless it has been removed meanwhile.
     fn set_due(&mut self, key: &TaskKey, at: Millis) {
         if self.tasks.contains_key(key) {
-            self.due.set(key, at);
+            self.timers.polls.set(key, at);
         }
     }
 

@@ -35,7 +35,7 @@ impl Engine {
                 tracked.task.watching = false;
                 tracked.task.poll_error = None;
                 self.save(key);
-                self.due.remove(key);
+                self.timers.polls.remove(key);
             }
             Action::Watch => {
                 tracked.task.watching = true;
@@ -73,8 +73,7 @@ impl Engine {
         self.calls.forget_unmade();
         self.credentials.change(&self.calls);
         self.send_queue.clear();
-        self.due.clear();
-        self.again.clear();
+        self.timers.clear_calls();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in keys {
             self.resume(&key, now);
@@ -110,10 +109,9 @@ impl Engine {
         self.advance(now);
         self.calls.forget_unmade();
         self.credentials.ask(&self.calls);
-        let is_asking = !self.due.is_empty() || self.calls.polls().next().is_some();
+        let is_asking = !self.timers.polls.is_empty() || self.calls.polls().next().is_some();
         self.pause.wake(is_asking);
-        self.due.set_all(now);
-        self.again.set_all(now);
+        self.timers.set_all_calls(now);
     }
 
     /// Does what a person asks for a whole batch.
@@ -135,10 +133,6 @@ impl Engine {
     pub fn resume_batch(&mut self, batch: &BatchKey) {
         self.send_queue.paused.remove(batch);
         self.mark_paused(batch, false);
-    }
-
-    pub fn is_paused(&self, batch: &BatchKey) -> bool {
-        self.send_queue.paused.contains(batch)
     }
 
     /// Takes back what of a batch was not sent yet. The records stay, so that the tab in which a

@@ -35,7 +35,7 @@ impl Engine {
 
     /// When the next submission is to be sent again.
     pub(super) fn next_again(&self) -> Option<Millis> {
-        let next = self.again.next();
+        let next = self.timers.resends.next();
         next.filter(|_| self.services.honours_keys(&self.account.address))
     }
 
@@ -49,11 +49,11 @@ impl Engine {
     ) -> Vec<TaskKey> {
         let mut taken: Vec<TaskKey> = Vec::new();
         while taken.len() < most
-            && let Some(key) = self.again.first_due(now)
+            && let Some(key) = self.timers.resends.first_due(now)
             && (taken.is_empty() || fits(self, &taken, key))
         {
             let key = key.clone();
-            self.again.remove(&key);
+            self.timers.resends.remove(&key);
             taken.push(key);
         }
         taken
@@ -101,18 +101,18 @@ impl Engine {
 
     /// A task that has no call under way.
     pub(super) fn send_again_at(&mut self, key: &TaskKey, at: Millis) {
-        self.again.remove(key);
+        self.timers.resends.remove(key);
         if self
             .task(key)
             .is_some_and(|task| task.account == self.account)
         {
-            self.again.set(key, at);
+            self.timers.resends.set(key, at);
         }
     }
 
     /// Leaves to a person what can't be sent again any more.
     pub(super) fn give_up_hopeless(&mut self, now: Millis) {
-        let waiting = self.again.iter().map(|(_, key)| key);
+        let waiting = self.timers.resends.iter().map(|(_, key)| key);
         let hopeless: Vec<TaskKey> = waiting
             .filter(|key| self.is_hopeless(key, now))
             .cloned()

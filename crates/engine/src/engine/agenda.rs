@@ -74,6 +74,49 @@ impl Agenda {
     }
 }
 
+/// What is to be done about tasks, by when.
+#[derive(Debug, Default)]
+pub(super) struct Timers {
+    /// Asking about them. Finished ones are not in it, nor those that a call is under way about.
+    pub polls: Agenda,
+    /// Sending submissions again.
+    pub resends: Agenda,
+    /// Forgetting those that were removed, and can be brought back until then.
+    pub removals: Agenda,
+}
+
+impl Timers {
+    pub fn clear(&mut self) {
+        self.clear_calls();
+        self.removals.clear();
+    }
+
+    /// No calls are to be made; what was removed is forgotten all the same.
+    pub fn clear_calls(&mut self) {
+        self.polls.clear();
+        self.resends.clear();
+    }
+
+    /// Nothing is to be done about this task.
+    pub fn remove(&mut self, key: &TaskKey) {
+        self.polls.remove(key);
+        self.resends.remove(key);
+        self.removals.remove(key);
+    }
+
+    /// All calls are wanted at once.
+    pub fn set_all_calls(&mut self, now: Millis) {
+        self.polls.set_all(now);
+        self.resends.set_all(now);
+    }
+
+    /// The clock was set back. When a removed task is forgotten stands in its record.
+    pub fn shift_calls_back(&mut self, back: Millis) {
+        self.polls.shift_back(back);
+        self.resends.shift_back(back);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

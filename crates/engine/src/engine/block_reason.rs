@@ -77,7 +77,7 @@ impl Engine {
             return Some(BlockReason::NotKept);
         }
         let until = self.pause.unanswered_until(now)?;
-        let is_waiting = !self.send_queue.is_empty() || !self.again.is_empty();
+        let is_waiting = !self.send_queue.is_empty() || !self.timers.resends.is_empty();
         is_waiting.then_some(BlockReason::Unanswered(until))
     }
 }

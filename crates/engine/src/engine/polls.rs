@@ -15,7 +15,7 @@ impl Engine {
 
     /// Makes one status or response call, if a task is due and a call may leave now.
     pub(super) fn poll_one(&mut self, now: Millis) -> bool {
-        if self.due.first_due(now).is_none() || !self.may_poll() {
+        if self.timers.polls.first_due(now).is_none() || !self.may_poll() {
             return false;
         }
         let (kind, keys) = self.gather(now);
@@ -29,7 +29,7 @@ impl Engine {
         let mut bodies = Vec::new();
         let mut asked = Vec::new();
         for key in keys {
-            self.due.remove(&key);
+            self.timers.polls.remove(&key);
             let Some(task) = self.task(&key) else {
                 continue;
             };
@@ -55,7 +55,7 @@ impl Engine {
         let mut kind = None;
         let mut keys = Vec::new();
         let mut needless = Vec::new();
-        for (due, key) in self.due.iter() {
+        for (due, key) in self.timers.polls.iter() {
             let Some(tracked) = self.tasks.get(key) else {
                 continue;
             };
@@ -76,7 +76,7 @@ impl Engine {
             }
         }
         for key in needless {
-            self.due.remove(&key);
+            self.timers.polls.remove(&key);
         }
         (kind.unwrap_or(CallKind::Status), keys)
     }

@@ -18,9 +18,7 @@ impl Engine {
     pub fn load(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         self.send_queue.clear();
-        self.due.clear();
-        self.removed.clear();
-        self.again.clear();
+        self.timers.clear();
         let oldest_first = sort::order(tasks.len(), &|a, b| {
             by_age(&tasks[a]).cmp(&by_age(&tasks[b]))
         });
@@ -200,9 +198,7 @@ impl Engine {
 
     /// Another tab has removed a task.
     pub fn drop_remote(&mut self, key: &TaskKey) {
-        self.due.remove(key);
-        self.again.remove(key);
-        self.removed.remove(key);
+        self.timers.remove(key);
         if let Some(tracked) = self.tasks.remove(key) {
             self.send_queue.leave(&tracked.task, tracked.order);
         }
@@ -255,7 +251,9 @@ impl Engine {
         let order = self.next_order;
         self.next_order += 1;
         if let Some(removed) = task.removed {
-            self.removed.set(&task.key, removed.saturating_add(UNDO));
+            self.timers
+                .removals
+                .set(&task.key, removed.saturating_add(UNDO));
         }
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
@@ -291,7 +289,7 @@ impl Engine {
             Phase::Queued => self.enqueue(key),
             Phase::Submitting
                 if tracked.doubt.is_some()
-                    && !self.again.contains(key)
+                    && !self.timers.resends.contains(key)
                     && !self.calls.is_sending(key) =>
             {
                 self.send_again_at(key, now);

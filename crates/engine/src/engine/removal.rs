@@ -9,7 +9,7 @@ impl Engine {
     pub(super) fn mark_removed(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.task.removed = Some(now);
-            self.removed.set(key, now.saturating_add(UNDO));
+            self.timers.removals.set(key, now.saturating_add(UNDO));
             self.save(key);
         }
     }
@@ -18,13 +18,13 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key)
             && tracked.task.removed.take().is_some()
         {
-            self.removed.remove(key);
+            self.timers.removals.remove(key);
             self.save(key);
         }
     }
 
     pub(super) fn forget_removed(&mut self, now: Millis) {
-        while let Some(key) = self.removed.first_due(now).cloned() {
+        while let Some(key) = self.timers.removals.first_due(now).cloned() {
             self.remove_attempts(&key);
         }
     }

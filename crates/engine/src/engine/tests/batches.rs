@@ -219,7 +219,7 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
     let stored: Vec<_> = hand.engine.tasks().cloned().collect();
     hand.engine = crate::Engine::new(super::world::account());
     hand.engine.load(stored, hand.now);
-    assert!(hand.engine.is_paused(&batch));
+    assert!(hand.engine.send_queue.paused.contains(&batch));
     assert!(generate_calls(&mut hand).is_empty());
     hand.engine.resume_batch(&batch);
     let call = generate_calls(&mut hand).remove(0);

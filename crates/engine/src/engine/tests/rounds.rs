@@ -132,5 +132,5 @@ fn a_step_costs_what_is_due_and_not_what_there_is() {
         None,
         "a finished history asks for nothing"
     );
-    assert!(world.engine.due.is_empty() && world.engine.send_queue.is_empty());
+    assert!(world.engine.timers.polls.is_empty() && world.engine.send_queue.is_empty());
 }
