@@ -39,7 +39,7 @@ impl Wanted {
             n: position + 1,
             url: url.to_owned(),
             title: task.input.title().to_owned(),
-            kind: OutputKind::of(url, &task.model.category),
+            kind: task.output_kind(url),
         }
     }
 

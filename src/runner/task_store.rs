@@ -134,7 +134,7 @@ impl TaskStore {
                 continue;
             };
             for url in outputs {
-                if OutputKind::of(url, &task.model.category) == kind && !found.contains(url) {
+                if task.output_kind(url) == kind && !found.contains(url) {
                     found.push(url.clone());
                 }
             }

@@ -70,6 +70,6 @@ fn shown(task: &Task) -> Option<(String, OutputKind)> {
         return None;
     };
     let url = outputs.first().filter(|_| task.removed.is_none())?;
-    let kind = OutputKind::of(url, &task.model.category);
+    let kind = task.output_kind(url);
     matches!(kind, OutputKind::Image | OutputKind::Video).then(|| (url.clone(), kind))
 }

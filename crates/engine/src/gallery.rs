@@ -49,7 +49,7 @@ impl GalleryEntry {
         let entry = |(position, url): (usize, &String)| Self {
             task: task.key.clone(),
             position,
-            kind: OutputKind::of(url, &task.model.category),
+            kind: task.output_kind(url),
             model: task.model.clone(),
             batch: task.batch.as_ref().map(|place| place.batch.clone()),
             created: task.created,

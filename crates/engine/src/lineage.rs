@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::output::OutputAddress;
 use crate::output_cache;
 use crate::{Source, Task, TaskKey, TaskState};
 
@@ -53,9 +54,8 @@ pub fn trace(new: &mut [Task], known: &[&Task]) {
 }
 
 fn address(value: &Value) -> Option<&str> {
-    let is_so =
-        |text: &&str| text.starts_with('/') || text.starts_with("data:") || text.contains("://");
-    value.as_str().filter(is_so)
+    let is_address = |text: &&str| OutputAddress::of(text) != OutputAddress::Text;
+    value.as_str().filter(is_address)
 }
 
 /// The output at each address: the newest, should several have it. A service may have given it another

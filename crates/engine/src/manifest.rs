@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::batch::{Batch, Items};
 use crate::compose::csv;
+use crate::output::OutputAddress;
 use crate::{Task, TaskState, duration};
 
 pub(crate) const FORMAT: &str = "atelier-manifest";
@@ -106,9 +107,7 @@ where
 impl ManifestOutput {
     /// An output whose bytes are in `file`.
     pub fn kept(url: &str, file: String) -> Self {
-        let is_data = url
-            .get(..5)
-            .is_some_and(|s| s.eq_ignore_ascii_case("data:"));
+        let is_data = matches!(OutputAddress::of(url), OutputAddress::Data(_));
         let end = if is_data { url.find(',') } else { None };
         Self {
             url: url[..end.unwrap_or(url.len())].to_owned(),

@@ -5,6 +5,8 @@ use std::fmt;
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
 
+use crate::Task;
+
 /// What an output is, judged before it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
@@ -82,9 +84,9 @@ impl OutputKind {
     /// The kind by `data:` type or by the path's extension; query and fragment do not count.
     /// A URL that tells nothing is what the model's `category` makes.
     pub fn of(url: &str, category: &str) -> Self {
-        let kind = match data_type(url) {
-            Some(mime) => Some(Self::of_mime(&mime)),
-            None => by_extension(url).map(|(_, _, kind)| *kind),
+        let kind = match OutputAddress::of(url) {
+            OutputAddress::Data(mime) => Some(Self::of_mime(&mime)),
+            _ => by_extension(url).map(|(_, _, kind)| *kind),
         };
         kind.unwrap_or_else(|| Self::of_category(category))
     }
@@ -121,6 +123,13 @@ impl OutputKind {
     }
 }
 
+impl Task {
+    /// The kind of one of its outputs; see [`OutputKind::of`].
+    pub fn output_kind(&self, url: &str) -> OutputKind {
+        OutputKind::of(url, &self.model.category)
+    }
+}
+
 /// The extension for a file that holds this output, without the dot: by the MIME type that its
 /// bytes came with (empty if none did), else by the URL, else by kind.
 pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
@@ -131,7 +140,10 @@ pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
         TYPES.iter().find(known).map(|entry| entry.0)
     };
     said(&essence)
-        .or_else(|| data_type(url).and_then(|mime| said(&mime)))
+        .or_else(|| match OutputAddress::of(url) {
+            OutputAddress::Data(mime) => said(&mime),
+            _ => None,
+        })
         .or_else(|| by_extension(url).map(|entry| entry.0))
         .unwrap_or(match kind {
             OutputKind::Image => "png",
@@ -145,11 +157,6 @@ pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
 fn essence(mime: &str) -> String {
     let end = mime.find([';', ',']).unwrap_or(mime.len());
     mime[..end].trim().to_ascii_lowercase()
-}
-
-fn data_type(url: &str) -> Option<String> {
-    let url = url.trim_start_matches(is_trimmed);
-    Some(essence(strip_prefix(url, "data:")?))
 }
 
 fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, OutputKind)> {
@@ -182,17 +189,51 @@ pub fn shape(value: &str) -> Option<String> {
     Some(format!("{} / {}", side(width)?, side(height)?))
 }
 
+/// What the text of an output is, by its form alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputAddress {
+    /// `http://` or `https://` with a host and without user name or password, which serve only to deceive
+    /// the reader.
+    Web,
+    /// A path from the root of the service (`/outputs/1.png`).
+    Path,
+    /// `data:` with its MIME type in lower case; empty where it has none.
+    Data(String),
+    /// `blob:`
+    Blob,
+    /// An address all the same, which no browser is given: any other scheme or host.
+    Other,
+    /// No address.
+    Text,
+}
+
+impl OutputAddress {
+    pub fn of(text: &str) -> Self {
+        let url = text.trim_matches(is_trimmed);
+        if has_plain_host(url) {
+            return Self::Web;
+        }
+        if let Some(data) = strip_prefix(url, "data:") {
+            return Self::Data(essence(data));
+        }
+        if strip_prefix(url, "blob:").is_some() {
+            return Self::Blob;
+        }
+        match url.strip_prefix('/') {
+            Some(rest) if !rest.starts_with(['/', '\\']) => Self::Path,
+            None if !url.contains("://") => Self::Text,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// An address that a page may hand to the browser as link or media. All strings of a service are
 /// hostile: whatever does not become a `SafeUrl` is shown as text.
 ///
-/// - `http://` and `https://` with a host and without user name or password, which serve only to
-///   deceive the reader;
-/// - a path from the root (`/outputs/1.png`) is taken from the service's own address;
-/// - as media also `data:image|video|audio` and `blob:`.
-///
-/// All else is refused: other schemes however they are spelt, `//host`, other relative addresses
-/// (they would resolve against this page, which the service knows nothing of), and control
-/// characters inside (browsers drop some of them, so that `java\nscript:` runs).
+/// As a link [`OutputAddress::Web`], and [`OutputAddress::Path`] from the service's own address; as media
+/// also `data:image|video|audio` and `blob:`. All else is refused: other schemes however they are spelt,
+/// `//host`, other relative addresses (they would resolve against this page, which the service knows
+/// nothing of), and control characters inside (browsers drop some of them, so that `java\nscript:` runs).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SafeUrl(String);
 
@@ -203,17 +244,14 @@ impl SafeUrl {
         if url.chars().any(char::is_control) {
             return None;
         }
-        if has_plain_host(url) {
-            return Some(Self(url.to_owned()));
+        match OutputAddress::of(url) {
+            OutputAddress::Web => Some(Self(url.to_owned())),
+            OutputAddress::Path if service.trim().is_empty() => Some(Self(url.to_owned())),
+            OutputAddress::Path => {
+                has_plain_host(service).then(|| Self(format!("{}{url}", origin(service))))
+            }
+            _ => None,
         }
-        let from_root = url.starts_with('/') && !url[1..].starts_with(['/', '\\']);
-        if !from_root {
-            return None;
-        }
-        if service.trim().is_empty() {
-            return Some(Self(url.to_owned()));
-        }
-        has_plain_host(service).then(|| Self(format!("{}{url}", origin(service))))
     }
 
     /// An address for `<img>`, `<video>`, `<audio>` and for fetching an output.
@@ -222,13 +260,14 @@ impl SafeUrl {
             return Some(link);
         }
         let url = url.trim_matches(is_trimmed);
-        let media = match data_type(url) {
-            Some(mime) => ["image/", "video/", "audio/"]
+        let is_media = match OutputAddress::of(url) {
+            OutputAddress::Data(mime) => ["image/", "video/", "audio/"]
                 .iter()
                 .any(|kind| mime.starts_with(kind)),
-            None => strip_prefix(url, "blob:").is_some(),
+            OutputAddress::Blob => true,
+            _ => false,
         };
-        (media && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
+        (is_media && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
     }
 
     pub fn as_str(&self) -> &str {
@@ -237,7 +276,8 @@ impl SafeUrl {
 
     /// Whether the browser may open it in a tab of its own.
     pub fn is_link(&self) -> bool {
-        self.0.starts_with('/') || has_plain_host(&self.0)
+        let address = OutputAddress::of(&self.0);
+        matches!(address, OutputAddress::Web | OutputAddress::Path)
     }
 }
 

@@ -58,7 +58,7 @@ impl Cell {
             TaskState::Ready { outputs, .. } => outputs,
             _ => &[],
         };
-        let kind = |url: &String| OutputKind::of(url, &task.model.category);
+        let kind = |url: &String| task.output_kind(url);
         Self {
             index,
             phase: match task.taken_back {

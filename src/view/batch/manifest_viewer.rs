@@ -1,5 +1,5 @@
 use atelier_engine::manifest::{Item, Manifest};
-use atelier_engine::output::OutputKind;
+use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::plural::counted;
 use icondata_lu::LuX;
 use leptos::prelude::*;
@@ -29,7 +29,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let cells = memo(move || {
         let items = manifest.items.iter().enumerate();
         items
-            .map(|(index, item)| cell(index, item, &category))
+            .map(|(index, item)| cell(index, item, &category, &manifest.service))
             .collect::<Vec<_>>()
     });
     view! {
@@ -52,7 +52,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     .into_any()
 }
 
-fn cell(index: usize, item: &Item, category: &str) -> Cell {
+fn cell(index: usize, item: &Item, category: &str, service: &str) -> Cell {
     let phase = match item.state.as_str() {
         "Completed" => "ready",
         "Failed" => "failed",
@@ -77,8 +77,9 @@ fn cell(index: usize, item: &Item, category: &str) -> Cell {
         note: item.error.clone().unwrap_or_default(),
         more: item.outputs.len().saturating_sub(1),
         href: first
-            .clone()
-            .filter(|url| url.starts_with("http://") || url.starts_with("https://")),
+            .as_ref()
+            .and_then(|url| SafeUrl::link(url, service))
+            .map(|url| url.to_string()),
         picture: first.map(|url| {
             let kind = OutputKind::of(&url, category);
             (url, kind)

@@ -1,7 +1,6 @@
 //! Where an output came from and what came of it: a small tree, both ways.
 
 use atelier_engine::lineage::{self, Family, Relative};
-use atelier_engine::output::OutputKind;
 use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::{Task, TaskState, output_cache};
 use icondata_lu::LuRefreshCw;
@@ -78,7 +77,7 @@ fn node(relative: &Relative, task: &Task) -> AnyView {
             return None;
         };
         let url = outputs.get(position)?.clone();
-        let kind = OutputKind::of(&url, &task.model.category);
+        let kind = task.output_kind(&url);
         Some(small_output(name.clone(), url, kind))
     });
     let href = match &relative.output {

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use atelier_engine::batch::exploration;
-use atelier_engine::output::OutputKind;
 use atelier_engine::{BatchKey, TaskState, output_cache};
 use leptos::prelude::*;
 
@@ -91,7 +90,7 @@ pub fn shown_output(name: &str) -> Option<ShownOutput> {
     });
     let url = url.get()?;
     let task = Arc::new(task.get_untracked());
-    let kind = OutputKind::of(&url, &task.model.category);
+    let kind = task.output_kind(&url);
     Some(ShownOutput {
         task,
         url,

@@ -70,7 +70,7 @@ fn Output(
     again: Again,
     since: Millis,
 ) -> impl IntoView {
-    let kind = OutputKind::of(&url, &task.model.category);
+    let kind = task.output_kind(&url);
     let what = kind.label();
     let which = if total > 1 {
         format!("{what} {n} of {total}")

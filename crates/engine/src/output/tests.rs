@@ -100,6 +100,28 @@ fn hostile_addresses_stay_text() {
 }
 
 #[test]
+fn an_address_is_told_by_its_form() {
+    use OutputAddress::*;
+    for (text, address) in [
+        (" HTTPS://a/b.png\n", Web),
+        ("/o/1.png", Path),
+        ("/", Path),
+        ("//evil.example", Other),
+        ("/\\evil.example", Other),
+        ("https://me@evil.example/", Other),
+        ("s3://bucket/1.png", Other),
+        ("DATA:Image/PNG;base64,AA", Data("image/png".into())),
+        ("data:,x", Data(String::new())),
+        ("blob:https://a/b", Blob),
+        ("a cat / a dog", Text),
+        ("x.png", Text),
+        ("", Text),
+    ] {
+        assert_eq!(OutputAddress::of(text), address, "{text}");
+    }
+}
+
+#[test]
 fn good_addresses_pass() {
     let link = |url, service| SafeUrl::link(url, service).map(|url| url.0);
     for url in [
