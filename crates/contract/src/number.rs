@@ -22,35 +22,52 @@ pub fn parse(text: &str) -> Option<Number> {
     }
 }
 
-/// A decimal fraction as JSON spells it: people also write `+1.5`, `.5`, `5.` and `007.5`. `None`
-/// for whole numbers: what is too large to be exact is no number here.
+/// A decimal number as people write it, in parts: also `+1.5`, `.5`, `5.` and `007.5`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DecimalText<'a> {
+    pub is_negative: bool,
+    /// Digits; may be none where the fraction has some.
+    pub whole: &'a str,
+    /// The digits after the point; may be none.
+    pub fraction: &'a str,
+    /// What stands after the `e`, unread.
+    pub exponent: Option<&'a str>,
+}
+
+impl<'a> DecimalText<'a> {
+    /// `None` for what is no decimal number; an exponent may still turn out to be none.
+    pub fn split(text: &'a str) -> Option<Self> {
+        let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (is_negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (digits, None),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let is_empty = whole.is_empty() && fraction.is_empty();
+        (!is_empty && is_digits(whole) && is_digits(fraction)).then_some(Self {
+            is_negative,
+            whole,
+            fraction,
+            exponent,
+        })
+    }
+}
+
+/// A decimal fraction as JSON spells it. `None` for whole numbers: what is too large to be exact is no
+/// number here.
 fn as_json(text: &str) -> Option<String> {
-    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(digits) => ("-", digits),
-        None => ("", text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (digits, None),
-    };
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let is_whole = mantissa == whole && exponent.is_none();
-    let is_empty = whole.is_empty() && fraction.is_empty();
-    if is_whole || is_empty || !is_digits(whole) || !is_digits(fraction) {
-        return None;
-    }
-    let mut json = format!("{sign}{}", whole.trim_start_matches('0'));
-    if json.len() == sign.len() {
-        json.push('0');
-    }
-    json.push('.');
-    json.push_str(if fraction.is_empty() { "0" } else { fraction });
-    if let Some(exponent) = exponent {
-        json.push('e');
-        json.push_str(exponent);
-    }
-    Some(json)
+    let number = DecimalText::split(text).filter(|_| text.contains(['.', 'e', 'E']))?;
+    let or_zero = |digits: &'_ str| if digits.is_empty() { "0" } else { digits }.to_owned();
+    let sign = if number.is_negative { "-" } else { "" };
+    let whole = or_zero(number.whole.trim_start_matches('0'));
+    let fraction = or_zero(number.fraction);
+    let exponent = number.exponent.map(|exponent| format!("e{exponent}"));
+    let exponent = exponent.unwrap_or_default();
+    Some(format!("{sign}{whole}.{fraction}{exponent}"))
 }
 
 /// Whether the number is whole, and if so its exact value.

@@ -2,7 +2,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::json::{self, Record};
 use crate::prose::bounded;
-use crate::serde_through_value;
+use crate::{Draft, Entry, serde_through_value};
 
 /// One parameter of a model (INTERFACE "Parameter definition").
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,17 @@ impl Parameter {
         record.put_some("maximum", self.maximum.clone().map(Value::Number));
         record.put_all(&self.extra);
         record.into_value()
+    }
+
+    /// What a control shows, and what is checked, while nothing was entered.
+    pub fn default_entry(&self) -> Option<Entry> {
+        self.default.clone().map(Entry::Value)
+    }
+
+    /// What a draft has of it: what was entered, else the default, unless that is to be left out.
+    pub fn entry_in(&self, draft: &Draft, with_default: bool) -> Option<Entry> {
+        let default = || self.default_entry().filter(|_| with_default);
+        draft.get(&self.name).cloned().or_else(default)
     }
 
     /// `allowedValues` wins over the type's word: a list of permitted values is a choice.

@@ -69,12 +69,7 @@ impl Schema {
         let mut values = Map::new();
         let mut problems = Vec::new();
         for (parameter, required) in self.parameters() {
-            let default = || {
-                (send_defaults || required)
-                    .then(|| parameter.default.clone().map(Entry::Value))
-                    .flatten()
-            };
-            let entry = draft.get(&parameter.name).cloned().or_else(default);
+            let entry = parameter.entry_in(draft, required || send_defaults);
             match check(parameter, required, entry.as_ref()) {
                 Ok(Some(value)) => {
                     values.insert(parameter.name.clone(), value);

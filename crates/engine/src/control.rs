@@ -156,7 +156,7 @@ pub fn bounds(parameter: &Parameter) -> String {
 /// Whether what was entered is the parameter's default. It is sent all the same: a service may change its
 /// defaults, and what a person has set stays what it is.
 pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
-    let Some(default) = parameter.default.clone().map(Entry::Value) else {
+    let Some(default) = parameter.default_entry() else {
         return false;
     };
     let value = |entry: &Entry| check(parameter, false, Some(entry)).ok().flatten();

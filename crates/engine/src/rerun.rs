@@ -175,7 +175,7 @@ impl Rerun {
     }
 
     fn miss(&mut self, parameter: &Parameter, required: bool) {
-        let default = parameter.default.clone().map(Entry::Value);
+        let default = parameter.default_entry();
         if required && check(parameter, true, default.as_ref()).is_err() {
             self.differences.push(Difference {
                 parameter: parameter.name.clone(),

@@ -42,7 +42,7 @@ impl Field {
                     return None;
                 }
                 let entry = entry.get();
-                let entry = entry.or_else(|| parameter.default.clone().map(Entry::Value));
+                let entry = entry.or_else(|| parameter.default_entry());
                 check(&parameter, required, entry.as_ref())
                     .err()
                     .map(|problem| problem.message)
@@ -79,8 +79,7 @@ impl Field {
 
     /// What the control shows: the entry, or the default while untouched.
     pub fn shown(&self) -> Option<Entry> {
-        self.entry()
-            .or_else(|| self.parameter.default.clone().map(Entry::Value))
+        self.entry().or_else(|| self.parameter.default_entry())
     }
 
     /// What a text control shows. A default of `null` shows as empty.

@@ -1,7 +1,7 @@
 //! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
 //! mixed.
 
-use atelier_contract::{Entry, Kind, Parameter, check, json};
+use atelier_contract::{DecimalText, Entry, Kind, Parameter, check, json};
 
 use super::MAX_ROWS;
 
@@ -212,25 +212,21 @@ impl Decimal {
     const MAX_DIGITS: u32 = 30;
 
     fn parse(text: &str) -> Option<Self> {
-        let (number, exponent) = match text.split_once(['e', 'E']) {
-            Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
-            None => (text, 0),
-        };
-        let (negative, digits) = match number.strip_prefix('-') {
-            Some(digits) => (true, digits),
-            None => (false, number.strip_prefix('+').unwrap_or(number)),
-        };
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        let length = whole.len() + fraction.len();
-        let all_digits = whole
-            .bytes()
-            .chain(fraction.bytes())
-            .all(|b| b.is_ascii_digit());
-        if length == 0 || length > Self::MAX_DIGITS as usize || !all_digits {
+        let DecimalText {
+            is_negative,
+            whole,
+            fraction,
+            exponent,
+        } = DecimalText::split(text)?;
+        if whole.len() + fraction.len() > Self::MAX_DIGITS as usize {
             return None;
         }
+        let exponent = match exponent {
+            Some(exponent) => exponent.parse::<i32>().ok()?,
+            None => 0,
+        };
         let units: i128 = format!("{whole}{fraction}").parse().ok()?;
-        let units = if negative { -units } else { units };
+        let units = if is_negative { -units } else { units };
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         match u32::try_from(scale) {
             Ok(scale) => (scale <= Self::MAX_DIGITS).then_some(Self { units, scale }),
