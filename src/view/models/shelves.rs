@@ -16,7 +16,7 @@ use crate::view::parts::viewport::viewport;
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
 
-const CARD_HEIGHT: f64 = 16.5;
+const CARD_HEIGHT: f64 = 17.25;
 const GAP: f64 = 1.25;
 const HEADING_HEIGHT: f64 = 4.0;
 
