@@ -11,6 +11,7 @@ mod batch;
 mod draft;
 mod envelope;
 mod error;
+pub mod function_schema;
 mod guest;
 mod input;
 pub mod json;

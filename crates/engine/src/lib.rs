@@ -33,7 +33,6 @@ pub mod duration;
 pub mod file_name;
 pub mod fold;
 pub mod folded;
-pub mod function_schema;
 pub mod gallery;
 pub mod grouped_grid;
 pub mod highlight;

@@ -89,7 +89,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                         </li>
                     </ol>
                     <Preview file=function.clone() is_near />
-                    <FunctionSchema file=function.clone() />
+                    <FunctionSchema model=model.clone() is_near />
                 </div>
                 <div class="panel integration">
                     <div class="integration-head">

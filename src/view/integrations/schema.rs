@@ -1,31 +1,30 @@
-use atelier_engine::function_schema;
+use atelier_contract::function_schema::function_schema;
+use atelier_contract::{ModelId, Schema};
 use atelier_engine::highlight::Grammar;
 use leptos::prelude::*;
 
 use super::code::Code;
-use super::file::ServiceFile;
 use crate::boxed::{dynamic, text};
 use crate::catalog::Load;
+use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 
-/// The JSON schema of the function in an OpenAI function file, on its own.
+/// The JSON schema of the function in the OpenAI function file, on its own.
 #[component]
-pub fn FunctionSchema(file: ServiceFile) -> impl IntoView {
-    dynamic(move || shown(&file))
+pub fn FunctionSchema(model: ModelId, is_near: RwSignal<bool>) -> impl IntoView {
+    let catalog = contexts().catalog;
+    dynamic(move || match catalog.schema(&model) {
+        Load::Loaded(schema) if is_near.get() => {
+            let listed = catalog.model(&model);
+            let description = listed.map(|listed| listed.description);
+            shown(&schema, &description.unwrap_or_default())
+        }
+        _ => ().into_any(),
+    })
 }
 
-fn shown(file: &ServiceFile) -> AnyView {
-    let Load::Loaded(file) = file.load() else {
-        return ().into_any();
-    };
-    let Some(schema) = function_schema::of_file(&file) else {
-        return view! {
-                <p class="muted">
-                    "The function's JSON schema is in the file, but not in a form that can be shown on its own."
-                </p>
-            }
-            .into_any();
-    };
+fn shown(schema: &Schema, description: &str) -> AnyView {
+    let schema = format!("{:#}", function_schema(schema, description));
     let copied = schema.clone();
     view! {
         <div class="function-schema">

@@ -2,17 +2,16 @@
 //! "GET /api/comfyui-node"), and those of several models or for other programs beside them.
 //!
 //! Strings of a schema are data. They reach a template in two ways only: as a literal written by
-//! [`literal`], or as a name that [`names`] has reduced to letters, digits and `_`.
+//! [`literal`], or as a name that is reduced to letters, digits and `_`.
 
 mod comfyui_node;
-mod function_schema;
 pub mod literal;
-pub mod names;
 mod node_pack;
 mod parameters;
 
 use std::sync::LazyLock;
 
+use atelier_contract::function_schema::{function_name, function_schema};
 use atelier_contract::python_file::FUNCTIONS;
 use atelier_contract::{Media, Schema, python_file};
 use minijinja::value::Value as Safe;
@@ -21,8 +20,6 @@ use serde_json::{Map, Value, json};
 
 use crate::models::Model;
 
-pub use function_schema::{function_schema, property};
-pub use names::function_name;
 pub use node_pack::node_pack;
 
 /// What the files say of a model beside its schema.
@@ -113,7 +110,7 @@ pub fn render_openai_function(
     model: &Words,
     base_url: &str,
 ) -> Result<String, Error> {
-    let function = function_schema(schema, model);
+    let function = function_schema(schema, &model.description);
     render(
         "openai_function.py",
         schema,
@@ -200,7 +197,7 @@ fn render_many(
                 "name": model.name,
                 "category": schema.model.category,
                 "subcategory": schema.model.subcategory,
-                "function": function_schema(schema, model),
+                "function": function_schema(schema, &model.description),
                 "parameters": parameters::table(schema),
             });
             (function_name(&schema.model), entry)

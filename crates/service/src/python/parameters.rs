@@ -3,7 +3,7 @@
 use atelier_contract::{Kind, Schema};
 use serde_json::{Map, Value, json};
 
-use super::names::argument_names;
+use atelier_contract::function_schema::argument_names;
 
 /// The word for a kind in the Python files.
 pub fn kind_word(kind: Kind) -> &'static str {

@@ -3,7 +3,6 @@
 use std::process::{Command, Stdio};
 
 use atelier_contract::Schema;
-use atelier_engine::function_schema;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -221,14 +220,22 @@ fn hostile() -> impl Strategy<Value = Hostile> {
     )
 }
 
+/// The page makes the function's schema of what it reads from `/api/schema`.
 #[test]
-fn the_page_finds_the_function_of_every_model() {
-    for model in crate::models::Models::built_in().iter() {
-        let words = model.into();
+fn the_page_has_the_function_of_every_model_as_the_file_has_it() {
+    let models = crate::models::Models::built_in();
+    assert_eq!(models.iter().count(), 6);
+    for model in models.iter() {
+        let words = Words::from(model);
         let file = render_openai_function(&model.schema(), &words, "http://127.0.0.1").unwrap();
-        let found = function_schema::of_file(&file).expect("the function's schema");
-        let found: Value = serde_json::from_str(&found).unwrap();
-        assert_eq!(found, super::function_schema(&model.schema(), &words));
+        let sent = serde_json::to_string(&model.schema()).unwrap();
+        let read: Schema = serde_json::from_str(&sent).unwrap();
+        let shown = function_schema(&read, model.about().description);
+        let literal = literal::block(&shown, 0);
+        assert!(
+            file.contains(&format!("\nFUNCTION = {literal}\n")),
+            "{literal}"
+        );
     }
 }
 
@@ -258,7 +265,7 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
             let models = [(schema.clone(), words.clone())];
             let mcp = python_file::mcp(&schema.model);
             json!({
-                "function": function_schema::of_file(&openai).expect("the function's schema"),
+                "function": function_schema(schema, &words.description).to_string(),
                 "openai": openai,
                 "functions": render_openai_functions(&models, base_url).unwrap(),
                 "mcp": render_mcp_server(&models, base_url, &mcp).unwrap(),
@@ -292,7 +299,7 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
 proptest! {
     #[test]
     fn names_are_what_their_places_permit(hostile in hostile()) {
-        let function = super::function_schema(&hostile.schema, &hostile.words);
+        let function = function_schema(&hostile.schema, &hostile.words.description);
         let name = function["name"].as_str().unwrap();
         prop_assert!(!name.is_empty() && name.len() <= 64);
         let properties = function["parameters"]["properties"].as_object().unwrap();

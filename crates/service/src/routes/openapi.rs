@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{IDEMPOTENCY_FIELD, Schema};
+use atelier_contract::{IDEMPOTENCY_FIELD, Schema, function_schema};
 use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::failure::Failure;
-use crate::python;
 
 pub const PATH: &str = "/api/openapi.json";
 
@@ -50,7 +49,7 @@ fn request(schema: &Schema) -> Value {
     properties.insert(IDEMPOTENCY_FIELD.into(), common("IdempotencyKey"));
     let mut required = vec!["uid", "category", "subcategory"];
     for (parameter, is_required) in schema.parameters() {
-        let mut property = python::property(parameter, is_required);
+        let mut property = function_schema::property(parameter, is_required);
         if is_required {
             required.push(&parameter.name);
         } else {

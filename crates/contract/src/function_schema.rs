@@ -1,17 +1,20 @@
-//! The JSON schema of the function that a chat model may call.
+//! The JSON schema of the function that a chat model may call: the service puts it into its Python
+//! files (INTERFACE "GET /api/openai-function"), the page shows it on its own.
 
-use atelier_contract::{Kind, Parameter, Schema};
+mod names;
+
 use serde_json::{Map, Value, json};
 
-use super::Words;
-use super::names::{argument_names, function_name};
+use crate::{Kind, Parameter, Schema};
+
+pub use names::{argument_names, function_name};
 
 /// OpenAI's limit for a function's description, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
-/// `{name, description, parameters}`. It accepts the inputs that the service's own validation
-/// accepts.
-pub fn function_schema(schema: &Schema, model: &Words) -> Value {
+/// `{name, description, parameters}`; `description` is the model's. It accepts the inputs that the
+/// service's own validation accepts.
+pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for ((parameter, is_required), (_, argument)) in schema.parameters().zip(argument_names(schema))
@@ -24,7 +27,7 @@ pub fn function_schema(schema: &Schema, model: &Words) -> Value {
     }
     let mut description = format!(
         "{} Takes seconds to minutes. Returns the URLs of the results.",
-        model.description.trim()
+        description.trim()
     );
     description = description
         .trim_start()

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use atelier_contract::python_file::bounded;
-use atelier_contract::{ModelId, Schema};
+use crate::python_file::bounded;
+use crate::{ModelId, Schema};
 
 /// OpenAI's limit for a function's name and for a property's.
 const MAX_OPENAI: usize = 64;
