@@ -5,7 +5,7 @@ use atelier_engine::model_order;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
-use crate::browser::local::{self, Place};
+use crate::browser::local::{self, LocalStore};
 use crate::contexts::Contexts;
 
 const FAVORITES: &str = "atelier.favorite-models";
@@ -19,7 +19,7 @@ thread_local! {
 
 /// The models that come first, a line each.
 pub fn first() -> String {
-    Place::Browser.read(FIRST).unwrap_or_default()
+    LocalStore::Browser.read(FIRST).unwrap_or_default()
 }
 
 /// Keeps up with tasks and with other tabs, for as long as the page lives.
@@ -32,7 +32,7 @@ pub fn follow(contexts: Contexts) {
         let favorites = known().get();
         let recent = runner.with_tasks(|tasks| model_order::recent(tasks.iter().copied()));
         if is_open {
-            Place::Browser.write(FIRST, &model_order::first(&favorites, &recent));
+            LocalStore::Browser.write(FIRST, &model_order::first(&favorites, &recent));
         }
     });
 }
@@ -45,12 +45,12 @@ pub fn is_favorite(model: &ModelId) -> bool {
 pub fn toggle(model: &ModelId) {
     let favorites = model_order::toggled(&known().read_untracked(), model);
     // Where it is refused, it holds for this visit.
-    Place::Browser.write(FAVORITES, &favorites);
+    LocalStore::Browser.write(FAVORITES, &favorites);
     known().set(favorites);
 }
 
 fn kept() -> String {
-    Place::Browser.read(FAVORITES).unwrap_or_default()
+    LocalStore::Browser.read(FAVORITES).unwrap_or_default()
 }
 
 fn known() -> ArcRwSignal<String> {

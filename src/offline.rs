@@ -2,7 +2,7 @@
 //! itself, in release builds, unless a person does not want it.
 
 use crate::boxed::{after, spawn};
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::browser::{head, worker};
 
 /// In `localStorage`: [`OFF`], or nothing.
@@ -30,16 +30,16 @@ pub fn is_possible() -> bool {
 }
 
 pub fn is_wanted() -> bool {
-    Place::Browser.read(PLACE).as_deref() != Some(OFF)
+    LocalStore::Browser.read(PLACE).as_deref() != Some(OFF)
 }
 
 /// Whether it could be done.
 pub async fn want(is_wanted: bool) -> bool {
     if is_wanted {
-        Place::Browser.remove(PLACE);
+        LocalStore::Browser.remove(PLACE);
         return start().await;
     }
-    let is_kept = Place::Browser.write(PLACE, OFF);
+    let is_kept = LocalStore::Browser.write(PLACE, OFF);
     worker::stop().await;
     is_kept
 }

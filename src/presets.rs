@@ -6,7 +6,7 @@ use atelier_contract::{Draft, ModelId, json};
 use atelier_engine::preset::Presets;
 use leptos::prelude::*;
 
-use crate::browser::local::{self, Place};
+use crate::browser::local::{self, LocalStore};
 
 #[derive(Clone, Copy)]
 pub struct KeptPresets {
@@ -55,7 +55,7 @@ impl KeptPresets {
             read(&place)
         };
         let result = change(&mut presets);
-        let is_kept = Place::Browser.write(&place, &presets.to_value().to_string());
+        let is_kept = LocalStore::Browser.write(&place, &presets.to_value().to_string());
         self.is_refused.set_value(!is_kept);
         if is_kept {
             self.said.set(String::new());
@@ -86,7 +86,7 @@ impl KeptPresets {
 }
 
 fn read(place: &str) -> Presets {
-    let stored = Place::Browser.read(place);
+    let stored = LocalStore::Browser.read(place);
     let stored = stored.and_then(|text| json::read(&text));
     stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
 }

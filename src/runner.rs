@@ -14,7 +14,7 @@ use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, spawn};
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::browser::{clock, lifecycle, random};
 use crate::notices::Notices;
 use crate::session::Session;
@@ -132,11 +132,11 @@ impl Runner {
 
     /// When a task that is made now says that it was created.
     pub fn created(&self) -> Millis {
-        let noted = Place::Browser.read(NEWEST);
+        let noted = LocalStore::Browser.read(NEWEST);
         let noted = noted.and_then(|noted| noted.parse().ok());
         let created = history::created(clock::now(), self.parts().tasks.newest(), noted);
         // Refused, the tasks that are listed tell it.
-        Place::Browser.write(NEWEST, &created.to_string());
+        LocalStore::Browser.write(NEWEST, &created.to_string());
         created
     }
 
@@ -254,7 +254,7 @@ impl Runner {
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
         let parts = self.parts();
         if action == BatchAction::Stop {
-            parts.stopped.is_stopped_at(batch, true);
+            parts.stopped.mark_stopped(batch, true);
         }
         // Also where this tab leads: the others are to know where it was stopped last.
         parts

@@ -12,7 +12,7 @@ use atelier_contract::{Credentials, Guest, ServiceAddress, json};
 use atelier_engine::{Account, Idempotency};
 use leptos::prelude::*;
 
-use crate::browser::local::{self, Place};
+use crate::browser::local::{self, LocalStore};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, lifecycle};
 use message::SessionMessage;
@@ -40,7 +40,7 @@ impl Session {
     /// Reads what earlier visits left, and follows the other tabs.
     pub fn start() -> Self {
         let settings = stored_settings().unwrap_or_default();
-        let token = read_token(Place::Tab)
+        let token = read_token(LocalStore::Tab)
             .filter(|token| token.of(&settings).is_some())
             .or_else(|| stored_token(&settings));
         let this = Self {
@@ -76,8 +76,8 @@ impl Session {
         };
         let token = (!token.is_empty()).then(|| AccessToken::new(&settings, token));
         let text = settings.to_value().to_string();
-        let kept =
-            Place::Browser.write(SETTINGS, &text) & keep_token(settings.remember, token.as_ref());
+        let kept = LocalStore::Browser.write(SETTINGS, &text)
+            & keep_token(settings.remember, token.as_ref());
         self.tell(&SessionMessage::Settings(settings.clone(), token.clone()));
         self.token.set(token);
         self.settings.set(settings);
@@ -266,16 +266,16 @@ impl Session {
 
     /// Whether the service refused these very credentials before, perhaps in another tab.
     pub fn is_refused(&self) -> bool {
-        Place::Browser.read(REFUSED) == Some(untrack(|| self.credentials_name()))
+        LocalStore::Browser.read(REFUSED) == Some(untrack(|| self.credentials_name()))
     }
 
     /// Keeps in mind, for all tabs and later visits, whether the service refuses the credentials.
     pub fn set_refused(&self, refused: bool) {
         if refused {
             // Where it is not kept, the next visit finds out at the price of one submission.
-            Place::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
+            LocalStore::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
         } else if self.is_refused() {
-            Place::Browser.remove(REFUSED);
+            LocalStore::Browser.remove(REFUSED);
         }
     }
 
@@ -286,19 +286,19 @@ impl Session {
 }
 
 fn stored_settings() -> Option<Settings> {
-    Settings::from_value(json::read(&Place::Browser.read(SETTINGS)?)?)
+    Settings::from_value(json::read(&LocalStore::Browser.read(SETTINGS)?)?)
 }
 
-fn read_token(place: Place) -> Option<AccessToken> {
+fn read_token(place: LocalStore) -> Option<AccessToken> {
     json::read(&place.read(TOKEN)?).and_then(AccessToken::from_value)
 }
 
 /// The remembered token. Earlier versions kept it bare, of the settings beside it; a tab's own they
 /// kept bare as well, but the settings may be others by now, so that one is not taken.
 fn stored_token(settings: &Settings) -> Option<AccessToken> {
-    let token = read_token(Place::Browser);
+    let token = read_token(LocalStore::Browser);
     token.or_else(|| {
-        let bare = Place::Browser.read(TOKEN)?;
+        let bare = LocalStore::Browser.read(TOKEN)?;
         Some(AccessToken::of_first_version(settings, bare))
     })
 }
@@ -306,9 +306,9 @@ fn stored_token(settings: &Settings) -> Option<AccessToken> {
 /// Keeps the token where the person wants it to be, and nowhere else; whether that went well.
 fn keep_token(remember: bool, token: Option<&AccessToken>) -> bool {
     let (place, other) = if remember {
-        (Place::Browser, Place::Tab)
+        (LocalStore::Browser, LocalStore::Tab)
     } else {
-        (Place::Tab, Place::Browser)
+        (LocalStore::Tab, LocalStore::Browser)
     };
     other.remove(TOKEN);
     match token {

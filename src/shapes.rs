@@ -10,7 +10,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlImageElement};
 
-use crate::browser::local::{self, Place};
+use crate::browser::local::{self, LocalStore};
 use crate::contexts::Contexts;
 
 const PLACE: &str = "atelier.shapes";
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 fn kept() -> Shapes {
-    Shapes::read(&Place::Browser.read(PLACE).unwrap_or_default())
+    Shapes::read(&LocalStore::Browser.read(PLACE).unwrap_or_default())
 }
 
 fn known() -> ArcRwSignal<Shapes> {
@@ -67,7 +67,7 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
     let mut shapes = known().get_untracked();
     if shapes.learn(&task.model, image.natural_width(), image.natural_height()) {
         // Where it is refused, it holds for this visit.
-        Place::Browser.write(PLACE, &shapes.to_text());
+        LocalStore::Browser.write(PLACE, &shapes.to_text());
         known().set(shapes);
     }
     Some(())

@@ -1,7 +1,7 @@
 //! The tables in which batches are composed: one a model. They live as long as the page, are kept
 //! over its reloads, and are the same in all tabs.
 
-mod aside;
+mod conflict;
 mod left_behind;
 mod sharing;
 mod writing;
@@ -18,9 +18,9 @@ use leptos::prelude::*;
 
 use crate::boxed::{after, spawn};
 use crate::browser::clock;
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::browser::tables::{self, Exchanged, TableRecord};
-use aside::{Aside, Why};
+use conflict::{Conflict, Why};
 use sharing::{Shared, me};
 
 /// A change is written once nothing was changed for this long …
@@ -42,8 +42,8 @@ pub struct KeptTable {
     table: ArcRwSignal<Table>,
     is_read: ArcRwSignal<bool>,
     refusal: ArcRwSignal<Option<&'static str>>,
-    aside: RefCell<Option<Aside>>,
-    said_of_aside: ArcRwSignal<Option<String>>,
+    conflict: RefCell<Option<Conflict>>,
+    conflict_message: ArcRwSignal<Option<String>>,
     /// The revision that the table was made of, and whether that was written here.
     base: Cell<u64>,
     is_own: Cell<bool>,
@@ -83,8 +83,8 @@ impl KeptTable {
             table: ArcRwSignal::new(Table::default()),
             is_read: ArcRwSignal::new(false),
             refusal: ArcRwSignal::new(None),
-            aside: RefCell::new(None),
-            said_of_aside: ArcRwSignal::new(None),
+            conflict: RefCell::new(None),
+            conflict_message: ArcRwSignal::new(None),
             base: Cell::new(0),
             is_own: Cell::new(false),
             changes: Cell::new(0),
@@ -119,12 +119,12 @@ impl KeptTable {
     }
 
     /// What is said of the rows that were put aside; the signal is not tracked.
-    pub fn said_of_aside(&self) -> ArcRwSignal<Option<String>> {
-        self.said_of_aside.clone()
+    pub fn conflict_message(&self) -> ArcRwSignal<Option<String>> {
+        self.conflict_message.clone()
     }
 
     /// To be called after each change that a person has made.
-    pub fn is_changed(&'static self) {
+    pub fn mark_changed(&'static self) {
         let now = clock::now();
         self.changes.set(self.changes.get() + 1);
         self.edited.set(now);
@@ -138,30 +138,30 @@ impl KeptTable {
 
     /// Shows the rows that were put aside; those that are shown are put aside instead.
     pub fn swap(&'static self) {
-        let Some(aside) = self.aside.take() else {
+        let Some(conflict) = self.conflict.take() else {
             return;
         };
         let table = self.table.get_untracked();
-        self.table.set(aside.table);
-        self.set_aside((!table.is_empty()).then_some(Aside {
+        self.table.set(conflict.table);
+        self.set_conflict((!table.is_empty()).then_some(Conflict {
             table,
             why: Why::Chosen,
         }));
-        self.is_changed();
-        self.settle_earlier(aside.why);
+        self.mark_changed();
+        self.settle_earlier(conflict.why);
     }
 
     /// Forgets the rows that were put aside.
     pub fn let_go(&self) {
-        if let Some(aside) = self.aside.take() {
-            self.set_aside(None);
-            self.settle_earlier(aside.why);
+        if let Some(conflict) = self.conflict.take() {
+            self.set_conflict(None);
+            self.settle_earlier(conflict.why);
         }
     }
 
     fn settle_earlier(&self, why: Why) {
         if why == Why::Earlier {
-            let left = Place::Browser.read(&self.earlier_place());
+            let left = LocalStore::Browser.read(&self.earlier_place());
             self.taken_over.replace(left);
             if !self.is_unstored() {
                 self.forget_earlier();
@@ -189,7 +189,7 @@ impl KeptTable {
         let there = match tables::exchange(&self.model, None).await {
             Ok(found) => found.there,
             Err(refusal) => {
-                self.is_refused(refusal);
+                self.report_refusal(refusal);
                 None
             }
         };
@@ -208,7 +208,7 @@ impl KeptTable {
 
     /// What an Atelier of before has left becomes the table, or is put aside if there is one.
     fn take_over(&'static self) {
-        let Some(text) = Place::Browser.read(&self.earlier_place()) else {
+        let Some(text) = LocalStore::Browser.read(&self.earlier_place()) else {
             return;
         };
         let Some(earlier) = self.parse(&text) else {
@@ -219,11 +219,11 @@ impl KeptTable {
             self.forget_earlier();
         } else if self.table.read_untracked().is_empty() {
             self.table.set(earlier);
-            self.is_changed();
+            self.mark_changed();
             self.write_soon();
         } else {
             self.taken_over.take();
-            self.set_aside(Some(Aside {
+            self.set_conflict(Some(Conflict {
                 table: earlier,
                 why: Why::Earlier,
             }));
@@ -235,8 +235,8 @@ impl KeptTable {
         let place = self.earlier_place();
         // A tab with an Atelier of before may have written since.
         let taken = self.taken_over.take();
-        if taken.is_some() && Place::Browser.read(&place) == taken {
-            Place::Browser.remove(&place);
+        if taken.is_some() && LocalStore::Browser.read(&place) == taken {
+            LocalStore::Browser.remove(&place);
         }
     }
 
@@ -275,21 +275,21 @@ impl KeptTable {
                 newer.is_some()
             }
             Err(refusal) => {
-                self.is_refused(refusal);
+                self.report_refusal(refusal);
                 false
             }
         }
     }
 
-    fn set_aside(&self, aside: Option<Aside>) {
-        self.said_of_aside
-            .set(aside.as_ref().map(Aside::user_message));
-        self.aside.replace(aside);
+    fn set_conflict(&self, conflict: Option<Conflict>) {
+        self.conflict_message
+            .set(conflict.as_ref().map(Conflict::user_message));
+        self.conflict.replace(conflict);
     }
 
     fn put_aside(&self, table: Table, why: Why) {
         if !table.is_empty() && table.to_value() != self.table.read_untracked().to_value() {
-            self.set_aside(Some(Aside { table, why }));
+            self.set_conflict(Some(Conflict { table, why }));
         }
     }
 }

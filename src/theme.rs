@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::browser::local::{self, Place};
+use crate::browser::local::{self, LocalStore};
 
 const THEME: &str = "atelier.theme";
 
@@ -27,7 +27,7 @@ impl Theme {
     }
 
     pub fn kept() -> Self {
-        let kept = Place::Browser.read(THEME).unwrap_or_default();
+        let kept = LocalStore::Browser.read(THEME).unwrap_or_default();
         Self::ALL
             .into_iter()
             .find(|theme| theme.word() == kept)
@@ -42,10 +42,10 @@ impl Theme {
     /// Keeps the choice, for all tabs, and shows it.
     pub fn keep(self) {
         match self {
-            Theme::System => Place::Browser.remove(THEME),
+            Theme::System => LocalStore::Browser.remove(THEME),
             _ => {
                 // Where it is refused, it holds for this visit.
-                Place::Browser.write(THEME, self.word());
+                LocalStore::Browser.write(THEME, self.word());
             }
         }
         self.show();

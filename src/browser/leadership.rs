@@ -13,7 +13,7 @@ use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 
-use super::local::Place;
+use super::local::LocalStore;
 use super::{clock, panic, random};
 use crate::boxed::spawn;
 
@@ -137,7 +137,7 @@ impl Leadership {
                 until: now + lease::LEASE_MS,
                 locked: claim == Claim::HasLock,
             };
-            let is_kept = Place::Browser.write(NAME, &lease.to_text());
+            let is_kept = LocalStore::Browser.write(NAME, &lease.to_text());
             self.is_refused.set(!is_kept);
         }
         self.set_leading(renewal == Renewal::Lead);
@@ -166,12 +166,12 @@ impl Leadership {
         if let Found::Lease(lease) = self.read()
             && lease.holder == self.me
         {
-            Place::Browser.remove(NAME);
+            LocalStore::Browser.remove(NAME);
         }
     }
 
     fn read(&self) -> Found {
-        let Some(text) = Place::Browser.try_read(NAME) else {
+        let Some(text) = LocalStore::Browser.try_read(NAME) else {
             return Found::Refused;
         };
         match text.as_deref().and_then(Lease::parse) {

@@ -6,18 +6,18 @@ use leptos::prelude::window;
 use web_sys::Storage;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum LocalStore {
     /// Until the tab is closed.
     Tab,
     /// Until a person clears it.
     Browser,
 }
 
-impl Place {
+impl LocalStore {
     fn storage(self) -> Option<Storage> {
         match self {
-            Place::Tab => window().session_storage(),
-            Place::Browser => window().local_storage(),
+            LocalStore::Tab => window().session_storage(),
+            LocalStore::Browser => window().local_storage(),
         }
         .ok()?
     }
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-/// Calls back whenever another tab has changed what is kept in [`Place::Browser`] under this key, or
+/// Calls back whenever another tab has changed what is kept in [`LocalStore::Browser`] under this key, or
 /// has cleared everything. Lives as long as the page.
 pub fn on_change(key: &'static str, callback: impl Fn() + 'static) {
     listen(key.to_owned(), callback).forget();

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::{Deferred, Program, State};
 use crate::boxed::{after, effect, spawn};
 use crate::browser::frame::after_frame;
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::browser::{head, http, lifecycle, location, style};
 use crate::catalog::{Catalog, Load};
 
@@ -83,14 +83,14 @@ impl Deferred {
     /// drives tasks is not here, so that no request of this tab is cut off.
     async fn remedy(self) {
         let page = http::get_fresh_text("/").await.unwrap_or_default();
-        let tried = Place::Tab.read(TRIED).unwrap_or_default();
+        let tried = LocalStore::Tab.read(TRIED).unwrap_or_default();
         let remedy = release::remedy(head::release().as_deref(), release::of_page(&page), &tried);
         let newest = match remedy {
             Remedy::Reload(newest) => newest,
             Remedy::Stay(lack) => return self.state.set(State::Missing(Some(lack))),
         };
         // What can't be remembered would be tried again and again.
-        if !Place::Tab.write(TRIED, &release::with_tried(&tried, &newest)) {
+        if !LocalStore::Tab.write(TRIED, &release::with_tried(&tried, &newest)) {
             return self.state.set(State::Missing(Some(Lack::Newer)));
         }
         self.state.set(State::Leaving);

@@ -87,18 +87,18 @@ impl Driver {
     }
 
     /// `None` once the app is gone.
-    pub fn look<T>(self, look: impl FnOnce(&Engine) -> T) -> Option<T> {
+    pub fn with_engine<T>(self, look: impl FnOnce(&Engine) -> T) -> Option<T> {
         self.state.try_with_value(|state| look(&state.engine))
     }
 
     /// Tells the engine something that leaves it nothing to decide.
-    pub fn change_quietly<T>(self, act: impl FnOnce(&mut Engine) -> T) -> Option<T> {
+    pub fn update<T>(self, act: impl FnOnce(&mut Engine) -> T) -> Option<T> {
         self.state.try_update_value(|state| act(&mut state.engine))
     }
 
     /// Tells the engine something, and carries out what it decides then.
     pub fn change(self, act: impl FnOnce(&mut Engine)) {
-        if self.change_quietly(act).is_some() {
+        if self.update(act).is_some() {
             self.pump();
         }
     }
@@ -106,7 +106,7 @@ impl Driver {
     /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
     /// and may have written something newer meanwhile, such as a task's id.
     pub fn merge_remote(self, tasks: Vec<Task>) {
-        let known = self.change_quietly(|engine| {
+        let known = self.update(|engine| {
             let merge = |task: Task| {
                 let key = task.key.clone();
                 engine.merge_remote(task, clock::now());
@@ -121,7 +121,7 @@ impl Driver {
     pub fn pump(self) {
         self.tabs.check();
         let now = clock::now();
-        let decided = self.change_quietly(|engine| {
+        let decided = self.update(|engine| {
             (
                 engine.step(now, &mut random::unit),
                 engine.next_wake(),
@@ -213,7 +213,7 @@ impl Driver {
     fn add_missing(self, saved: &mut Vec<Task>, waited_for: &HashSet<&TaskKey>) {
         let known: HashSet<&TaskKey> = saved.iter().map(|task| &task.key).collect();
         let missing = waited_for.iter().filter(|key| !known.contains(*key));
-        let missing = self.look(|engine| {
+        let missing = self.with_engine(|engine| {
             let records = missing.filter_map(|key| engine.task(key).cloned());
             records.collect::<Vec<_>>()
         });
@@ -260,7 +260,7 @@ impl Driver {
         if !call.write_first().is_empty() {
             // Where it is refused, the engine knows now, and may want to ask before sending.
             let _ = written.await;
-            let leaves = self.change_quietly(|engine| engine.may_leave(call.id, clock::now()));
+            let leaves = self.update(|engine| engine.may_leave(call.id, clock::now()));
             if leaves != Some(true) {
                 self.pump();
                 return;
@@ -270,7 +270,7 @@ impl Driver {
         // in them; or they could not be written, and the person has to be asked.
         self.tabs.check();
         let leads = generation.is_some() && self.tabs.generation() == generation;
-        let asks = self.look(Engine::asks_before_sending) != Some(false);
+        let asks = self.with_engine(Engine::asks_before_sending) != Some(false);
         // Settings may have changed while the records were written: what was meant for one service
         // must not go to another, nor with another's token.
         let is_meant = untrack(|| self.session.account()) == call.account;

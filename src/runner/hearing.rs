@@ -9,7 +9,7 @@ use crate::browser::clock;
 
 impl Parts {
     pub fn hear(self, text: &str) {
-        if self.tabs.puts_off(text) {
+        if self.tabs.defers(text) {
             return;
         }
         // A tab with another version may say what we do not know.
@@ -24,7 +24,7 @@ impl Parts {
         };
         match message {
             TabMessage::Task(task) if !leads => {
-                self.tabs.hear_of(&task.key, Some(&task));
+                self.tabs.on_message(&task.key, Some(&task));
                 self.driver.merge_remote(vec![*task]);
             }
             // The last word of a tab that led before and is closed: it may have got the id that
@@ -46,27 +46,26 @@ impl Parts {
                     .change(|engine| engine.take_in(tasks, clock::now()));
             }
             TabMessage::Removed(key) if !leads => {
-                self.tabs.hear_of(&key, None);
+                self.tabs.on_message(&key, None);
                 self.tasks.hide(&key);
-                self.driver
-                    .change_quietly(|engine| engine.drop_remote(&key));
+                self.driver.update(|engine| engine.drop_remote(&key));
             }
             TabMessage::ActOnBatch(batch, action) => {
                 if action == BatchAction::Stop {
-                    self.stopped.is_stopped_at(&batch, false);
+                    self.stopped.mark_stopped(&batch, false);
                 }
                 if leads {
-                    self.obey(TabMessage::ActOnBatch(batch, action));
+                    self.apply_request(TabMessage::ActOnBatch(batch, action));
                 }
             }
-            TabMessage::Act(..) | TabMessage::Favorite(..) if leads => self.obey(message),
+            TabMessage::Act(..) | TabMessage::Favorite(..) if leads => self.apply_request(message),
             TabMessage::Tick if leads => self.driver.pump(),
             TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
-                self.status.hear(block_reason, storage_error);
+                self.status.on_message(block_reason, storage_error);
                 // Perhaps it leads only now.
-                for message in self.tabs.take_unheard() {
+                for message in self.tabs.take_unconfirmed_requests() {
                     self.tabs.tell(&message);
                 }
                 // It may have begun to lead just now.
@@ -95,7 +94,7 @@ impl Parts {
     }
 
     /// Does what a person has asked the leader for, which is this tab.
-    pub fn obey(self, message: TabMessage) {
+    pub fn apply_request(self, message: TabMessage) {
         match message {
             TabMessage::Act(key, action) => self
                 .driver

@@ -47,7 +47,7 @@ struct Queue {
     postponed: Vec<String>,
     is_busy: bool,
     /// Addresses that gave nothing: they are not asked again in this visit.
-    in_vain: Vec<String>,
+    failed_urls: Vec<String>,
     /// Storage has refused a copy, and the person was told.
     is_refused: bool,
 }
@@ -174,7 +174,7 @@ impl OutputCache {
                         if error != StorageError::Full {
                             outcome = Outcome::Postponed;
                         }
-                        self.is_refused(error);
+                        self.report_refusal(error);
                     }
                 }
             }
@@ -208,7 +208,7 @@ impl OutputCache {
                 let blob = match http::get_blob(safe.as_str(), limit).await {
                     Ok(blob) => blob,
                     Err(error) => {
-                        self.queue.update_value(|queue| queue.in_vain.push(url));
+                        self.queue.update_value(|queue| queue.failed_urls.push(url));
                         let is_silent =
                             matches!(error, ApiError::Network { .. } | ApiError::Timeout { .. });
                         return Ok(match is_silent {
@@ -258,9 +258,11 @@ impl OutputCache {
     /// its bytes in its address needs no copy.
     fn worth_keeping(self, name: &str) -> Option<(String, SafeUrl)> {
         let url = self.output(name)?;
-        let is_in_vain = self.queue.with_value(|queue| queue.in_vain.contains(&url));
+        let has_failed = self
+            .queue
+            .with_value(|queue| queue.failed_urls.contains(&url));
         let address = self.session.settings_untracked().address;
-        let safe = SafeUrl::link(&url, address.as_str()).filter(|_| !is_in_vain)?;
+        let safe = SafeUrl::link(&url, address.as_str()).filter(|_| !has_failed)?;
         Some((url, safe))
     }
 
@@ -278,7 +280,7 @@ impl OutputCache {
     }
 
     /// Said once: the next would meet the same, and nothing but copies is lost.
-    fn is_refused(self, error: StorageError) {
+    fn report_refusal(self, error: StorageError) {
         if error == StorageError::Full {
             // They can be made again.
             thumbnails::clear();

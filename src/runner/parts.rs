@@ -68,7 +68,7 @@ impl Parts {
     /// Another tab leads from now on.
     fn follow(self) {
         self.driver
-            .change_quietly(|engine| engine.set_leading(false, clock::now()));
+            .update(|engine| engine.set_leading(false, clock::now()));
         self.tabs.tell(&TabMessage::StateWanted);
     }
 
@@ -83,7 +83,7 @@ impl Parts {
         };
         let put_off = put_off.iter().filter_map(|text| TabMessage::read(text));
         let put_off: Vec<_> = put_off.collect();
-        let asked_here = self.tabs.take_unheard();
+        let asked_here = self.tabs.take_unconfirmed_requests();
         // Nothing can be read, the last leader could not write what it told, or it has gone before
         // it wrote again what was cleared.
         let is_unwritten = self.recovery.is_unwritten();
@@ -121,7 +121,7 @@ impl Parts {
         });
         // What was done already is not done again.
         for message in asked_here {
-            self.obey(message);
+            self.apply_request(message);
         }
         for message in put_off {
             self.hear_message(message);

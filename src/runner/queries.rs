@@ -112,7 +112,7 @@ impl Runner {
 
     /// The table is stored, so that their records may go. Where it can't be, these stay, for the next
     /// visit.
-    pub fn is_handed_over(&self, tasks: &[Task]) {
+    pub fn mark_handed_over(&self, tasks: &[Task]) {
         let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
         self.act_on_all(&keys, Action::Delete);
     }

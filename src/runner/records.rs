@@ -196,7 +196,7 @@ impl Records {
         let written = storage.change(&going, &records);
         let written = async move {
             written.await?;
-            self.is_deleted(&going);
+            self.mark_deleted(&going);
             Ok(())
         };
         written.boxed_local()
@@ -244,13 +244,13 @@ impl Records {
         let deleted = self.watched(storage.delete(&records));
         let deleted = async move {
             deleted.await?;
-            self.is_deleted(&records);
+            self.mark_deleted(&records);
             Ok(())
         };
         deleted.boxed_local()
     }
 
-    fn is_deleted(self, records: &[(Store, String)]) {
+    fn mark_deleted(self, records: &[(Store, String)]) {
         self.state.update_value(|state| {
             let is_gone = |record: &(Store, String)| records.contains(record);
             state.undeleted.retain(|record| !is_gone(record));

@@ -84,7 +84,7 @@ impl Recovery {
         // Where it can't be read now, it is once this tab's own storage works.
         let mut stored = self.records.read_all().await.unwrap_or_default();
         self.driver
-            .look(|engine| stored.retain(|task| engine.task(&task.key).is_none()));
+            .with_engine(|engine| stored.retain(|task| engine.task(&task.key).is_none()));
         self.driver.merge_remote(stored);
     }
 
@@ -100,7 +100,7 @@ impl Recovery {
         };
         let known = self
             .driver
-            .look(|engine| engine.tasks().cloned().collect::<Vec<_>>());
+            .with_engine(|engine| engine.tasks().cloned().collect::<Vec<_>>());
         let mut missing = known.unwrap_or_default();
         missing.retain(|task| stored.iter().all(|stored| stored.key != task.key));
         if missing.is_empty() {
@@ -186,7 +186,7 @@ impl Recovery {
         // Whoever leads by now has written something newer.
         self.tabs.check();
         let leads = self.tabs.leads();
-        let written = self.driver.look(|engine| {
+        let written = self.driver.with_engine(|engine| {
             let tasks = engine.tasks().filter(|_| leads);
             self.records.write_all(tasks)
         });

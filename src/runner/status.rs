@@ -74,7 +74,11 @@ impl Status {
     }
 
     /// The leader has told.
-    pub fn hear(self, block_reason: Option<BlockReason>, storage_error: Option<StorageError>) {
+    pub fn on_message(
+        self,
+        block_reason: Option<BlockReason>,
+        storage_error: Option<StorageError>,
+    ) {
         self.block_reason.set(block_reason);
         self.leader_storage_error.set(storage_error);
     }

@@ -16,7 +16,7 @@ pub(super) struct Stopped {
 #[derive(Default)]
 struct State {
     /// Batches that were last stopped in this tab.
-    here: Vec<BatchKey>,
+    stopped_in_this_tab: Vec<BatchKey>,
     /// Tasks that stand in this tab's table again; their records are on their way out.
     handed_over: Vec<TaskKey>,
 }
@@ -29,18 +29,19 @@ impl Stopped {
         }
     }
 
-    pub fn is_stopped_at(self, batch: &BatchKey, here: bool) {
+    pub fn mark_stopped(self, batch: &BatchKey, in_this_tab: bool) {
         self.state.update_value(|state| {
-            state.here.retain(|other| other != batch);
-            if here {
-                state.here.push(batch.clone());
+            state.stopped_in_this_tab.retain(|other| other != batch);
+            if in_this_tab {
+                state.stopped_in_this_tab.push(batch.clone());
             }
         });
     }
 
     /// Stop was last pressed in this tab.
     pub fn is_stopped_here(self, batch: &BatchKey) -> bool {
-        self.state.with_value(|state| state.here.contains(batch))
+        self.state
+            .with_value(|state| state.stopped_in_this_tab.contains(batch))
     }
 
     /// What was taken back and stands in no table yet, as far as this tab knows; not tracked.

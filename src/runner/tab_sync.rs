@@ -121,7 +121,7 @@ impl TabSync {
     }
 
     /// What another tab says is heard later, if this one is about to lead.
-    pub fn puts_off(self, text: &str) -> bool {
+    pub fn defers(self, text: &str) -> bool {
         let is_put_off = self
             .state
             .try_update_value(|state| state.role.puts_off(text));
@@ -164,7 +164,7 @@ impl TabSync {
     }
 
     /// The tab that leads says how a task is; `None`: it is gone.
-    pub fn hear_of(self, key: &TaskKey, task: Option<&Task>) {
+    pub fn on_message(self, key: &TaskKey, task: Option<&Task>) {
         let is_open = |action: Action| task.is_some_and(|task| action.is_allowed(task));
         let is_unanswered = |(asked, action): &(TaskKey, Action)| asked != key || is_open(*action);
         self.state
@@ -173,7 +173,7 @@ impl TabSync {
 
     /// What a person has asked for in this tab and may not have been heard, in the order in which it was
     /// asked for. What is no longer remembered by that is asked for once more, or done by this tab.
-    pub fn take_unheard(self) -> Vec<TabMessage> {
+    pub fn take_unconfirmed_requests(self) -> Vec<TabMessage> {
         let now = clock::now();
         let taken = self.state.try_update_value(|state| {
             let acts = state.unanswered.iter();

@@ -8,7 +8,7 @@ use atelier_engine::Millis;
 use serde_json::{Map, Value};
 
 use crate::browser::clock;
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 
 /// Until when, by the services' addresses.
 const WAITS: &str = "atelier.waits";
@@ -52,12 +52,12 @@ pub(super) fn keep(address: String, until: Millis, since: Millis) {
         all_since.put_some(&wait.address, wait.since.map(Into::into));
     }
     // Refused, it is still in the record of the task that was told.
-    Place::Browser.write(SINCE, &all_since.into_value().to_string());
-    Place::Browser.write(WAITS, &all.into_value().to_string());
+    LocalStore::Browser.write(SINCE, &all_since.into_value().to_string());
+    LocalStore::Browser.write(WAITS, &all.into_value().to_string());
 }
 
 fn read(key: &str) -> Map<String, Value> {
-    let kept = Place::Browser.read(key);
+    let kept = LocalStore::Browser.read(key);
     let record = kept.and_then(|text| Record::read(json::read(&text)?));
     record.unwrap_or_default().rest()
 }

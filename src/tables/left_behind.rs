@@ -5,7 +5,7 @@ use atelier_engine::compose::revision::Stored;
 use leptos::prelude::*;
 
 use super::KeptTable;
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 
 impl KeptTable {
     fn left_place(&self) -> String {
@@ -15,14 +15,14 @@ impl KeptTable {
     pub(super) fn leave_behind(&self, table: &str) {
         let text = LeftBehind::new(self.wanted(), table.to_owned()).to_text();
         // Refused, it is in the database's hands alone.
-        if Place::Browser.write(&self.left_place(), &text) {
+        if LocalStore::Browser.write(&self.left_place(), &text) {
             self.left_behind.replace(Some(text));
         }
     }
 
     /// It is not needed where it was stored after all.
     pub(super) fn settle_left_behind(&self, stored: &Stored) {
-        let text = Place::Browser.read(&self.left_place());
+        let text = LocalStore::Browser.read(&self.left_place());
         let left = text.as_deref().and_then(LeftBehind::read);
         if left.is_some_and(|left| left.base_beside(Some(stored)).is_none()) {
             self.left_behind.replace(text);
@@ -32,7 +32,7 @@ impl KeptTable {
 
     /// What a page of before has left behind and could not store is the table, and stored now.
     pub(super) fn take_up_left_behind(&'static self, stored: Option<&Stored>) {
-        let Some(text) = Place::Browser.read(&self.left_place()) else {
+        let Some(text) = LocalStore::Browser.read(&self.left_place()) else {
             return;
         };
         let left = LeftBehind::read(&text);
@@ -56,8 +56,8 @@ impl KeptTable {
         let place = self.left_place();
         // Another tab may have left something since.
         let known = self.left_behind.take();
-        if known.is_some() && Place::Browser.read(&place) == known {
-            Place::Browser.remove(&place);
+        if known.is_some() && LocalStore::Browser.read(&place) == known {
+            LocalStore::Browser.remove(&place);
         }
     }
 }

@@ -5,7 +5,7 @@ use atelier_engine::compose::table::Writer;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::aside::Why;
+use super::conflict::Why;
 use super::sharing::{self, Shared, me};
 use super::{KeptTable, Waiter};
 use crate::boxed::{after, spawn};
@@ -81,7 +81,7 @@ impl KeptTable {
                 revision: Some(revision),
                 there: replaced,
             }) => {
-                self.is_stored(changes, revision);
+                self.mark_stored(changes, revision);
                 self.forget_left_behind();
                 self.serve_waiters();
                 self.tell(revision, base);
@@ -105,7 +105,7 @@ impl KeptTable {
             // It was changed meanwhile, and so is the later one now.
             Ok(_) => {}
             Err(refusal) => {
-                self.is_refused(refusal);
+                self.report_refusal(refusal);
                 return;
             }
         }
@@ -124,7 +124,7 @@ impl KeptTable {
         let written = tables::write_at_once(&self.model, &self.wanted(), &text);
         if let Some(revision) = written {
             self.tell(revision, self.base.get());
-            self.is_stored(self.changes.get(), revision);
+            self.mark_stored(self.changes.get(), revision);
         }
     }
 
@@ -137,7 +137,7 @@ impl KeptTable {
         sharing::tell(&news);
     }
 
-    fn is_stored(&self, changes: u64, revision: u64) {
+    fn mark_stored(&self, changes: u64, revision: u64) {
         self.stored.set(changes);
         self.base.set(revision);
         self.is_own.set(true);
@@ -145,7 +145,7 @@ impl KeptTable {
         self.forget_earlier();
     }
 
-    pub(super) fn is_refused(&'static self, refusal: StorageError) {
+    pub(super) fn report_refusal(&'static self, refusal: StorageError) {
         if self.refusal.get_untracked() != Some(refusal.reason()) {
             self.refusal.set(Some(refusal.reason()));
         }

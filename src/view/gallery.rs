@@ -1,10 +1,10 @@
 //! `/gallery`: every output in one place.
 
-mod band;
 mod filters;
 mod focus;
 mod grid;
 mod keys;
+mod marquee;
 pub mod narrowing;
 mod selection;
 mod tile;

@@ -8,9 +8,9 @@ mod mode;
 mod one;
 mod presets;
 mod recall;
-mod resting;
 mod result;
 mod submission;
+mod submit_cooldown;
 
 pub use draft::suggest;
 

@@ -3,7 +3,7 @@
 //!
 //! In `localStorage`, because that is written by the time the call returns.
 
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 
 const WANTED: &str = "atelier.copies.wanted";
 
@@ -16,14 +16,14 @@ pub(super) fn remember<'a>(wanted: impl Iterator<Item = &'a String>) {
     let names = wanted.filter(|name| name.ends_with('/'));
     let names: Vec<&str> = names.take(MAX_REMEMBERED).map(String::as_str).collect();
     if names.is_empty() {
-        Place::Browser.remove(WANTED);
+        LocalStore::Browser.remove(WANTED);
     } else {
         // Refused, they are copied when they are looked at.
-        Place::Browser.write(WANTED, &names.join("\n"));
+        LocalStore::Browser.write(WANTED, &names.join("\n"));
     }
 }
 
 pub(super) fn remembered() -> Vec<String> {
-    let names = Place::Browser.read(WANTED).unwrap_or_default();
+    let names = LocalStore::Browser.read(WANTED).unwrap_or_default();
     names.lines().map(str::to_owned).collect()
 }

@@ -88,7 +88,7 @@ impl Composer {
     pub fn edit<T>(self, change: impl FnOnce(&mut Table) -> T) -> T {
         let kept = self.keeping();
         let done = change(&mut kept.table().write());
-        kept.is_changed();
+        kept.mark_changed();
         done
     }
 }

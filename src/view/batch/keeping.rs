@@ -6,7 +6,7 @@ use crate::boxed::{dynamic, handler, text, when};
 /// What stands in the way of keeping the table, and rows that gave way to those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {
     let kept = composer.keeping();
-    let (refusal, aside) = (kept.refusal(), kept.said_of_aside());
+    let (refusal, conflict) = (kept.refusal(), kept.conflict_message());
     let is_kept = {
         let refusal = refusal.clone();
         when(move || refusal.read().is_none() || composer.table.read().is_empty())
@@ -19,7 +19,7 @@ pub fn keeping(composer: Composer) -> AnyView {
         None => String::new(),
     });
     let offer = move || {
-        aside
+        conflict
             .get()
             .map(|sentence| {
                 view! {

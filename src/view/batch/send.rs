@@ -14,10 +14,10 @@ use crate::browser::frame::after_frame;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::contexts;
-use crate::view::parts::answer::Answer;
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::question::Question;
+use crate::view::parts::status_note::StatusNote;
 
 /// Problems that are listed; the others are in the table.
 const MAX_PROBLEMS: usize = 5;
@@ -30,7 +30,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let bad = memo(move || composer.table.read().bad().count());
     let plan = move || Plan { items: good.get() };
     let refused = RwSignal::new(None::<&'static str>);
-    let answer = Answer::default();
+    let answer = StatusNote::default();
     let question = Question::default();
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(

@@ -8,8 +8,8 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::selection::Selection;
-use super::tile::{Place, tile};
-use super::{band, keys};
+use super::tile::{TileRect, tile};
+use super::{keys, marquee};
 use crate::boxed::{handler, memo, text};
 use crate::browser::clock;
 use crate::browser::local;
@@ -29,14 +29,14 @@ const GAP: f64 = 6.0;
 const HEADING: f64 = 3.25;
 
 pub fn kept_size() -> f64 {
-    let kept = local::Place::Browser.read(SIZE_KEY);
+    let kept = local::LocalStore::Browser.read(SIZE_KEY);
     let kept = kept.and_then(|text| text.parse().ok());
     kept.filter(|size| SIZES.contains(size)).unwrap_or(13.0)
 }
 
 pub fn keep_size(rem: f64) {
     // Refused, it is as large as ever the next time.
-    local::Place::Browser.write(SIZE_KEY, &rem.to_string());
+    local::LocalStore::Browser.write(SIZE_KEY, &rem.to_string());
 }
 
 #[derive(Clone, PartialEq)]
@@ -109,7 +109,7 @@ pub fn Grid(
             let Row::Items(row) = row else { continue };
             let mut left = 0.0;
             for (at, width) in row.items.clone().zip(&row.widths) {
-                let place = Place {
+                let place = TileRect {
                     left,
                     top,
                     width: *width,
@@ -124,7 +124,7 @@ pub fn Grid(
         placed
     });
     let tiles = move || {
-        let item = |(entry, _): &(GalleryEntry, Place)| {
+        let item = |(entry, _): &(GalleryEntry, TileRect)| {
             let entry = entry.clone();
             let name = entry.name();
             let place = memo({
@@ -155,7 +155,7 @@ pub fn Grid(
                 keys::press(&event, &found, &layout.rows, selection);
             })
         >
-            {band::band(element, touched, selection)}
+            {marquee::marquee(element, touched, selection)}
             {list(headings)}
             <ul role="list" aria-label="Outputs">
                 {list(tiles)}

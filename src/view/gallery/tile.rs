@@ -14,7 +14,7 @@ use crate::view::task::small_output;
 
 /// Where a tile lies, in px, and which of how many it is, from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Place {
+pub struct TileRect {
     pub left: f64,
     pub top: f64,
     pub width: f64,
@@ -24,7 +24,7 @@ pub struct Place {
 }
 
 /// One output: pressed it is shown large. As few elements as can be, since there are many.
-pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> AnyView {
+pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -> AnyView {
     let all = contexts();
     let Some(task) = all.runner.task(&entry.task) else {
         return ().into_any();
@@ -101,7 +101,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<Place>, selection: Selection) -> A
         }
         .into_any()
     });
-    let px = move |of: fn(Place) -> f64| text(move || format!("{:.1}px", of(place.get())));
+    let px = move |of: fn(TileRect) -> f64| text(move || format!("{:.1}px", of(place.get())));
     view! {
         <li
             class="tile"

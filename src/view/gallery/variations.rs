@@ -51,6 +51,6 @@ async fn fill_one(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<()
     let table = kept.table();
     let appended = table.try_update(|table| table.append(rows, &schema));
     appended.unwrap_or(Ok(()))?;
-    kept.is_changed();
+    kept.mark_changed();
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::code::Code;
 use crate::boxed::{dynamic, memo, text, when};
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::browser::location;
 use crate::catalog::Load;
 use crate::view::parts::copy_button::CopyButton;
@@ -27,7 +27,7 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
             let is_chosen = when(move || chosen.get() == at);
             segment("copy-as", language.name(), is_chosen, move || {
                 chosen.set(at);
-                Place::Browser.write(KEPT, language.name());
+                LocalStore::Browser.write(KEPT, language.name());
             })
         })
         .collect_view();
@@ -107,7 +107,7 @@ fn program(
 }
 
 fn kept() -> usize {
-    let kept = Place::Browser.read(KEPT);
+    let kept = LocalStore::Browser.read(KEPT);
     Language::ALL
         .iter()
         .position(|language| kept.as_deref() == Some(language.name()))

@@ -4,8 +4,8 @@ use leptos::prelude::*;
 
 use crate::boxed::{dynamic, handler};
 use crate::contexts::contexts;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::held::Held;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, output_recovery, use_in, vary};
@@ -15,7 +15,7 @@ pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
     let all = contexts();
     let address = all.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
-    let held = Held::default();
+    let held = DoubleClickGuard::default();
     let vary = dynamic(move || {
         if !again.has_seed() {
             return ().into_any();

@@ -10,8 +10,8 @@ use super::shown::SHOWN;
 use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::held::Held;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::small_output;
@@ -89,7 +89,7 @@ fn node(relative: &Relative, task: &Task) -> AnyView {
     };
     let facts = format!("{} · {}", task.model_name, relative.parameter);
     let again = Again::of(task);
-    let held = Held::default();
+    let held = DoubleClickGuard::default();
     let send = move |_| {
         if held.counts("Run again") {
             again.send(1);

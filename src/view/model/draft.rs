@@ -6,7 +6,7 @@ use gloo_events::EventListener;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::contexts::contexts;
 
 thread_local! {
@@ -66,17 +66,17 @@ fn place(model: &ModelId) -> String {
 fn read(place: &str) -> Draft {
     let unstored = UNSTORED.with_borrow(|unstored| find(unstored, place));
     unstored
-        .or_else(|| Draft::from_value(json::read(&Place::Browser.read(place)?)?))
+        .or_else(|| Draft::from_value(json::read(&LocalStore::Browser.read(place)?)?))
         .unwrap_or_default()
 }
 
 /// Whether it is stored.
 fn write(place: &str, draft: &Draft) -> bool {
     let is_stored = if draft.is_empty() {
-        Place::Browser.remove(place);
-        Place::Browser.read(place).is_none()
+        LocalStore::Browser.remove(place);
+        LocalStore::Browser.read(place).is_none()
     } else {
-        Place::Browser.write(place, &draft.to_value().to_string())
+        LocalStore::Browser.write(place, &draft.to_value().to_string())
     };
     UNSTORED.with_borrow_mut(|unstored| {
         unstored.retain(|(known, _)| known != place);

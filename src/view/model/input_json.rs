@@ -7,7 +7,7 @@ use atelier_engine::input_json;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, text, when};
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::view::parts::segment::segment;
 
 /// How the input is written.
@@ -27,7 +27,7 @@ impl InputJson {
     /// A text that was no object yet when its page went is there again.
     pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> Self {
         let place = format!("atelier.json.{}", schema.model);
-        let unread = Place::Tab.read(&place);
+        let unread = LocalStore::Tab.read(&place);
         let problem = unread
             .as_deref()
             .and_then(|text| input_json::read(text).err());
@@ -61,7 +61,7 @@ impl InputJson {
 
     /// The text is no longer one that can't be read.
     fn clear_problem(self) {
-        Place::Tab.remove(&self.place.get_value());
+        LocalStore::Tab.remove(&self.place.get_value());
         self.problem.set(None);
     }
 
@@ -115,7 +115,7 @@ impl InputJson {
                 }
                 Err(problem) => {
                     // Where it is not kept, it lasts until the page is left.
-                    Place::Tab.write(&self.place.get_value(), &typed);
+                    LocalStore::Tab.write(&self.place.get_value(), &typed);
                     self.problem.set(Some(problem));
                 }
             }

@@ -58,7 +58,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     };
     focus_first(&schema);
     let away = away_note(model.clone());
-    let rests = submission.resting.is_resting(draft);
+    let rests = submission.cooldown.is_active(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
     let dialog = presets::dialog(presets_dialog, &model, draft, move |preset| {

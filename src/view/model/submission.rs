@@ -9,13 +9,13 @@ use atelier_engine::seed::{self, Seeded};
 use leptos::prelude::*;
 
 use super::input_json::InputJson;
-use super::resting::Resting;
+use super::submit_cooldown::SubmitCooldown;
 use crate::boxed::{effect, memo, text};
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::view::form::{Field, field};
-use crate::view::parts::answer::Answer;
+use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::viewport;
 
 /// One form, and what became of the presses of its Generate.
@@ -30,8 +30,8 @@ pub struct Submission {
     /// It was to be sent: from then on what is wrong stands at its field.
     pub attempted: RwSignal<bool>,
     pub refused: RwSignal<Option<Refusal>>,
-    pub resting: Resting,
-    pub answer: Answer,
+    pub cooldown: SubmitCooldown,
+    pub answer: StatusNote,
 }
 
 impl Submission {
@@ -41,7 +41,7 @@ impl Submission {
         draft: RwSignal<Draft>,
         json: InputJson,
     ) -> Self {
-        let answer = Answer::default();
+        let answer = StatusNote::default();
         let this = Self {
             model: StoredValue::new(model.clone()),
             schema: StoredValue::new(schema.clone()),
@@ -50,7 +50,7 @@ impl Submission {
             problems: RwSignal::new(Vec::new()),
             attempted: RwSignal::new(false),
             refused: RwSignal::new(None),
-            resting: Resting::new(answer),
+            cooldown: SubmitCooldown::new(answer),
             answer,
         };
         // What is mended is no longer listed.
@@ -70,7 +70,7 @@ impl Submission {
     pub fn submit(self) {
         self.attempted.set(true);
         self.refused.set(None);
-        self.answer.hush();
+        self.answer.clear();
         let all = contexts();
         if let Some(problem) = self.json.problem_untracked() {
             self.refused.set(Some(Refusal::Json(problem)));
@@ -102,7 +102,7 @@ impl Submission {
         self.problems.set(Vec::new());
         self.attempted.set(false);
         let typed = self.draft.get_untracked();
-        if !self.resting.counts(&typed) {
+        if !self.cooldown.counts(&typed) {
             return;
         }
         let all = contexts();

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use super::glyph::Glyph;
 use crate::boxed::{handler, text};
 
-/// The button that holds something dear, or does no longer.
+/// The button that makes something a favorite, or no longer.
 pub fn heart(
     label: String,
     title: &'static str,

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::again::Again;
 use super::{fresh, vary};
 use crate::boxed::{dynamic, handler, memo, when};
-use crate::view::parts::held::Held;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 
 /// What a person may press.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +39,7 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
     });
     // What was pressed stays where it is for a moment: a double click on Resubmit must not end on
     // the Cancel that takes its place.
-    let held = Held::default();
+    let held = DoubleClickGuard::default();
     let before = StoredValue::new(Offered::default());
     let offered = memo(move || {
         let possible = possible.get();

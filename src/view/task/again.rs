@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
-use crate::view::parts::answer::Answer;
+use crate::view::parts::status_note::StatusNote;
 
 /// Sends the same inputs once more, each time with another seed, and says what came of it.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Again {
     contexts: Contexts,
     key: StoredValue<TaskKey>,
     model: StoredValue<ModelId>,
-    pub answer: Answer,
+    pub answer: StatusNote,
 }
 
 impl Again {
@@ -24,7 +24,7 @@ impl Again {
             contexts: contexts(),
             key: StoredValue::new(task.key.clone()),
             model: StoredValue::new(task.model.clone()),
-            answer: Answer::default(),
+            answer: StatusNote::default(),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::boxed::memo;
 use crate::contexts::contexts;
 use crate::view::parts::heart::heart;
 
-/// Holds an output dear: a copy of it stays in this browser.
+/// Makes an output a favorite, or no longer: of a favorite a copy of it stays in this browser.
 pub fn output_heart(task: &TaskKey, position: usize) -> AnyView {
     let runner = contexts().runner;
     let output = task.output(position);

@@ -10,12 +10,12 @@ use leptos::prelude::*;
 use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::runner::Runner;
-use crate::view::parts::answer::Answer;
+use crate::view::parts::status_note::StatusNote;
 
 const TIMEOUT_MS: u32 = 15_000;
 
 /// Asks the service for the addresses once more, and says what came of it.
-pub fn ask(runner: Runner, key: TaskKey, answer: Answer) {
+pub fn ask(runner: Runner, key: TaskKey, answer: StatusNote) {
     let Some(task) = runner.task(&key) else {
         return;
     };

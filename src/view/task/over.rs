@@ -8,8 +8,8 @@ use super::{favorite, output_recovery, use_in, vary};
 use crate::boxed::handler;
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::held::Held;
 
 /// What is done with an output most, over it; the rest in a menu. `again`: only where it is the task's
 /// only one, since the others come along.
@@ -18,7 +18,7 @@ pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
     let address = contexts.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
     let heart = favorite::output_heart(&shown.task.key, shown.position);
-    let held = Held::default();
+    let held = DoubleClickGuard::default();
     let vary = again.map(|again| {
         let offered = move || {
             if !again.has_seed() {

@@ -2,7 +2,7 @@ use icondata_lu::LuShuffle;
 use leptos::prelude::*;
 
 use crate::boxed::{handler, text, when};
-use crate::browser::local::Place;
+use crate::browser::local::LocalStore;
 use crate::view::parts::glyph::Glyph;
 
 /// How many variations were made last, in this browser.
@@ -11,13 +11,13 @@ const MAX_VARIATIONS: usize = 8;
 
 /// `Vary`, and how many.
 pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
-    let kept = Place::Browser.read(VARIATIONS);
+    let kept = LocalStore::Browser.read(VARIATIONS);
     let kept = kept.and_then(|kept| kept.parse().ok());
     let count = RwSignal::new(kept.unwrap_or(4_usize).clamp(1, MAX_VARIATIONS));
     let choose = move |event| {
         if let Ok(chosen) = event_target_value(&event).parse() {
             count.set(chosen);
-            Place::Browser.write(VARIATIONS, &chosen.to_string());
+            LocalStore::Browser.write(VARIATIONS, &chosen.to_string());
         }
     };
     let options = (1..=MAX_VARIATIONS)

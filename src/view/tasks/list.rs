@@ -50,7 +50,7 @@ pub fn TasksPage() -> impl IntoView {
         let found = found.read();
         records.with_value(|records| history::rows(records, &found.positions))
     });
-    // Of what is shown: what a filter hides is left alone, and so is what is dear.
+    // Of what is shown: what a filter hides is left alone, and so is a favorite.
     let finished = memo(move || {
         runner.track_phases();
         let is_finished = |key: &TaskKey| {

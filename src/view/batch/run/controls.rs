@@ -16,17 +16,17 @@ use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, text, when};
 use crate::contexts::contexts;
 use crate::view::batch::composer::Composer;
-use crate::view::parts::answer::Answer;
 use crate::view::parts::confirm::ConfirmButton;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::held::Held;
+use crate::view::parts::status_note::StatusNote;
 
 pub fn controls(
     composer: Option<Composer>,
     batch: Arc<Batch>,
     summary: Memo<BatchSummary>,
 ) -> AnyView {
-    let answer = Answer::default();
+    let answer = StatusNote::default();
     let has_table = composer.is_some();
     view! {
         <div class="row run-controls">
@@ -90,15 +90,15 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     .into_any()
 }
 
-fn sent_again(answer: Answer, count: usize) {
+fn sent_again(answer: StatusNote, count: usize) {
     answer.say(format!("Sent again: {}.", counted(count, "item")));
 }
 
-fn retry(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
+fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
     // How many are sent again, while a double click may be under way.
     let retried = StoredValue::new(0);
-    let held = Held::default();
+    let held = DoubleClickGuard::default();
     let retry = move |_| {
         if held.counts("Retry") {
             let failed = summary.get_untracked().failed;
@@ -131,7 +131,7 @@ fn retry(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
 }
 
 /// Settles what may have been received, or not.
-fn unconfirmed(summary: Memo<BatchSummary>, answer: Answer) -> AnyView {
+fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
     let settle = move |action: Action| {
         let unconfirmed = summary.get_untracked().unconfirmed;

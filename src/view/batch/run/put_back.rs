@@ -29,7 +29,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 runner.hand_over(&tasks);
                 handed_over.set(());
                 let kept = composer.keeping();
-                kept.once_stored(move || runner.is_handed_over(&tasks));
+                kept.once_stored(move || runner.mark_handed_over(&tasks));
             }
         }
     });

@@ -6,7 +6,7 @@ const STAYS_MS: u32 = 8_000;
 
 /// What is said, beside a button, to a press of it. The same words are read out anew each time.
 #[derive(Clone, Copy)]
-pub struct Answer {
+pub struct StatusNote {
     said: RwSignal<Option<Said>>,
     times: StoredValue<u32>,
 }
@@ -18,7 +18,7 @@ struct Said {
     link: Option<(&'static str, String)>,
 }
 
-impl Default for Answer {
+impl Default for StatusNote {
     fn default() -> Self {
         Self {
             said: RwSignal::new(None),
@@ -27,7 +27,7 @@ impl Default for Answer {
     }
 }
 
-impl Answer {
+impl StatusNote {
     pub fn say(self, words: String) {
         self.put(Said { words, link: None });
     }
@@ -46,13 +46,13 @@ impl Answer {
         let time = self.times.get_value();
         let end = after(STAYS_MS, move || {
             if self.times.try_get_value() == Some(time) {
-                self.hush();
+                self.clear();
             }
         });
         end.forget();
     }
 
-    pub fn hush(self) {
+    pub fn clear(self) {
         self.said.try_set(None);
     }
 

@@ -3,7 +3,7 @@ use atelier_engine::plural::counted;
 
 /// Rows that were put aside: nothing is lost without a word.
 #[derive(Debug)]
-pub(super) struct Aside {
+pub(super) struct Conflict {
     pub(super) table: Table,
     pub(super) why: Why,
 }
@@ -20,7 +20,7 @@ pub(super) enum Why {
     Chosen,
 }
 
-impl Aside {
+impl Conflict {
     pub(super) fn user_message(&self) -> String {
         let rows = counted(self.table.rows().len(), "row");
         match self.why {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::boxed::{after, memo};
 use crate::browser::clock;
-use crate::view::parts::answer::Answer;
+use crate::view::parts::status_note::StatusNote;
 
 /// Timers may come a little early.
 const MARGIN_MS: u32 = 20;
@@ -12,15 +12,15 @@ const MARGIN_MS: u32 = 20;
 /// Generate rests for a moment after each press, so that a double click is one task; and says so for as
 /// long as it does.
 #[derive(Clone, Copy)]
-pub struct Resting {
+pub struct SubmitCooldown {
     presses: StoredValue<Presses>,
     /// What was pressed for, while the same does not count again.
     pressed: RwSignal<Option<Draft>>,
-    answer: Answer,
+    answer: StatusNote,
 }
 
-impl Resting {
-    pub fn new(answer: Answer) -> Self {
+impl SubmitCooldown {
+    pub fn new(answer: StatusNote) -> Self {
         Self {
             presses: StoredValue::new(Presses::default()),
             pressed: RwSignal::new(None),
@@ -62,7 +62,7 @@ impl Resting {
     }
 
     /// Whether a press would not count now: something else in the form can be sent at once.
-    pub fn is_resting(self, draft: RwSignal<Draft>) -> Memo<bool> {
+    pub fn is_active(self, draft: RwSignal<Draft>) -> Memo<bool> {
         memo(move || {
             let pressed = self.pressed.read();
             pressed.as_ref().is_some_and(|what| *what == *draft.read())

@@ -31,7 +31,7 @@ struct Drawing {
 }
 
 /// `touched` gives the names of the outputs that a frame touches.
-pub fn band(
+pub fn marquee(
     gallery: NodeRef<Div>,
     touched: impl Fn(Frame) -> Vec<String> + 'static,
     selection: Selection,

@@ -8,13 +8,13 @@ use crate::browser::clock;
 /// has changed: the second half must meet neither the same button in earnest nor another one that
 /// has taken its place.
 #[derive(Clone, Copy)]
-pub struct Held {
+pub struct DoubleClickGuard {
     presses: StoredValue<Presses>,
     /// The name of what is pressed, until it may have another place.
     pressed: RwSignal<Option<&'static str>>,
 }
 
-impl Default for Held {
+impl Default for DoubleClickGuard {
     fn default() -> Self {
         Self {
             presses: StoredValue::new(Presses::default()),
@@ -23,7 +23,7 @@ impl Default for Held {
     }
 }
 
-impl Held {
+impl DoubleClickGuard {
     /// Whether anything was pressed just now; tracked.
     pub fn is_pressed(self) -> bool {
         self.pressed.read().is_some()
