@@ -3,6 +3,7 @@
 pub mod archive;
 pub mod clipboard;
 pub mod clock;
+pub mod dates;
 pub mod download;
 pub mod early;
 pub mod file;

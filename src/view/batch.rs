@@ -21,7 +21,7 @@ use leptos::prelude::*;
 
 use crate::batches::Batches;
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
@@ -109,7 +109,7 @@ fn earlier(
 ) -> AnyView {
     let navigation = contexts().navigation;
     let options = move || {
-        let now = clock::local(clock::now());
+        let now = clock::now();
         let batches = batches.read();
         batches
             .iter()
@@ -117,7 +117,7 @@ fn earlier(
                 let key = batch.key.0.clone();
                 let label = format!(
                     "{} · {} · {}",
-                    clock::local(batch.created).said(now),
+                    dates::time(batch.created, now),
                     counted(batch.size, "item"),
                     batch.name,
                 );

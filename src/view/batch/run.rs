@@ -19,7 +19,7 @@ use super::export;
 use super::grid::{Cell, grid};
 use crate::batches::Batches;
 use crate::boxed::{handler, memo, text, when};
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
@@ -49,7 +49,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             runner.with_tasks(|tasks| BatchSummary::of(&batch.items(tasks.iter().copied())))
         }
     });
-    let when_sent = clock::local(batch.created).said(clock::local(clock::now()));
+    let when_sent = dates::time(batch.created, clock::now());
     let batches = Batches::new(contexts());
     // Compared, because a field is written anew whenever it changes, whatever is being typed there.
     let name = {

@@ -11,8 +11,8 @@ use super::selection::Selection;
 use super::tile::{TileRect, tile};
 use super::{keys, marquee};
 use crate::boxed::{handler, memo, text};
-use crate::browser::clock;
 use crate::browser::local;
+use crate::browser::{clock, dates};
 use crate::shapes;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::{Viewport, viewport};
@@ -90,7 +90,7 @@ pub fn Grid(
         let found = found.read();
         let heading = |(row, top): (Row, f64)| match row {
             Row::Day(first) => {
-                let day = clock::local(found.get(first)?.created).day.name(today);
+                let day = dates::day(clock::local(found.get(first)?.created).day, today);
                 Some(Item::new(format!("{top} {day}"), move || {
                     view! { <h2 style:top=format!("{top:.0}px")>{day.clone()}</h2> }.into_any()
                 }))

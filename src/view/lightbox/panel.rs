@@ -8,7 +8,7 @@ use super::measures::Measures;
 use super::sweep::entry::entry;
 use super::{actions, lineage};
 use crate::boxed::{handler, spawn, text, when};
-use crate::browser::{clipboard, clock};
+use crate::browser::{clipboard, clock, dates};
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
@@ -131,7 +131,7 @@ pub fn panel(
 /// When it was made and how long that took.
 fn facts(shown: &ShownOutput) -> String {
     let task = &shown.task;
-    let mut facts = vec![clock::local(task.created).said(clock::local(clock::now()))];
+    let mut facts = vec![dates::time(task.created, clock::now())];
     if let Some(finished) = task.finished {
         let begun = task.submitted.unwrap_or(task.created);
         facts.push(duration::text(finished.saturating_sub(begun)));

@@ -27,7 +27,7 @@ pub use thumbnail::{small_output, thumbnail};
 pub use words::name;
 
 use crate::boxed::{dynamic, memo, text};
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -63,7 +63,7 @@ pub fn TaskArticle(
         }
         .into_any()
     });
-    let created = clock::local(first.created).said(clock::local(since));
+    let created = dates::time(first.created, since);
     let heading = (!on_model_page).then(|| {
         view! {
             <p class="task-model muted">

@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use crate::batches::Batches;
 use crate::boxed::{memo, text};
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 use crate::runner::Runner;
 use crate::view::task::thumbnail;
 
@@ -40,7 +40,7 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         })
     };
     let about = {
-        let time = clock::local(first.created).said(clock::local(clock::now()));
+        let time = dates::time(first.created, clock::now());
         let (found, model) = (tasks.len(), first.model_name.clone());
         text(move || {
             let size = batch.read().as_ref().map_or(found, |batch| batch.size);

@@ -4,7 +4,7 @@ use atelier_engine::route::Route;
 use leptos::prelude::*;
 
 use crate::boxed::text;
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 use crate::view::task::{StateLine, name, thumbnail, words};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
@@ -20,7 +20,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
         title => title.to_owned(),
     };
     let href = Route::Task(task_key.clone()).path();
-    let time = clock::local(first.created).said(clock::local(clock::now()));
+    let time = dates::time(first.created, clock::now());
     let about = format!("{} · {time}", first.model_name);
     let reason = text({
         let task = task.clone();

@@ -1,0 +1,52 @@
+//! Days and times in words, with the platform's own names for weekdays and months.
+
+use atelier_engine::Millis;
+use atelier_engine::calendar::{Day, DayName};
+use js_sys::{Array, Date, Function, Intl, Object, Reflect};
+use wasm_bindgen::JsValue;
+
+use super::clock;
+
+/// The page's language, with the day before the month.
+const LOCALE: &str = "en-GB";
+
+thread_local! {
+    // Made once: making one takes much longer than using it.
+    static WEEKDAY: Function = format(&[("weekday", "long")]);
+    static DATE: Function = format(&[("day", "numeric"), ("month", "long"), ("year", "numeric")]);
+}
+
+/// The day as a heading: `Today`, `Yesterday`, `Monday` within the last week, else `12 March 2026`.
+pub fn day(day: Day, today: Day) -> String {
+    match day.named(today) {
+        DayName::Today => "Today".into(),
+        DayName::Yesterday => "Yesterday".into(),
+        DayName::Weekday => WEEKDAY.with(|weekday| formatted(weekday, day)),
+        DayName::Date => DATE.with(|date| formatted(date, day)),
+    }
+}
+
+/// `Yesterday 09:05`
+pub fn time(then: Millis, now: Millis) -> String {
+    let then = clock::local(then);
+    let day = day(then.day, clock::local(now).day);
+    format!("{day} {:02}:{:02}", then.hour, then.minute)
+}
+
+fn format(parts: &[(&str, &str)]) -> Function {
+    let options = Object::new();
+    for (part, how) in parts {
+        // A plain object takes any property.
+        let _ = Reflect::set(&options, &(*part).into(), &(*how).into());
+    }
+    Intl::DateTimeFormat::new(&Array::of1(&LOCALE.into()), &options).format()
+}
+
+fn formatted(format: &Function, day: Day) -> String {
+    let date = Date::new(&JsValue::from_f64(clock::start_of(day) as f64));
+    let text = format.call1(&JsValue::UNDEFINED, &date);
+    // It fails only for what is no date.
+    text.ok()
+        .and_then(|text| text.as_string())
+        .unwrap_or_else(|| day.iso())
+}
