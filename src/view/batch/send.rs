@@ -88,25 +88,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let send_all = Callback::new(move |()| send());
     view! {
         {dynamic(move || problems(composer, bad.get()))}
-        {dynamic(move || {
-            refused
-                .get()
-                .map(|sentence| {
-                    view! {
-                        <div class="summary" role="alert">
-                            <p>
-                                <strong>"Not sent yet. "</strong>
-                                {sentence}
-                                " They are set in "
-                                <a href="/settings">"Settings"</a>
-                                "; the table stays."
-                            </p>
-                        </div>
-                    }
-                        .into_any()
-                })
-                .into_any()
-        })}
+        {dynamic(move || refused.get().map(refusal).into_any())}
         <div class="form-foot">
             <button
                 class="button primary"
@@ -132,6 +114,22 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             {answer.view()}
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
+    }
+    .into_any()
+}
+
+/// Why nothing was sent.
+fn refusal(sentence: &'static str) -> AnyView {
+    view! {
+        <div class="summary" role="alert">
+            <p>
+                <strong>"Not sent yet. "</strong>
+                {sentence}
+                " They are set in "
+                <a href="/settings">"Settings"</a>
+                "; the table stays."
+            </p>
+        </div>
     }
     .into_any()
 }

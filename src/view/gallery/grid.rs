@@ -45,6 +45,35 @@ struct Layout {
     stack: Stack,
 }
 
+impl Layout {
+    /// `width` in pixels, `height` of a row in `rem`.
+    fn new(found: &[GalleryEntry], width: f64, height: f64, rem: f64) -> Self {
+        let measure = Measure {
+            width,
+            row: height * rem,
+            gap: GAP,
+        };
+        let rows = layout::rows(&days(found), measure);
+        let stack = Stack::new(rows.iter().map(|row| match row {
+            Row::Day(_) => HEADING * rem,
+            Row::Items(row) => row.height + GAP,
+        }));
+        Self { rows, stack }
+    }
+
+    /// The rows that are to be there, and how far down each is.
+    fn in_sight(&self, seen: Viewport) -> Vec<(Row, f64)> {
+        // Nothing is laid out before the width is known.
+        if seen.width <= 0.0 {
+            return Vec::new();
+        }
+        let beyond = trimmed(seen);
+        let window = self.stack.window(seen.from + beyond, seen.to - beyond);
+        let rows = window.filter_map(|at| Some((self.rows.get(at)?.clone(), self.stack.top(at))));
+        rows.collect()
+    }
+}
+
 /// The outputs near the screen, in rows by day; the others are only room.
 #[component]
 pub fn Grid(
@@ -58,33 +87,8 @@ pub fn Grid(
     // Whole pixels: a width that trembles would lay everything out anew.
     let width = memo(move || seen.read().width.floor());
     let rem = memo(move || seen.read().rem.max(1.0));
-    let layout = memo(move || {
-        let rem = rem.get();
-        let measure = Measure {
-            width: width.get(),
-            row: size.get() * rem,
-            gap: GAP,
-        };
-        let rows = layout::rows(&days(&found.read()), measure);
-        let stack = Stack::new(rows.iter().map(|row| match row {
-            Row::Day(_) => HEADING * rem,
-            Row::Items(row) => row.height + GAP,
-        }));
-        Layout { rows, stack }
-    });
-    let in_sight = move || {
-        let (layout, seen) = (layout.read(), seen.get());
-        // Nothing is laid out before the width is known.
-        let window = match seen.width > 0.0 {
-            true => layout
-                .stack
-                .window(seen.from + trimmed(seen), seen.to - trimmed(seen)),
-            false => 0..0,
-        };
-        let rows =
-            window.filter_map(|at| Some((layout.rows.get(at)?.clone(), layout.stack.top(at))));
-        rows.collect::<Vec<_>>()
-    };
+    let layout = memo(move || Layout::new(&found.read(), width.get(), size.get(), rem.get()));
+    let in_sight = move || layout.read().in_sight(seen.get());
     let headings = move || {
         let today = clock::local(clock::now()).day;
         let found = found.read();
@@ -101,28 +105,7 @@ pub fn Grid(
     };
     // A tile is told apart by its output alone: whatever else comes, goes or moves, its picture and the
     // focus stay.
-    let placed = memo(move || {
-        let found = found.read();
-        let total = found.len();
-        let mut placed = Vec::new();
-        for (row, top) in in_sight() {
-            let Row::Items(row) = row else { continue };
-            let mut left = 0.0;
-            for (at, width) in row.items.clone().zip(&row.widths) {
-                let place = TileRect {
-                    left,
-                    top,
-                    width: *width,
-                    height: row.height,
-                    at,
-                    total,
-                };
-                left += width + GAP;
-                placed.extend(found.get(at).map(|entry| (entry.clone(), place)));
-            }
-        }
-        placed
-    });
+    let placed = memo(move || placed(&in_sight(), &found.read()));
     let tiles = move || {
         let item = |(entry, _): &(GalleryEntry, TileRect)| {
             let entry = entry.clone();
@@ -162,6 +145,28 @@ pub fn Grid(
             </ul>
         </div>
     }
+}
+
+/// The outputs of rows, and where each is.
+fn placed(rows: &[(Row, f64)], found: &[GalleryEntry]) -> Vec<(GalleryEntry, TileRect)> {
+    let mut placed = Vec::new();
+    for (row, top) in rows {
+        let Row::Items(row) = row else { continue };
+        let mut left = 0.0;
+        for (at, width) in row.items.clone().zip(&row.widths) {
+            let place = TileRect {
+                left,
+                top: *top,
+                width: *width,
+                height: row.height,
+                at,
+                total: found.len(),
+            };
+            left += width + GAP;
+            placed.extend(found.get(at).map(|entry| (entry.clone(), place)));
+        }
+    }
+    placed
 }
 
 /// Half a screenful beyond each end is room enough for pictures: there are many elements to one.

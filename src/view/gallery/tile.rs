@@ -45,15 +45,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
     });
     let is_favorite = memo(move || task.read().favorites.contains(&position));
     let name = entry.name();
-    let favorite = dynamic(move || match is_favorite.get() {
-        true => view! {
-            <span class="tile-favorite">
-                <Glyph icon=LuHeart />
-            </span>
-        }
-        .into_any(),
-        false => ().into_any(),
-    });
+    let favorite = favorite_mark(is_favorite);
     let open = {
         let name = name.clone();
         move |event: web_sys::MouseEvent| {
@@ -86,21 +78,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
             None => ().into_any(),
         })
     };
-    // A still does not tell that it moves, nor a wave what sounds.
-    let mark = match kind {
-        OutputKind::Video => Some(LuFilm),
-        OutputKind::Audio => Some(LuMusic),
-        OutputKind::Image | OutputKind::Other => None,
-    };
-    let mark = mark.map(|icon| {
-        view! {
-            <span class="tile-kind" aria-hidden="true">
-                <Glyph icon />
-                <span>{title.clone()}</span>
-            </span>
-        }
-        .into_any()
-    });
+    let mark = kind_mark(kind, &title);
     let px = move |of: fn(TileRect) -> f64| text(move || format!("{:.1}px", of(place.get())));
     view! {
         <li
@@ -136,4 +114,32 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
         </li>
     }
     .into_any()
+}
+
+fn favorite_mark(is_favorite: Memo<bool>) -> AnyView {
+    dynamic(move || match is_favorite.get() {
+        true => view! {
+            <span class="tile-favorite">
+                <Glyph icon=LuHeart />
+            </span>
+        }
+        .into_any(),
+        false => ().into_any(),
+    })
+}
+
+/// A still does not tell that it moves, nor a wave what sounds.
+fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
+    let icon = match kind {
+        OutputKind::Video => LuFilm,
+        OutputKind::Audio => LuMusic,
+        OutputKind::Image | OutputKind::Other => return None,
+    };
+    let mark = view! {
+        <span class="tile-kind" aria-hidden="true">
+            <Glyph icon />
+            <span>{title.to_owned()}</span>
+        </span>
+    };
+    Some(mark.into_any())
 }

@@ -27,38 +27,9 @@ pub fn panel(
     let task = shown.task.clone();
     let address = all.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
-    let open = safe.clone().filter(SafeUrl::is_link).map(|url| {
-        view! {
-            <a class="button quiet" href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
-                <Glyph icon=LuExternalLink />
-                "Open in new tab"
-            </a>
-        }
-        .into_any()
-    });
     let is_image = safe.is_some() && shown.kind == OutputKind::Image;
-    let copy_image = is_image.then(|| {
-        let shown = shown.clone();
-        let copy = move |_| {
-            let shown = shown.clone();
-            spawn(async move {
-                let image = async move { output_recovery::fetch(all, &shown).await.ok() };
-                match clipboard::copy_image(image).await {
-                    true => all.notices.say("Image copied."),
-                    false => all
-                        .notices
-                        .problem("The browser did not let the image be copied."),
-                }
-            });
-        };
-        view! {
-            <button class="button quiet" type="button" on:click=handler(copy)>
-                <Glyph icon=LuCopy />
-                "Copy image"
-            </button>
-        }
-        .into_any()
-    });
+    let copy_image = is_image.then(|| copy_image(shown.clone()));
+    let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
     let remove = {
         let key = task.key.clone();
         move |_| {
@@ -124,6 +95,39 @@ pub fn panel(
                 </button>
             </div>
         </aside>
+    }
+    .into_any()
+}
+
+fn open_link(url: &SafeUrl) -> AnyView {
+    view! {
+        <a class="button quiet" href=url.as_str().to_owned() target="_blank" rel="noopener noreferrer">
+            <Glyph icon=LuExternalLink />
+            "Open in new tab"
+        </a>
+    }
+    .into_any()
+}
+
+fn copy_image(shown: ShownOutput) -> AnyView {
+    let all = contexts();
+    let copy = move |_| {
+        let shown = shown.clone();
+        spawn(async move {
+            let image = async move { output_recovery::fetch(all, &shown).await.ok() };
+            match clipboard::copy_image(image).await {
+                true => all.notices.say("Image copied."),
+                false => all
+                    .notices
+                    .problem("The browser did not let the image be copied."),
+            }
+        });
+    };
+    view! {
+        <button class="button quiet" type="button" on:click=handler(copy)>
+            <Glyph icon=LuCopy />
+            "Copy image"
+        </button>
     }
     .into_any()
 }

@@ -21,6 +21,29 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 use crate::view::task::inputs::copy_link;
 
+/// On phones. The focus is what keeps the form open; with it here the form would open under the finger,
+/// before the press is one. At the keyboard the prompt opens it.
+fn unfold_button(fields: NodeRef<Div>) -> AnyView {
+    view! {
+        <button
+            class="icon-button unfold"
+            type="button"
+            aria-label="Show the form"
+            title="Show the form"
+            tabindex="-1"
+            on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
+            on:click=handler(move |_| {
+                if let Some(fields) = fields.get_untracked() {
+                    let _ = fields.focus();
+                }
+            })
+        >
+            <Glyph icon=LuSlidersHorizontal />
+        </button>
+    }
+    .into_any()
+}
+
 /// The form for one generation.
 #[component]
 pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> impl IntoView {
@@ -90,23 +113,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 <Fields schema draft attempted=submission.attempted />
             </div>
             </div>
-            // On phones. The focus is what keeps the form open; with it here the form would open under the
-            // finger, before the press is one. At the keyboard the prompt opens it.
-            <button
-                class="icon-button unfold"
-                type="button"
-                aria-label="Show the form"
-                title="Show the form"
-                tabindex="-1"
-                on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
-                on:click=handler(move |_| {
-                    if let Some(fields) = fields.get_untracked() {
-                        let _ = fields.focus();
-                    }
-                })
-            >
-                <Glyph icon=LuSlidersHorizontal />
-            </button>
+            {unfold_button(fields)}
             <div class="form-foot">
                 <button
                     class="button primary"
