@@ -9,10 +9,10 @@ const PARTS: usize = 4;
 
 /// All at once takes as long as in parts where time is in proportion, and so many times as long where it
 /// grows with the square.
-const MOST: f64 = 2.0;
+const MAX_RATIO: f64 = 2.0;
 
 /// The fastest of so many counts: whatever else the machine does only adds to it.
-const ATTEMPTS: usize = 60;
+const ATTEMPTS: usize = 200;
 
 /// Too little to be measured; what grows with the square takes longer.
 const NOTHING: Duration = Duration::from_micros(200);
@@ -26,7 +26,7 @@ pub(crate) fn assert_linear<W: FnMut() -> R, R>(size: usize, prepare: impl Fn(us
     for _ in 0..ATTEMPTS {
         best[0] = best[0].min(time(PARTS, &mut part));
         best[1] = best[1].min(time(1, &mut whole));
-        if best[1] <= best[0].mul_f64(MOST) || best[1] < NOTHING {
+        if best[1] <= best[0].mul_f64(MAX_RATIO) || best[1] < NOTHING {
             return;
         }
     }
