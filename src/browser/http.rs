@@ -29,10 +29,10 @@ const MAX_LIST_BYTES: u64 = 128 * 1024 * 1024;
 const TIMEOUT_MS: u32 = 30_000;
 
 /// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
-const GENERATE_PATIENCE_MS: u32 = 90_000;
+const GENERATE_TIMEOUT_MS: u32 = 90_000;
 
 /// A long video over a slow line.
-const FILE_PATIENCE_MS: u32 = 900_000;
+const FILE_TIMEOUT_MS: u32 = 900_000;
 
 /// `GET` of a discovery endpoint, without credentials.
 pub async fn get_json(url: &str) -> Result<Value, ApiError> {
@@ -92,9 +92,7 @@ fn text(reply: Reply) -> Result<String, ApiError> {
 /// referrer.
 pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
-    let reply = exchange(request, None, FILE_PATIENCE_MS, most)
-        .await?
-        .ok()?;
+    let reply = exchange(request, None, FILE_TIMEOUT_MS, most).await?.ok()?;
     let options = BlobPropertyBag::new();
     options.set_type(&reply.mime);
     Blob::new_with_u8_array_sequence_and_options(&reply.parts, &options).map_err(broken)
@@ -128,8 +126,8 @@ pub async fn post_json(
     credentials: &Credentials,
     idempotency_key: Option<&str>,
 ) -> Result<Value, ApiError> {
-    let patience = if url.contains("/v2/generate") {
-        GENERATE_PATIENCE_MS
+    let timeout = if url.contains("/v2/generate") {
+        GENERATE_TIMEOUT_MS
     } else {
         TIMEOUT_MS
     };
@@ -142,7 +140,7 @@ pub async fn post_json(
         Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
         None => builder,
     };
-    exchange(builder, Some(body.to_string()), patience, MAX_BYTES)
+    exchange(builder, Some(body.to_string()), timeout, MAX_BYTES)
         .await?
         .into_json()
 }
@@ -187,16 +185,16 @@ impl Reply {
 fn exchange(
     builder: RequestBuilder,
     body: Option<String>,
-    patience_ms: u32,
+    timeout_ms: u32,
     most_bytes: u64,
 ) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
-    exchange_once(builder, body, patience_ms, most_bytes).boxed_local()
+    exchange_once(builder, body, timeout_ms, most_bytes).boxed_local()
 }
 
 async fn exchange_once(
     builder: RequestBuilder,
     body: Option<String>,
-    patience_ms: u32,
+    timeout_ms: u32,
     most_bytes: u64,
 ) -> Result<Reply, ApiError> {
     let guard = AbortGuard::new()?;
@@ -209,21 +207,21 @@ async fn exchange_once(
     }
     .map_err(network)?;
     let response = async { request.send().await.map_err(network) };
-    answered(guard, response.boxed_local(), patience_ms, most_bytes).await
+    answered(guard, response.boxed_local(), timeout_ms, most_bytes).await
 }
 
 /// The whole reply, in time; else the call is ended.
 async fn answered(
     _guard: AbortGuard,
     response: LocalBoxFuture<'static, Result<Response, ApiError>>,
-    patience_ms: u32,
+    timeout_ms: u32,
     most_bytes: u64,
 ) -> Result<Reply, ApiError> {
     let work = async { read(response.await?, most_bytes).await };
-    match select(Box::pin(work), TimeoutFuture::new(patience_ms)).await {
+    match select(Box::pin(work), TimeoutFuture::new(timeout_ms)).await {
         Either::Left((result, _)) => result,
         Either::Right(_) => Err(ApiError::Timeout {
-            after_ms: patience_ms.into(),
+            after_ms: timeout_ms.into(),
         }),
     }
 }

@@ -30,7 +30,7 @@ const TIMEOUT_MS: u32 = 8_000;
 
 /// Records that are put in one go, some milliseconds: more are put once these are, in the same
 /// transaction.
-const PUTS_AT_ONCE: usize = 200;
+const MAX_CHUNK_PUTS: usize = 200;
 
 /// What is kept, each kind under its own name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl Storage {
         };
         let touched: Vec<Store> = Store::ALL.into_iter().filter(is_touched).collect();
         let names: Vec<&str> = touched.iter().map(|store| store.name()).collect();
-        let (now, later) = coming.split_at(coming.len().min(PUTS_AT_ONCE));
+        let (now, later) = coming.split_at(coming.len().min(MAX_CHUNK_PUTS));
         let later = later.to_vec();
         let begun = (|| {
             if names.is_empty() {
@@ -259,7 +259,7 @@ impl Storage {
             let Some((transaction, stores, mut last)) = begun? else {
                 return Ok(());
             };
-            for records in later.chunks(PUTS_AT_ONCE) {
+            for records in later.chunks(MAX_CHUNK_PUTS) {
                 if let Some(last) = last.take() {
                     let is_put = in_time(async move { Ok(last.await.is_ok()) }).await?;
                     if !is_put {

@@ -22,7 +22,7 @@ use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
 
 /// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
-const WRITTEN_AT_ONCE: usize = 100;
+const MAX_INLINE_WRITES: usize = 100;
 
 #[derive(Clone, Copy)]
 pub(super) struct Driver {
@@ -196,7 +196,7 @@ impl Driver {
         let waited_for: HashSet<&TaskKey> = calls.iter().flat_map(Call::write_first).collect();
         self.add_missing(&mut saved, &waited_for);
         let generation = self.tabs.generation();
-        if saved.len() > WRITTEN_AT_ONCE && generation.is_some() && lifecycle::is_visible() {
+        if saved.len() > MAX_INLINE_WRITES && generation.is_some() && lifecycle::is_visible() {
             let put_off = saved.extract_if(.., |task| !waited_for.contains(&task.key));
             let put_off: Vec<_> = put_off.map(|task| task.key).collect();
             // All in one go, so that a batch is there as a whole.

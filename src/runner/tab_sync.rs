@@ -17,7 +17,7 @@ use crate::browser::{clock, lifecycle};
 const CHANNEL: &str = "atelier";
 
 /// Tasks that are told in one go: some milliseconds.
-const TOLD_AT_ONCE: usize = 100;
+const MAX_CHUNK_TASKS: usize = 100;
 
 /// Longer than any tab is without one that leads.
 const ASKED_MS: Millis = 10_000;
@@ -201,7 +201,7 @@ impl TabSync {
         match (was_idle == Some(true), lifecycle::is_visible()) {
             (_, false) => self.tell_next_tasks(),
             // Whatever else so many have to do with comes first.
-            (true, true) if count > Some(TOLD_AT_ONCE) => {
+            (true, true) if count > Some(MAX_CHUNK_TASKS) => {
                 after(0, move || self.tell_next_tasks()).forget();
             }
             (true, true) => self.tell_next_tasks(),
@@ -213,7 +213,7 @@ impl TabSync {
     /// hidden first.
     pub fn tell_next_tasks(self) {
         let at_once = match lifecycle::is_visible() {
-            true => TOLD_AT_ONCE,
+            true => MAX_CHUNK_TASKS,
             false => usize::MAX,
         };
         let next = self.state.try_update_value(|state| {

@@ -3,7 +3,7 @@
 use atelier_contract::{Parameter, Schema};
 
 /// A form of as many parameters is shown whole.
-const MAX_AT_ONCE: usize = 9;
+const MAX_UNFOLDED: usize = 9;
 
 /// Fewer are not worth a fold.
 const LEAST_FOLDED: usize = 3;
@@ -26,7 +26,7 @@ const COMMON: [&str; 9] = [
 /// the screen.
 pub fn folded(schema: &Schema, is_phone: bool) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
-    if !is_phone && parameters.len() <= MAX_AT_ONCE {
+    if !is_phone && parameters.len() <= MAX_UNFOLDED {
         return Vec::new();
     }
     let prompt = parameters

@@ -9,8 +9,8 @@ use crate::output_cache;
 use crate::{Source, Task, TaskKey, TaskState};
 
 /// So many relatives are shown, and so far away.
-const MOST: usize = 24;
-const FARTHEST: usize = 6;
+const MAX_RELATIVES: usize = 24;
+const MAX_DISTANCE: usize = 6;
 
 /// A task that a given one came from, or that came from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ fn ascend(task: &Task, distance: usize, known: &[&Task], found: &mut Vec<Relativ
         let Some((key, _)) = output_cache::place(&source.output) else {
             continue;
         };
-        if found.len() >= MOST || distance > FARTHEST {
+        if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
             return;
         }
         let parent = known.iter().find(|task| task.key == key);
@@ -129,7 +129,7 @@ fn descend(
         .collect();
     children.sort_by_key(|(task, _)| (task.created, &task.key));
     for (task, source) in children {
-        if found.len() >= MOST || distance > FARTHEST {
+        if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
             return;
         }
         let has_output =
@@ -237,7 +237,7 @@ mod tests {
         }
         let known: Vec<&Task> = tasks.iter().collect();
         let family = family(&tasks[0], 0, &known);
-        assert_eq!(family.ancestors.len(), MOST);
-        assert_eq!(family.descendants.len(), MOST);
+        assert_eq!(family.ancestors.len(), MAX_RELATIVES);
+        assert_eq!(family.descendants.len(), MAX_RELATIVES);
     }
 }

@@ -24,7 +24,7 @@ use crate::store::{SCHEMA_VERSION, version_of};
 const COMFORT: u64 = 1 << 30;
 
 /// What answers takes no longer.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// 1 January 2025: no clock that is right is before.
 const PAST: Duration = Duration::from_secs(1_735_689_600);
@@ -314,7 +314,7 @@ fn address(part: &str, address: SocketAddr) -> Finding {
                 false => address,
             };
             let health = format!("http://{asked}/healthz");
-            match Client::new(None).get(&health, PATIENCE) {
+            match Client::new(None).get(&health, TIMEOUT) {
                 Ok(reply) if reply.is_success() => {
                     warning(part, format!("a service answers at {address} already"))
                 }

@@ -12,7 +12,7 @@ use crate::app::App;
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The store has this long to answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A part of the service, and what is wrong with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Readiness {
             let _asking = asking;
             store.try_write()
         });
-        match tokio::time::timeout(PATIENCE, asked).await {
+        match tokio::time::timeout(TIMEOUT, asked).await {
             Ok(Ok(Ok(()))) => None,
             Ok(Ok(Err(error))) => {
                 tracing::warn!("not ready: {error}");

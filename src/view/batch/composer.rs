@@ -11,7 +11,7 @@ use crate::boxed::effect;
 use crate::tables::KeptTable;
 
 /// With more rows than this, what follows the table as a whole does so between key presses.
-const FOLLOWED_AT_ONCE: usize = 50;
+const MAX_SYNC_ROWS: usize = 50;
 const FOLLOWED_AFTER_MS: u32 = 300;
 
 /// What a batch is composed of.
@@ -62,7 +62,7 @@ impl Composer {
         let waiting = StoredValue::new_local(None::<Timeout>);
         effect(move || {
             let act = act.clone();
-            if self.table.read().rows().len() <= FOLLOWED_AT_ONCE {
+            if self.table.read().rows().len() <= MAX_SYNC_ROWS {
                 act();
             } else {
                 let wait = Timeout::new(FOLLOWED_AFTER_MS, move || act());

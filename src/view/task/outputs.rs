@@ -16,7 +16,7 @@ use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
-const OUTPUTS_AT_ONCE: usize = 48;
+const MAX_CHUNK_OUTPUTS: usize = 48;
 
 /// The outputs of a task: they are what all this is for.
 #[component]
@@ -32,7 +32,7 @@ pub fn Outputs(
     }
     let total = outputs.len();
     let task = Arc::new(task);
-    let shown = RwSignal::new(total.min(OUTPUTS_AT_ONCE));
+    let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
     let list = move |from: usize, to: usize| {
         let some = outputs.iter().enumerate().take(to).skip(from);
         some.map(|(at, url)| {
@@ -41,21 +41,21 @@ pub fn Outputs(
         })
         .collect_view()
     };
-    let begins = (0..total).step_by(OUTPUTS_AT_ONCE);
+    let begins = (0..total).step_by(MAX_CHUNK_OUTPUTS);
     let parts = move || {
         let begins = begins.clone().take_while(move |from| *from < shown.get());
         begins.collect::<Vec<_>>()
     };
     let left = move || total - shown.get();
-    let more = move |_| shown.update(|shown| *shown = total.min(*shown + OUTPUTS_AT_ONCE));
+    let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
     view! {
         <ul role="list" class="outputs" data-count=total.min(4).to_string()>
             <For each=parts key=|from| *from let:from>
-                {list(from, from + OUTPUTS_AT_ONCE)}
+                {list(from, from + MAX_CHUNK_OUTPUTS)}
             </For>
         </ul>
         <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more)>
-            {text(move || format!("Show {} more of {total} outputs", left().min(OUTPUTS_AT_ONCE)))}
+            {text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))}
         </button>
     }
     .into_any()

@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use super::{Account, AccountError};
 
 /// How long a change waits for another.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
     name TEXT PRIMARY KEY,
@@ -108,7 +108,7 @@ impl File {
                     crate::private::make_dir(folder)?;
                 }
                 let opened = Connection::open(&self.path)?;
-                opened.busy_timeout(PATIENCE)?;
+                opened.busy_timeout(TIMEOUT)?;
                 opened.execute_batch(SCHEMA)?;
                 none.insert(opened)
             }

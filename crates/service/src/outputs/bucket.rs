@@ -25,7 +25,7 @@ use crate::client_runtime;
 use crate::failure::Failure;
 
 /// What a large file may take on its way.
-const PATIENCE: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Who is there answers sooner.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -82,7 +82,7 @@ impl Bucket {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let endpoint = endpoint();
         let options = ClientOptions::new()
-            .with_timeout(PATIENCE)
+            .with_timeout(TIMEOUT)
             .with_connect_timeout(CONNECT);
         let mut builder = AmazonS3Builder::from_env()
             .with_client_options(options)

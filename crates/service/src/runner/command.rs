@@ -34,7 +34,7 @@ const LINE: usize = 2000;
 const WAITING: usize = 1000;
 
 /// No task makes more files than this.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// A program with its arguments. No shell reads them.
 pub struct Program {
@@ -329,9 +329,9 @@ fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     }
     let sizes = files.iter().filter_map(|file| fs::metadata(file).ok());
     let size: u64 = sizes.map(|found| found.len()).sum();
-    if files.len() > MOST_FILES || size > LARGEST {
+    if files.len() > MAX_FILES || size > LARGEST {
         return Err(Ended::Failed(format!(
-            "The program has made {} files of {size} bytes; {MOST_FILES} of {LARGEST} bytes are permitted.",
+            "The program has made {} files of {size} bytes; {MAX_FILES} of {LARGEST} bytes are permitted.",
             files.len()
         )));
     }

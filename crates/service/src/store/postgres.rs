@@ -25,7 +25,7 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 const CONNECTIONS: u32 = 16;
 
 /// How long a call waits for one of them.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether it is there is known by then.
 const PROBE: Duration = Duration::from_secs(5);
@@ -48,7 +48,7 @@ impl Postgres {
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
-            .acquire_timeout(PATIENCE);
+            .acquire_timeout(TIMEOUT);
         let pool = client_runtime::wait(options.connect(url))?;
         Ok(Self { pool })
     }

@@ -13,7 +13,7 @@ use super::{OWN, Place};
 const CALLERS: usize = 700;
 
 /// Far more than it takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Guards against a process that answers nobody any more, for good: threads that heard the database waited for
 /// it like all others.
@@ -38,7 +38,7 @@ fn a_crowd_is_answered() {
                 // Long enough that a process asks again whether there are accounts.
                 while begun.elapsed() < Duration::from_secs(4) {
                     let mut stream = server.connect();
-                    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+                    stream.set_read_timeout(Some(TIMEOUT)).unwrap();
                     let mut answer = Vec::new();
                     let sent = stream.write_all(call.as_bytes());
                     if sent.and_then(|()| stream.read_to_end(&mut answer)).is_err() {
@@ -49,7 +49,7 @@ fn a_crowd_is_answered() {
             });
         }
     });
-    assert!(begun.elapsed() < PATIENCE, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
     assert!(answered.load(Ordering::Relaxed) >= CALLERS);
     assert_eq!(server.get("/healthz").status, 200);
 }

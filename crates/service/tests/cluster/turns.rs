@@ -9,7 +9,7 @@ use super::support::{STRATA, Server, request};
 use super::{LEASE, OWN, Place, Worker, finished};
 
 /// Much less than it takes to find out that a process is dead.
-const AT_ONCE: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Place {
     /// What is begun ends when this is dropped.
@@ -77,7 +77,7 @@ fn what_a_worker_leaves_at_its_end_is_anothers_at_once() {
     let _second = place.work("w1");
     place.await_working("w1");
     first.ask_to_stop();
-    place.await_begun(4, AT_ONCE);
+    place.await_begun(4, TIMEOUT);
     drop(hold);
     for task in &tasks {
         let answer = finished(&place, &server, task, Instant::now() + LEASE);

@@ -31,7 +31,7 @@ const SHORT: Duration = Duration::from_secs(5);
 const ABANDONED: Duration = Duration::from_millis(500);
 
 /// After so many answers that broke off a task has failed.
-const MOST_BREAKS: u32 = 4;
+const MAX_BREAKS: u32 = 4;
 
 /// A container.
 pub struct Container {
@@ -95,12 +95,12 @@ impl Container {
         let mut breaks = self.breaks.lock().unwrap_or_else(PoisonError::into_inner);
         let count = breaks.entry(id.to_owned()).or_default();
         *count += 1;
-        if *count < MOST_BREAKS {
+        if *count < MAX_BREAKS {
             return Ended::Hindered(why);
         }
         breaks.remove(id);
         Ended::Failed(format!(
-            "The container broke off {MOST_BREAKS} times over this task: {why}."
+            "The container broke off {MAX_BREAKS} times over this task: {why}."
         ))
     }
 
