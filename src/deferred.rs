@@ -6,7 +6,7 @@
 //! they are is said in `program.rs` alone, which imports every view: views import this file.
 
 use atelier_contract::Model;
-use atelier_engine::release::Lack;
+use atelier_engine::release::MissingReason;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
@@ -48,7 +48,7 @@ pub enum State {
     Coming,
     Here,
     /// It could not be fetched; if somebody has asked for it, it is known why.
-    Missing(Option<Lack>),
+    Missing(Option<MissingReason>),
     /// A newer Atelier has taken its place: the page is about to load itself anew.
     Leaving,
 }

@@ -282,8 +282,11 @@ impl Runner {
     }
 
     /// The person wants tasks to be sent although they can't be kept.
-    pub fn send_unkept(&self) {
-        self.change_and_tell(Engine::accept_unkept, Some(TabMessage::SendUnkept));
+    pub fn send_without_storage(&self) {
+        self.change_and_tell(
+            Engine::accept_without_storage,
+            Some(TabMessage::SendWithoutStorage),
+        );
     }
 
     /// Tells the engine of this tab something, and then the other tabs.

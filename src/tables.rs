@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, json};
 use atelier_engine::Millis;
-use atelier_engine::compose::revision::News;
+use atelier_engine::compose::revision::TableStored;
 use atelier_engine::compose::table::Table;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -325,13 +325,13 @@ impl Shared for KeptTable {
         self.write_soon();
     }
 
-    fn on_message(&'static self, news: &News) {
+    fn on_message(&'static self, stored: &TableStored) {
         let (base, is_own) = (self.base.get(), self.is_own.get());
-        if news.model != self.model || news.revision <= base || self.is_unstored() {
+        if stored.model != self.model || stored.revision <= base || self.is_unstored() {
             // What is not stored yet is settled when it is written.
             return;
         }
-        let was_seen = news.base >= base || !is_own;
+        let was_seen = stored.base >= base || !is_own;
         spawn(async move {
             let before = (!was_seen).then(|| self.table.get_untracked());
             if self.follow().await

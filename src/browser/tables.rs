@@ -101,10 +101,10 @@ async fn transact(
             revision: None,
         });
     };
-    let (revision, there) = match wanted.beside(there.as_ref().map(|there| &there.stored)) {
+    let (revision, there) = match wanted.resolve(there.as_ref().map(|there| &there.stored)) {
         Verdict::Store { revision } => (Some(revision), None),
         Verdict::Replace { revision } => (Some(revision), there),
-        Verdict::GiveWay => (None, there),
+        Verdict::Reject => (None, there),
     };
     if let Some(revision) = revision {
         put(&transaction, &model, revision, &wanted, &text)?;

@@ -1,7 +1,7 @@
 //! How the deferred part comes: after the first view, but soon; at once where somebody wants it; again
 //! where it failed; or, where its file is gone, in the newer release.
 
-use atelier_engine::release::{self, Lack, Remedy};
+use atelier_engine::release::{self, MissingReason, Remedy};
 use futures::future::{self, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -87,11 +87,11 @@ impl Deferred {
         let remedy = release::remedy(head::release().as_deref(), release::of_page(&page), &tried);
         let newest = match remedy {
             Remedy::Reload(newest) => newest,
-            Remedy::Stay(lack) => return self.state.set(State::Missing(Some(lack))),
+            Remedy::Stay(reason) => return self.state.set(State::Missing(Some(reason))),
         };
         // What can't be remembered would be tried again and again.
         if !LocalStore::Tab.write(TRIED, &release::with_tried(&tried, &newest)) {
-            return self.state.set(State::Missing(Some(Lack::Newer)));
+            return self.state.set(State::Missing(Some(MissingReason::Newer)));
         }
         self.state.set(State::Leaving);
         TimeoutFuture::new(READ_MS).await;

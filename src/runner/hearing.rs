@@ -75,9 +75,9 @@ impl Parts {
                 self.driver
                     .change(|engine| engine.credentials_changed(clock::now()));
             }
-            TabMessage::SendUnkept => {
+            TabMessage::SendWithoutStorage => {
                 self.driver
-                    .change(|engine| engine.accept_unkept(clock::now()));
+                    .change(|engine| engine.accept_without_storage(clock::now()));
             }
             TabMessage::Shown(copy) if leads => self.cache.keep(copy),
             TabMessage::Stored if !leads => spawn(async move {

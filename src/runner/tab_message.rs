@@ -32,7 +32,7 @@ pub enum TabMessage {
     /// A follower asks for the leader's state.
     StateWanted,
     /// The person wants tasks to be sent although they can't be kept.
-    SendUnkept,
+    SendWithoutStorage,
     /// The service was seen to take the present credentials after all.
     CredentialsAccepted,
     /// An output is before a person in a follower, by the key of its copy.
@@ -61,7 +61,7 @@ impl TabMessage {
                 "Wake" => Some(Self::Wake),
                 "StateWanted" => Some(Self::StateWanted),
                 "CredentialsAccepted" => Some(Self::CredentialsAccepted),
-                "SendUnkept" => Some(Self::SendUnkept),
+                "SendUnkept" => Some(Self::SendWithoutStorage),
                 "Copies" => Some(Self::Copies),
                 "Stored" => Some(Self::Stored),
                 _ => None,
@@ -131,7 +131,7 @@ impl TabMessage {
             Self::Tick => return "Tick".into(),
             Self::Wake => return "Wake".into(),
             Self::StateWanted => return "StateWanted".into(),
-            Self::SendUnkept => return "SendUnkept".into(),
+            Self::SendWithoutStorage => return "SendUnkept".into(),
             Self::Stored => return "Stored".into(),
             Self::CredentialsAccepted => return "CredentialsAccepted".into(),
             Self::State(block_reason, error) => {

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use atelier_engine::compose::revision::News;
+use atelier_engine::compose::revision::TableStored;
 use gloo_events::EventListener;
 use leptos::prelude::window;
 
@@ -23,7 +23,7 @@ pub(super) trait Shared {
     /// What is stored may be gone, say because a person has cleared the browser's data.
     fn may_be_gone(&'static self);
     /// Another tab has written a table: this one, or another.
-    fn on_message(&'static self, news: &News);
+    fn on_message(&'static self, stored: &TableStored);
 }
 
 thread_local! {
@@ -56,9 +56,9 @@ impl Sharing {
         Self {
             me: random::key(),
             channel: Channel::open(CHANNEL, |text| {
-                if let Some(news) = News::read(&text) {
+                if let Some(stored) = TableStored::read(&text) {
                     for table in tables() {
-                        table.on_message(&news);
+                        table.on_message(&stored);
                     }
                 }
             }),
@@ -86,6 +86,6 @@ pub(super) fn me() -> String {
     SHARED.with(|shared| shared.me.clone())
 }
 
-pub(super) fn tell(news: &News) {
-    SHARED.with(|shared| shared.channel.post(&news.to_text()));
+pub(super) fn tell(stored: &TableStored) {
+    SHARED.with(|shared| shared.channel.post(&stored.to_text()));
 }

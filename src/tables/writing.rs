@@ -1,6 +1,6 @@
 //! A table is written: soon after a change, in slices, and again until it is stored.
 
-use atelier_engine::compose::revision::{News, Wanted};
+use atelier_engine::compose::revision::{TableStored, Wanted};
 use atelier_engine::compose::table::Writer;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ use crate::browser::tables::{self, Exchanged};
 const AGAIN_MS: u32 = 3_000;
 
 /// Rows that are written as text in one go: about a millisecond.
-const ROWS_AT_ONCE: usize = 200;
+const MAX_CHUNK_ROWS: usize = 200;
 
 impl KeptTable {
     /// Writes what is not stored yet, without waiting for more.
@@ -64,7 +64,7 @@ impl KeptTable {
         let changes = self.changes.get();
         let edited = self.edited.get();
         let mut writer = Writer::new(self.table.get_untracked());
-        while writer.write(ROWS_AT_ONCE) {
+        while writer.write(MAX_CHUNK_ROWS) {
             // Whoever types comes first.
             TimeoutFuture::new(0).await;
         }
@@ -129,12 +129,12 @@ impl KeptTable {
     }
 
     fn tell(&self, revision: u64, base: u64) {
-        let news = News {
+        let stored = TableStored {
             revision,
             base,
             model: self.model.clone(),
         };
-        sharing::tell(&news);
+        sharing::tell(&stored);
     }
 
     fn mark_stored(&self, changes: u64, revision: u64) {

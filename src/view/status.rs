@@ -13,7 +13,7 @@ use crate::browser::storage::StorageError;
 use crate::contexts::contexts;
 
 /// How long storage may be away before a person is asked what to do, in milliseconds.
-const UNKEPT_PATIENCE_MS: u32 = 1_000;
+const STORAGE_TIMEOUT_MS: u32 = 1_000;
 
 /// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
 pub fn task_count() -> AnyView {
@@ -46,7 +46,7 @@ fn LimitNotice() -> impl IntoView {
         let block_reason = runner.block_reason()?;
         Some(block_reason.user_message(now.get()))
     });
-    let is_unkept = when(move || runner.block_reason() == Some(BlockReason::NotKept));
+    let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
     let kept = text(move || {
         let error = runner.storage_error();
         error.map(StorageError::user_message).unwrap_or_default()
@@ -61,7 +61,7 @@ fn LimitNotice() -> impl IntoView {
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=is_unkept
+                    hidden=is_storage_error
                     on:click=handler(move |_| runner.wake())
                 >
                     "Try now"
@@ -69,8 +69,8 @@ fn LimitNotice() -> impl IntoView {
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=when(move || !is_unkept.get())
-                    on:click=handler(move |_| runner.send_unkept())
+                    hidden=when(move || !is_storage_error.get())
+                    on:click=handler(move |_| runner.send_without_storage())
                 >
                     "Send anyway"
                 </button>
@@ -106,9 +106,9 @@ fn Undo() -> impl IntoView {
 fn SendUnstoredDialog() -> impl IntoView {
     let runner = contexts().runner;
     let question = Question::default();
-    let is_asking = memo(move || runner.block_reason() == Some(BlockReason::NotKept));
+    let is_asking = memo(move || runner.block_reason() == Some(BlockReason::StorageError));
     // Storage that is only gone for a moment is nobody's question.
-    let patience = StoredValue::new_local(None::<Timeout>);
+    let timeout = StoredValue::new_local(None::<Timeout>);
     effect(move || {
         let open = move || {
             if is_asking.get_untracked() {
@@ -116,15 +116,15 @@ fn SendUnstoredDialog() -> impl IntoView {
             }
         };
         if is_asking.get() {
-            patience.set_value(Some(Timeout::new(UNKEPT_PATIENCE_MS, open)));
+            timeout.set_value(Some(Timeout::new(STORAGE_TIMEOUT_MS, open)));
         } else {
-            patience.set_value(None);
+            timeout.set_value(None);
             question.close();
         }
     });
     let said = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
                 closing this tab loses sight of it. Nothing has been sent yet.";
-    let send = Callback::new(move |()| runner.send_unkept());
+    let send = Callback::new(move |()| runner.send_without_storage());
     question.view(
         "Send without keeping",
         Signal::stored(said.to_owned()),

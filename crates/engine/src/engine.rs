@@ -93,9 +93,9 @@ struct Tracked {
     /// is taken back.
     stopped: bool,
     /// Its submission may have been taken, for all that is known: the last that was heard of it.
-    doubt: Option<ApiError>,
+    uncertain_error: Option<ApiError>,
     /// Shared a call that was refused as a whole: it must not spoil another one.
-    alone: bool,
+    send_singly: bool,
     /// Submitted in this tab, since it was opened.
     own: bool,
     /// A [`Pending::Save`] waits.
@@ -157,7 +157,7 @@ impl Engine {
         }
         if self.leading && self.online {
             self.pause.end_if_over(now);
-            self.give_up_hopeless(now);
+            self.give_up_expired(now);
             // In turn, so that sending cannot starve asking, nor the other way round, when the
             // limits leave room for few calls.
             while self.call_one(now) {}
@@ -310,7 +310,7 @@ impl Engine {
             if !matches!(task.state.phase(), Phase::Running | Phase::Fetching) {
                 task.poll_error = None;
             }
-            tracked.doubt = None;
+            tracked.uncertain_error = None;
             self.timers.resends.remove(key);
             self.save(key);
         }

@@ -5,7 +5,7 @@ use atelier_contract::{Draft, Entry, Problem, Schema};
 use serde_json::Value;
 
 /// Of the first problem; nothing where there is none.
-pub fn said(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
+pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     let Some(Problem {
         parameter: name, ..
     }) = problems.first()
@@ -50,19 +50,19 @@ mod tests {
         }))
         .unwrap();
         let mut draft = Draft::default();
-        let said = |draft: &Draft| {
+        let message = |draft: &Draft| {
             let problems = schema.validate(draft, false).err().unwrap_or_default();
-            super::said(&problems, draft, &schema)
+            super::message(&problems, draft, &schema)
         };
-        assert_eq!(said(&draft), "A prompt is needed.");
+        assert_eq!(message(&draft), "A prompt is needed.");
         draft.set("prompt", Entry::Text("  ".into()));
-        assert_eq!(said(&draft), "A prompt is needed.");
+        assert_eq!(message(&draft), "A prompt is needed.");
         draft.set("prompt", Entry::Text("cat".into()));
-        assert_eq!(said(&draft), "An image_url is needed.");
+        assert_eq!(message(&draft), "An image_url is needed.");
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
         draft.set("layers", Entry::Text("99".into()));
-        assert_eq!(said(&draft), "layers needs a look.");
+        assert_eq!(message(&draft), "layers needs a look.");
         draft.set("layers", Entry::Text("9".into()));
-        assert_eq!(said(&draft), "");
+        assert_eq!(message(&draft), "");
     }
 }

@@ -10,12 +10,12 @@ pub enum Remedy {
     /// Loads itself anew, as this release.
     Reload(String),
     /// Stays as it is, says why, and leaves it to the person.
-    Stay(Lack),
+    Stay(MissingReason),
 }
 
 /// Why a part could not be had, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lack {
+pub enum MissingReason {
     /// Nobody answers, or not with a page of Atelier.
     Network,
     /// The newest release is the page's own: its host has the part, or ought to.
@@ -29,10 +29,10 @@ pub enum Lack {
 /// that cannot make up its mind does not keep the page loading.
 pub fn remedy(own: Option<&str>, newest: Option<&str>, tried: &str) -> Remedy {
     match newest {
-        None => Remedy::Stay(Lack::Network),
-        Some(newest) if own.is_none_or(|own| own == newest) => Remedy::Stay(Lack::Part),
+        None => Remedy::Stay(MissingReason::Network),
+        Some(newest) if own.is_none_or(|own| own == newest) => Remedy::Stay(MissingReason::Part),
         Some(newest) if tried.split(' ').any(|release| release == newest) => {
-            Remedy::Stay(Lack::Newer)
+            Remedy::Stay(MissingReason::Newer)
         }
         Some(newest) => Remedy::Reload(newest.to_owned()),
     }
@@ -63,15 +63,18 @@ mod tests {
         let tried = with_tried("", "b");
         assert_eq!(
             remedy(Some("a"), Some("b"), &tried),
-            Remedy::Stay(Lack::Newer)
+            Remedy::Stay(MissingReason::Newer)
         );
     }
 
     #[test]
     fn without_an_answer_the_page_stays() {
         for own in [None, Some("a")] {
-            assert_eq!(remedy(own, None, ""), Remedy::Stay(Lack::Network));
-            assert_eq!(remedy(own, None, "a b"), Remedy::Stay(Lack::Network));
+            assert_eq!(remedy(own, None, ""), Remedy::Stay(MissingReason::Network));
+            assert_eq!(
+                remedy(own, None, "a b"),
+                Remedy::Stay(MissingReason::Network)
+            );
         }
     }
 
@@ -80,10 +83,13 @@ mod tests {
         for tried in ["", "a", "a b"] {
             assert_eq!(
                 remedy(Some("a"), Some("a"), tried),
-                Remedy::Stay(Lack::Part)
+                Remedy::Stay(MissingReason::Part)
             );
             // A page that does not know its own name could not tell that it has arrived.
-            assert_eq!(remedy(None, Some("a"), tried), Remedy::Stay(Lack::Part));
+            assert_eq!(
+                remedy(None, Some("a"), tried),
+                Remedy::Stay(MissingReason::Part)
+            );
         }
     }
 

@@ -57,7 +57,7 @@ pub fn Sweep() -> impl IntoView {
         Some(task.label().to_owned())
     });
     let said = text(move || match space.get() {
-        Some(space) => space.said(item.get(), state.get()),
+        Some(space) => space.label(item.get(), state.get()),
         None => String::new(),
     });
     focus_axes(

@@ -131,7 +131,7 @@ impl Submission {
             match schema.validate(&self.draft.read(), false) {
                 // From the press on it stands at the field.
                 Err(_) if self.attempted.get() => String::new(),
-                Err(problems) => obstacle::said(&problems, &self.draft.read(), &schema),
+                Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
                 Ok(_) => match active.get() {
                     0 => String::new(),
                     1 => "1 on its way".into(),

@@ -1,4 +1,4 @@
-use atelier_engine::release::Lack;
+use atelier_engine::release::MissingReason;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -23,18 +23,18 @@ pub fn deferred(view: impl Fn(Program) -> AnyView + Send + Sync + 'static) -> An
             "This page loads itself anew to open it. What you have typed is kept.",
             None,
         ),
-        State::Missing(Some(Lack::Network)) => missing(
+        State::Missing(Some(MissingReason::Network)) => missing(
             "This page could not be opened.",
             "A part of Atelier could not be fetched: the network, or the host that it comes from, \
              does not answer as it should.",
             Some(("Try again", Box::new(move || deferred.load()))),
         ),
-        State::Missing(Some(Lack::Part)) => missing(
+        State::Missing(Some(MissingReason::Part)) => missing(
             "This page could not be opened.",
             "A part of Atelier could not be fetched, though the host that it comes from answers.",
             Some(("Try again", Box::new(move || deferred.load()))),
         ),
-        State::Missing(Some(Lack::Newer)) => missing(
+        State::Missing(Some(MissingReason::Newer)) => missing(
             "There is a newer Atelier.",
             "This page needs it, but loading the page anew has not led to it yet. What you have typed \
              is kept.",

@@ -36,7 +36,7 @@ impl Axis {
     }
 
     /// A value as it is shown.
-    pub fn said(&self, place: usize) -> &str {
+    pub fn label(&self, place: usize) -> &str {
         match self.values.get(place).map(String::as_str) {
             None | Some("") => "not set",
             Some(value) => value,

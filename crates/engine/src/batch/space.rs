@@ -54,7 +54,7 @@ impl Space {
     }
 
     /// Which item it is, and how that stands: `Item 3 of 12: Completed`.
-    pub fn said(&self, item: Option<usize>, state: Option<String>) -> String {
+    pub fn label(&self, item: Option<usize>, state: Option<String>) -> String {
         match item {
             None => "No item has these values.".to_owned(),
             Some(item) => {
@@ -111,8 +111,8 @@ mod tests {
     #[test]
     fn it_is_said_which_item_it_is() {
         let state = || Some("Completed".to_owned());
-        assert_eq!(space().said(Some(2), state()), "Item 3 of 4: Completed");
-        assert_eq!(space().said(Some(2), None), "Item 3 of 4: Removed");
-        assert_eq!(space().said(None, None), "No item has these values.");
+        assert_eq!(space().label(Some(2), state()), "Item 3 of 4: Completed");
+        assert_eq!(space().label(Some(2), None), "Item 3 of 4: Removed");
+        assert_eq!(space().label(None, None), "No item has these values.");
     }
 }

@@ -29,12 +29,12 @@ pub enum Verdict {
     /// The same; but it takes the place of one that its tab has not seen.
     Replace { revision: u64 },
     /// Another tab's is later, and stays.
-    GiveWay,
+    Reject,
 }
 
 impl Wanted {
     /// What becomes of it beside what is stored by now: the later edit stays.
-    pub fn beside(&self, stored: Option<&Stored>) -> Verdict {
+    pub fn resolve(&self, stored: Option<&Stored>) -> Verdict {
         let Some(stored) = stored else {
             return Verdict::Store {
                 revision: self.base + 1,
@@ -47,14 +47,14 @@ impl Wanted {
         } else if self.edited >= stored.edited {
             Verdict::Replace { revision }
         } else {
-            Verdict::GiveWay
+            Verdict::Reject
         }
     }
 }
 
 /// What a tab tells the others once it has stored a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct News {
+pub struct TableStored {
     pub revision: u64,
     /// What it was made of: who wrote a later one was not seen, and is replaced.
     pub base: u64,
@@ -62,7 +62,7 @@ pub struct News {
     pub model: String,
 }
 
-impl News {
+impl TableStored {
     pub fn to_text(&self) -> String {
         format!("{} {} {}", self.revision, self.base, self.model)
     }
@@ -99,20 +99,20 @@ mod tests {
 
     #[test]
     fn a_version_made_of_the_stored_one_follows_it() {
-        assert_eq!(wanted(0, 5).beside(None), Verdict::Store { revision: 1 });
+        assert_eq!(wanted(0, 5).resolve(None), Verdict::Store { revision: 1 });
         // Even if the clock was set back in between.
-        let verdict = wanted(3, 5).beside(Some(&stored(3, 9)));
+        let verdict = wanted(3, 5).resolve(Some(&stored(3, 9)));
         assert_eq!(verdict, Verdict::Store { revision: 4 });
     }
 
     #[test]
     fn of_two_that_did_not_see_each_other_the_later_edit_stays() {
-        let verdict = wanted(3, 10).beside(Some(&stored(5, 9)));
+        let verdict = wanted(3, 10).resolve(Some(&stored(5, 9)));
         assert_eq!(verdict, Verdict::Replace { revision: 6 });
-        let verdict = wanted(3, 8).beside(Some(&stored(5, 9)));
-        assert_eq!(verdict, Verdict::GiveWay);
+        let verdict = wanted(3, 8).resolve(Some(&stored(5, 9)));
+        assert_eq!(verdict, Verdict::Reject);
         // Site data were cleared, and counting began anew.
-        let verdict = wanted(7, 10).beside(Some(&stored(1, 9)));
+        let verdict = wanted(7, 10).resolve(Some(&stored(1, 9)));
         assert_eq!(verdict, Verdict::Replace { revision: 8 });
     }
 
@@ -122,18 +122,18 @@ mod tests {
             writer: "me".into(),
             ..stored(4, 9)
         };
-        let verdict = wanted(3, 8).beside(Some(&mine));
+        let verdict = wanted(3, 8).resolve(Some(&mine));
         assert_eq!(verdict, Verdict::Store { revision: 5 });
     }
 
     #[test]
     fn news_there_and_back() {
-        let news = News {
+        let stored = TableStored {
             revision: 12,
             base: 9,
             model: "image/a model of spaces".into(),
         };
-        assert_eq!(News::read(&news.to_text()), Some(news));
-        assert_eq!(News::read("hello"), None);
+        assert_eq!(TableStored::read(&stored.to_text()), Some(stored));
+        assert_eq!(TableStored::read("hello"), None);
     }
 }

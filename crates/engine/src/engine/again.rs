@@ -20,7 +20,7 @@ impl Engine {
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         self.advance(now);
         self.services.set_idempotency(address, said, now);
-        self.give_up_hopeless(now);
+        self.give_up_expired(now);
     }
 
     /// The key that a task's next submission carries, if the service honours any.
@@ -61,15 +61,21 @@ impl Engine {
 
     /// Nobody can say whether the service has the task. It is sent again by itself, if that is
     /// safe; else a person decides.
-    pub(super) fn doubt(&mut self, key: &TaskKey, error: ApiError, at: Millis, now: Millis) {
+    pub(super) fn mark_uncertain(
+        &mut self,
+        key: &TaskKey,
+        error: ApiError,
+        at: Millis,
+        now: Millis,
+    ) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
         if tracked.task.state.phase() != Phase::Submitting {
             return;
         }
-        tracked.doubt = Some(error.clone());
-        if self.is_hopeless(key, now) {
+        tracked.uncertain_error = Some(error.clone());
+        if self.is_expired(key, now) {
             self.apply_event(key, Event::LostAnswer { error }, now);
             return;
         }
@@ -78,7 +84,7 @@ impl Engine {
     }
 
     /// When to send again after so many answers in a row that were of no use.
-    pub(super) fn after_doubt(&mut self, key: &TaskKey, now: Millis, chance: f64) -> Millis {
+    pub(super) fn retry_at(&mut self, key: &TaskKey, now: Millis, chance: f64) -> Millis {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return now;
         };
@@ -89,12 +95,12 @@ impl Engine {
     /// The service has not taken this submission. It goes back to its line; if an earlier one may
     /// have been taken, it is sent again.
     pub(super) fn not_taken(&mut self, key: &TaskKey, at: Millis, now: Millis) {
-        let doubt = self
+        let uncertain_error = self
             .tasks
             .get(key)
-            .and_then(|tracked| tracked.doubt.clone());
-        match doubt {
-            Some(error) => self.doubt(key, error, at, now),
+            .and_then(|tracked| tracked.uncertain_error.clone());
+        match uncertain_error {
+            Some(error) => self.mark_uncertain(key, error, at, now),
             None => self.apply_event(key, Event::PutBack, now),
         }
     }
@@ -111,25 +117,25 @@ impl Engine {
     }
 
     /// Leaves to a person what can't be sent again any more.
-    pub(super) fn give_up_hopeless(&mut self, now: Millis) {
+    pub(super) fn give_up_expired(&mut self, now: Millis) {
         let waiting = self.timers.resends.iter().map(|(_, key)| key);
-        let hopeless: Vec<TaskKey> = waiting
-            .filter(|key| self.is_hopeless(key, now))
+        let expired: Vec<TaskKey> = waiting
+            .filter(|key| self.is_expired(key, now))
             .cloned()
             .collect();
-        for key in hopeless {
-            let doubt = self
+        for key in expired {
+            let uncertain_error = self
                 .tasks
                 .get(&key)
-                .and_then(|tracked| tracked.doubt.clone());
-            if let Some(error) = doubt {
+                .and_then(|tracked| tracked.uncertain_error.clone());
+            if let Some(error) = uncertain_error {
                 self.apply_event(&key, Event::LostAnswer { error }, now);
             }
         }
     }
 
     /// Sent again, it might be taken a second time.
-    fn is_hopeless(&self, key: &TaskKey, now: Millis) -> bool {
+    fn is_expired(&self, key: &TaskKey, now: Millis) -> bool {
         let Some(task) = self.task(key).filter(|task| task.idempotency_key.is_some()) else {
             return true;
         };

@@ -18,7 +18,8 @@ pub enum BlockReason {
     /// A submission was not answered; the others wait until then, so that they do not meet the same.
     Unanswered(Millis),
     /// Tasks can't be kept any more: the person is asked before any is sent.
-    NotKept,
+    #[serde(rename = "NotKept")]
+    StorageError,
 }
 
 impl BlockReason {
@@ -47,7 +48,7 @@ impl BlockReason {
             BlockReason::Unauthorized => {
                 "The service does not accept the credentials, so everything waits. Check them in Settings.".into()
             }
-            BlockReason::NotKept => {
+            BlockReason::StorageError => {
                 "Nothing is sent for now: this browser can't keep tasks, and a task that is sent and \
                  not kept is lost with this tab."
                     .into()
@@ -72,9 +73,9 @@ impl Engine {
         if let Some(until) = self.services.blocked_until(&self.account.address, now) {
             return Some(BlockReason::RateLimited(until));
         }
-        let would_send = self.next_line().is_some() || self.next_again().is_some();
+        let would_send = self.next_queued().is_some() || self.next_again().is_some();
         if self.asks_before_sending() && would_send {
-            return Some(BlockReason::NotKept);
+            return Some(BlockReason::StorageError);
         }
         let until = self.pause.unanswered_until(now)?;
         let is_waiting = !self.send_queue.is_empty() || !self.timers.resends.is_empty();
@@ -93,7 +94,7 @@ mod tests {
         for (reason, told) in [
             (BlockReason::Offline, r#""Offline""#),
             (BlockReason::Unauthorized, r#""Unauthorized""#),
-            (BlockReason::NotKept, r#""NotKept""#),
+            (BlockReason::StorageError, r#""NotKept""#),
             (
                 BlockReason::RateLimited(Millis::MAX),
                 r#"{"RateLimited":18446744073709551615}"#,

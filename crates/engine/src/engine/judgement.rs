@@ -17,7 +17,7 @@ impl Engine {
         chance: f64,
     ) {
         let limiter = self.services.limiter(&call.account.address, now);
-        if results.iter().any(is_clear) {
+        if results.iter().any(is_definite_answer) {
             limiter.accept(now);
         }
         let mut waiting = None;
@@ -53,12 +53,12 @@ impl Engine {
         }
         if call.kind != CallKind::Generate {
             // Somebody answers again: what waited for that goes on.
-            if results.iter().any(is_clear) {
+            if results.iter().any(is_definite_answer) {
                 self.pause.poll_answered();
             }
             return;
         }
-        if results.iter().any(is_clear) {
+        if results.iter().any(is_definite_answer) {
             self.pause.answered();
             return;
         }
@@ -82,7 +82,7 @@ pub(super) fn asks_to_wait(error: &ApiError) -> bool {
 }
 
 /// The service has understood and answered, be it with a no.
-fn is_clear(result: &Result<(), ApiError>) -> bool {
+fn is_definite_answer(result: &Result<(), ApiError>) -> bool {
     matches!(
         result,
         Ok(())

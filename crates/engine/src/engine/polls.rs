@@ -66,10 +66,10 @@ impl Engine {
             match self.question(tracked) {
                 None => needless.push(key.clone()),
                 Some(wanted) if *kind.get_or_insert(wanted) != wanted => {}
-                Some(_) if tracked.alone && !keys.is_empty() => {}
+                Some(_) if tracked.send_singly && !keys.is_empty() => {}
                 Some(_) => {
                     keys.push(key.clone());
-                    if tracked.alone {
+                    if tracked.send_singly {
                         most = 1;
                     }
                 }

@@ -43,7 +43,7 @@ impl Engine {
                     if let Some(tracked) = self.tasks.get_mut(&key)
                         && tracked.task.state.phase() == Phase::Submitting
                     {
-                        tracked.doubt = known.doubt;
+                        tracked.uncertain_error = known.uncertain_error;
                     }
                     if changed || known.unsaved {
                         self.save(&key);
@@ -68,7 +68,7 @@ impl Engine {
             let error = ApiError::Network {
                 detail: "the page was closed before the answer came".into(),
             };
-            self.doubt(key, error, now, now);
+            self.mark_uncertain(key, error, now, now);
         }
     }
 
@@ -133,7 +133,7 @@ impl Engine {
             return;
         };
         if self.leading {
-            self.learn_id(&key, &task, now);
+            self.merge_id(&key, &task, now);
             return;
         }
         // An id, once known, is never lost, and a last word stays: such a record is late.
@@ -154,7 +154,7 @@ impl Engine {
 
     /// The leader's own word counts, but for an id that it has been waiting for: the tab that led
     /// before got the answer after all.
-    fn learn_id(&mut self, key: &TaskKey, told: &Task, now: Millis) {
+    fn merge_id(&mut self, key: &TaskKey, told: &Task, now: Millis) {
         let Some(known) = self.tasks.get(key) else {
             return;
         };
@@ -269,8 +269,8 @@ impl Engine {
                 empty_answers: 0,
                 refetch: false,
                 stopped: false,
-                doubt: None,
-                alone: false,
+                uncertain_error: None,
+                send_singly: false,
                 own,
                 unsaved: false,
             },
@@ -288,7 +288,7 @@ impl Engine {
         match tracked.task.state.phase() {
             Phase::Queued => self.enqueue(key),
             Phase::Submitting
-                if tracked.doubt.is_some()
+                if tracked.uncertain_error.is_some()
                     && !self.timers.resends.contains(key)
                     && !self.calls.is_sending(key) =>
             {

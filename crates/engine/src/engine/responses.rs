@@ -37,8 +37,8 @@ impl Engine {
             Ok(body) => Ok(vec![Ok(body)]),
             Err(error) => Err(error),
         };
-        let answers = match answer {
-            Ok(answers) => answers,
+        let responses = match answer {
+            Ok(responses) => responses,
             Err(ApiError::NotFound { .. }) if call.batched => {
                 // The service has no batch endpoints, so it took nothing: each is asked singly.
                 let address = &call.account.address;
@@ -47,12 +47,12 @@ impl Engine {
             }
             Err(ApiError::Invalid { .. }) if call.batched => {
                 // One item spoilt the call for all, or all together are too large.
-                self.part(&call);
+                self.separate(&call);
                 return self.ask_again(&call, now);
             }
             Err(error) => {
                 if call.batched && matches!(error, ApiError::Refused { .. }) {
-                    self.part(&call);
+                    self.separate(&call);
                 }
                 vec![Err(error); call.tasks.len()]
             }
@@ -62,7 +62,7 @@ impl Engine {
         let results: Vec<Result<(), ApiError>> = call
             .tasks
             .iter()
-            .zip(answers)
+            .zip(responses)
             .map(|(key, answer)| match call.kind {
                 CallKind::Generate => self.submitted(key, answer, now, chance),
                 CallKind::Status => self.polled(key, answer, now, chance),
@@ -82,10 +82,10 @@ impl Engine {
         }
     }
 
-    fn part(&mut self, call: &InFlight) {
+    fn separate(&mut self, call: &InFlight) {
         for key in &call.tasks {
             if let Some(tracked) = self.tasks.get_mut(key) {
-                tracked.alone = true;
+                tracked.send_singly = true;
             }
         }
     }
@@ -104,7 +104,7 @@ impl Engine {
                 status: word,
                 error,
             }) => {
-                self.heard(key);
+                self.poll_ok(key);
                 self.apply_event(key, Event::Accepted { id, word, error }, now);
                 self.poll_again(key, now, chance);
                 Ok(())
@@ -119,7 +119,7 @@ impl Engine {
     fn not_submitted(&mut self, key: &TaskKey, error: &ApiError, now: Millis, chance: f64) {
         let tracked = self.tasks.get(key);
         // An earlier one may have been taken: only what the service says of that one settles it.
-        let in_doubt = tracked.is_some_and(|tracked| tracked.doubt.is_some());
+        let is_uncertain = tracked.is_some_and(|tracked| tracked.uncertain_error.is_some());
         let has_key = tracked.is_some_and(|tracked| tracked.task.idempotency_key.is_some());
         // The same submission is under way, or has just been.
         let is_in_use = has_key
@@ -136,18 +136,18 @@ impl Engine {
         let is_settled = match error {
             _ if is_in_use => false,
             // Refused at the door, by whoever stands there.
-            ApiError::Unauthorized { .. } => !in_doubt,
-            ApiError::NotFound { message } => !in_doubt || !message.is_empty(),
+            ApiError::Unauthorized { .. } => !is_uncertain,
+            ApiError::NotFound { message } => !is_uncertain || !message.is_empty(),
             error => error.was_certainly_not_accepted(),
         };
         if !is_settled {
-            let at = self.after_doubt(key, now, chance);
-            return self.doubt(key, error.clone(), at, now);
+            let at = self.retry_at(key, now, chance);
+            return self.mark_uncertain(key, error.clone(), at, now);
         }
         // A refused input was never taken. Any other refusal of what may have been taken before
         // contradicts what the service says of its keys: a person decides.
         let is_input = matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
-        let event = if in_doubt && !is_input {
+        let event = if is_uncertain && !is_input {
             Event::LostAnswer {
                 error: error.clone(),
             }
@@ -186,7 +186,7 @@ impl Engine {
                 self.say_progress(key, line);
                 Ok(())
             }
-            Err(error) => self.unheard(key, error, now, chance),
+            Err(error) => self.poll_failed(key, error, now, chance),
         }
     }
 
@@ -229,7 +229,7 @@ impl Engine {
             error,
         } = match answer {
             Ok(output) => output,
-            Err(error) => return self.unheard(key, error, now, chance),
+            Err(error) => return self.poll_failed(key, error, now, chance),
         };
         let is_output = match &status {
             StatusWord::Completed => {
@@ -241,10 +241,10 @@ impl Engine {
             _ => false,
         };
         if is_output {
-            self.heard(key);
+            self.poll_ok(key);
             self.apply_event(key, Event::Ready { outputs: output }, now);
         } else if status == StatusWord::Completed {
-            self.heard(key);
+            self.poll_ok(key);
             let tries = self
                 .tasks
                 .get(key)
@@ -264,7 +264,7 @@ impl Engine {
         now: Millis,
         chance: f64,
     ) {
-        self.heard(key);
+        self.poll_ok(key);
         self.apply_event(key, Event::Progress { word, error }, now);
         self.poll_again(key, now, chance);
     }
@@ -282,7 +282,7 @@ impl Engine {
     }
 
     /// An answer came: whatever was unclear is clear again.
-    fn heard(&mut self, key: &TaskKey) {
+    fn poll_ok(&mut self, key: &TaskKey) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.failures = 0;
             tracked.unknown_since = None;
@@ -293,7 +293,7 @@ impl Engine {
     }
 
     /// No answer: the state stays, and the question is asked again, for ever.
-    fn unheard(
+    fn poll_failed(
         &mut self,
         key: &TaskKey,
         error: ApiError,
@@ -352,12 +352,12 @@ impl Engine {
 
 /// A batch reply as the answers that the single endpoint would have given.
 fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
-    let answers = reply.entries.into_iter().map(|entry| match entry {
+    let responses = reply.entries.into_iter().map(|entry| match entry {
         None => Err(ApiError::malformed(
             "the batch reply has no entry for this item",
         )),
         Some(entry) if (200..300).contains(&entry.status) => Ok(entry.body),
         Some(entry) => Err(ApiError::from_status(entry.status, Some(&entry.body), None)),
     });
-    answers.take(call.tasks.len()).collect()
+    responses.take(call.tasks.len()).collect()
 }

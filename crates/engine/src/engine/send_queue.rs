@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use crate::{BatchKey, Task, TaskKey};
 
-/// A place in a line: the item's index, then the order of submission.
+/// A place in the queue: the item's index, then the order of submission.
 type Place = (usize, u64, TaskKey);
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct SendQueue {
     pub paused: HashSet<BatchKey>,
 }
 
-/// Whose turn it is.
+/// What is sent next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NextSend {
     /// Of what is sent again.
@@ -62,10 +62,10 @@ impl SendQueue {
         }
     }
 
-    /// Whose turn it is: single tasks first, for a person waits for each of them; then the batches
+    /// What is sent next: single tasks first, for a person waits for each of them; then the batches
     /// in turn, but for those that are paused or have a call under way (so that their items are
     /// accepted in order).
-    pub fn turn(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<NextSend> {
+    pub fn next(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<NextSend> {
         if !self.singles.is_empty() {
             return Some(NextSend::Single);
         }
@@ -80,11 +80,11 @@ impl SendQueue {
     /// they may share a call; the first always may. The batch then waits behind the others.
     pub fn take(
         &mut self,
-        turn: &NextSend,
+        next: &NextSend,
         most: usize,
         fits: impl Fn(&[TaskKey], &TaskKey) -> bool,
     ) -> Vec<TaskKey> {
-        let batch = match turn {
+        let batch = match next {
             NextSend::Again => return Vec::new(),
             NextSend::Single => {
                 return self

@@ -11,16 +11,16 @@ use crate::{BatchKey, Millis, Phase, TaskKey};
 const MAX_IN_FLIGHT: usize = 2;
 
 impl Engine {
-    /// Whose turn it is to be sent. What may have been sent already goes first: it is the oldest, and
+    /// What is to be sent now, if anything. What may have been sent already goes first: it is the oldest, and
     /// can find out at no risk whether the service answers.
-    fn turn(&self, now: Millis) -> Option<NextSend> {
+    fn due(&self, now: Millis) -> Option<NextSend> {
         if !self.may_send() {
             return None;
         }
         if self.next_again().is_some_and(|at| at <= now) {
             return Some(NextSend::Again);
         }
-        self.next_line()
+        self.next_queued()
             .filter(|_| self.submissions_from(now) <= now)
     }
 
@@ -29,7 +29,7 @@ impl Engine {
         if !self.may_send() {
             return None;
         }
-        let new = self.next_line().map(|_| self.submissions_from(now));
+        let new = self.next_queued().map(|_| self.submissions_from(now));
         self.next_again().into_iter().chain(new).min()
     }
 
@@ -49,8 +49,8 @@ impl Engine {
         self.calls.submissions().count() < most
     }
 
-    pub(super) fn next_line(&self) -> Option<NextSend> {
-        self.send_queue.turn(|batch| self.is_under_way(batch))
+    pub(super) fn next_queued(&self) -> Option<NextSend> {
+        self.send_queue.next(|batch| self.is_under_way(batch))
     }
 
     fn is_under_way(&self, batch: &BatchKey) -> bool {
@@ -67,7 +67,7 @@ impl Engine {
         if self.pause.is_on() || self.is_refused() {
             return false;
         }
-        let Some(turn) = self.turn(now) else {
+        let Some(next) = self.due(now) else {
             return false;
         };
         let address = self.account.address.clone();
@@ -79,14 +79,14 @@ impl Engine {
         } else {
             self.services.most_items(&address, now)
         };
-        let keys = match turn {
+        let keys = match next {
             NextSend::Again => self.take_again(now, most, Self::may_share),
-            turn => {
-                // Looked at while they are taken out of their line.
-                let mut lines = std::mem::take(&mut self.send_queue);
+            next => {
+                // Looked at while they are taken out of the queue.
+                let mut queue = std::mem::take(&mut self.send_queue);
                 let fits = |taken: &[TaskKey], next: &TaskKey| self.may_share(taken, next);
-                let keys = lines.take(&turn, most, fits);
-                self.send_queue = lines;
+                let keys = queue.take(&next, most, fits);
+                self.send_queue = queue;
                 keys
             }
         };
@@ -95,8 +95,12 @@ impl Engine {
     }
 
     fn may_share(&self, taken: &[TaskKey], next: &TaskKey) -> bool {
-        let is_alone = |key: &TaskKey| self.tasks.get(key).is_some_and(|tracked| tracked.alone);
-        !is_alone(next) && !taken.iter().any(is_alone)
+        let is_single = |key: &TaskKey| {
+            self.tasks
+                .get(key)
+                .is_some_and(|tracked| tracked.send_singly)
+        };
+        !is_single(next) && !taken.iter().any(is_single)
     }
 
     fn send(&mut self, keys: Vec<TaskKey>, now: Millis) {
@@ -106,7 +110,7 @@ impl Engine {
             let Some(tracked) = self.tasks.get(&key) else {
                 continue;
             };
-            // Lines hold nothing else; but a second look costs nothing, and a second task money.
+            // The queue holds nothing else; but a second look costs nothing, and a second task money.
             if tracked.task.account != self.account {
                 continue;
             }
@@ -121,7 +125,7 @@ impl Engine {
                     self.apply_event(&key, Event::Send, now);
                 }
                 // Once more, with the same key.
-                Phase::Submitting if tracked.doubt.is_some() => {}
+                Phase::Submitting if tracked.uncertain_error.is_some() => {}
                 _ => continue,
             }
             let Some(task) = self.task(&key) else {

@@ -34,7 +34,7 @@ impl Engine {
     }
 
     /// The person wants tasks to be sent although they can't be kept.
-    pub fn accept_unkept(&mut self, now: Millis) {
+    pub fn accept_without_storage(&mut self, now: Millis) {
         self.advance(now);
         self.storage.is_accepted = true;
     }

@@ -38,7 +38,7 @@ fn words(
     let radios = (0..axis.values.len()).map(|place| {
         let is_chosen = when(move || at.get() == place);
         let group = format!("sweep-axis-{nth}");
-        segment(group, axis.said(place), is_chosen, move || go(place))
+        segment(group, axis.label(place), is_chosen, move || go(place))
     });
     view! {
         <fieldset class="sweep-axis">
@@ -57,12 +57,12 @@ fn scale(
 ) -> AnyView {
     let shown = {
         let axis = axis.clone();
-        text(move || axis.said(at.get()).to_owned())
+        text(move || axis.label(at.get()).to_owned())
     };
     let last = axis.values.len() - 1;
     let ticks = format!("sweep-ticks-{nth}");
     let marks = (0..=last).map(|place| {
-        let label = axis.said(place).to_owned();
+        let label = axis.label(place).to_owned();
         view! { <option value=place.to_string() label=label></option> }.into_any()
     });
     let slide = move |event| {

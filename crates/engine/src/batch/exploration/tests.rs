@@ -102,7 +102,7 @@ fn what_is_not_there_leaves_its_place_empty() {
         axes(&found),
         [("mist", vec!["0", "1"]), ("layers", vec!["1", ""])]
     );
-    assert_eq!(found.axes[1].said(1), "not set");
+    assert_eq!(found.axes[1].label(1), "not set");
     assert!(found.axes[1].has_few_words());
     assert_eq!(found.item(&[1, 1]), None);
     assert_eq!(found.neighbors(&[1, 1]), [1, 2]);
