@@ -86,12 +86,14 @@ suite() {
   log=$tools/logs/${name// /-}.log
   heading "$name"
   run logged "$log" "$@" || status=$?
-  count_suite "$name" "$log" "$status"
+  count_suite "$name" "$log" "$status" "$@"
 }
 
-# count_suite NAME LOG STATUS
+# count_suite NAME LOG STATUS COMMAND…: what the command's log says, and whether it has every test of
+# the sources.
 count_suite() {
-  local name=$1 log=$2 status=$3 good bad out
+  local name=$1 log=$2 status=$3 good bad out counted
+  shift 3
   out=$(grep -c '^left out: ' "$log" || true)
   good=$(($(sum_of passed "$log") - out))
   left_out=$((left_out + out))
@@ -106,6 +108,8 @@ count_suite() {
   elif [ "$good" -eq 0 ] && [ "$out" -eq 0 ]; then
     fail "$name: no test has run" "$log"
   fi
+  counted=${log%.log}-counted.log
+  node .dev/counted.mjs "$log" "$@" 2>&1 | tee "$counted" || fail "$name: a test has not run" "$counted"
 }
 
 # failures_in LOG: what the tests that failed have said, shortened. All of the log is read: who stops
@@ -135,7 +139,7 @@ test_format() {
 }
 
 test_lint() {
-  check "every file compiled, every test run" node .dev/unreached.mjs
+  check "every file compiled, every test where it is run" node .dev/unreached.mjs
   check "every style used" node .dev/unused_styles.mjs
   check "no Rust file too long" node .dev/long_files.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
@@ -295,6 +299,7 @@ test_end_to_end() {
     check "build of the end-to-end tests" cargo test --locked --no-run -p atelier-end-to-end
   end_to_end_is_built=yes
   local engine suites frame status name at_once log shown logs=() pids=()
+  local tests=(cargo test --locked --no-fail-fast -p atelier-end-to-end)
   for engine in $engines; do
     suites=() frame=() at_once=2
     [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}") at_once=1
@@ -303,8 +308,7 @@ test_end_to_end() {
     : >"$log"
     start "$log" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
       ATELIER_ENGINE="$engine" ${frame[@]+"${frame[@]}"} \
-      cargo test --locked --no-fail-fast -p atelier-end-to-end ${suites[@]+"${suites[@]}"} -- \
-      --test-threads="$at_once"
+      "${tests[@]}" ${suites[@]+"${suites[@]}"} -- --test-threads="$at_once"
     logs+=("$log") pids+=("$started")
   done
   local at=0
@@ -319,7 +323,9 @@ test_end_to_end() {
     # It has the last lines to show.
     sleep 1
     stop "$shown"
-    count_suite "$name" "$log" "$status"
+    suites=()
+    [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}")
+    count_suite "$name" "$log" "$status" "${tests[@]}" ${suites[@]+"${suites[@]}"}
     at=$((at + 1))
   done
 }
