@@ -17,6 +17,7 @@ pub mod release;
 pub mod service;
 pub mod site;
 pub mod story;
+pub mod studio;
 pub mod tour;
 pub mod wait;
 mod webkit;

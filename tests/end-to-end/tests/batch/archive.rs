@@ -214,7 +214,7 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
         assert_eq!(studio.rows().await?, prompts);
         studio.press("Generate 3").await?;
         studio.see_counts("3 completed").await?;
-        assert_eq!(studio.sent(), [prompts.clone(), prompts].concat());
+        assert_eq!(studio.prompts_sent(), [prompts.clone(), prompts].concat());
         Ok(())
     })
     .await;

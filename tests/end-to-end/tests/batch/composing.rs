@@ -50,7 +50,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         let good = [prompts[0], prompts[1], prompts[3]].map(str::to_owned);
         studio.generate(&good).await?;
         studio.see_counts("3 completed").await?;
-        assert_eq!(studio.sent(), good);
+        assert_eq!(studio.prompts_sent(), good);
         assert_eq!(studio.rows().await?, ["too many panes"]);
 
         // Mended in place, it is as good as the others.
@@ -80,7 +80,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         studio.press("Generate 6").await?;
         studio.see_counts("6 completed").await?;
         assert_eq!(
-            studio.sent(),
+            studio.prompts_sent(),
             ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
         );
         // Guards against a sweep that compares nothing: each item had a seed of its own.
@@ -162,7 +162,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         studio.press("Send again: row 2").await?;
         studio.press("Generate 1").await?;
         studio.sees_calls(2).await?;
-        assert_eq!(studio.sent()[3], "red dune");
+        assert_eq!(studio.prompts_sent()[3], "red dune");
         studio.press("Take out the 3 sent").await?;
         browser.find_gone(&by("region", "Items")).await
     })

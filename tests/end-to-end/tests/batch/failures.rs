@@ -18,7 +18,7 @@ async fn only_what_failed_is_retried_and_in_its_place() {
         let failing: Vec<String> = [2, 5, 11].map(|at| prompts[at].clone()).into();
         studio.send(&prompts).await?;
         studio.see_counts("9 completed, 3 failed").await?;
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         assert_eq!(studio.in_state("Failed").await?, [3, 6, 12]);
 
         studio.press("Retry 3 failed").await?;
@@ -26,11 +26,13 @@ async fn only_what_failed_is_retried_and_in_its_place() {
             studio.ledger.ask(prompt);
         }
         studio
-            .sees("the three to be sent again", |_| studio.sent().len() >= 15)
+            .sees("the three to be sent again", |_| {
+                studio.prompts_sent().len() >= 15
+            })
             .await?;
         studio.settled().await?;
         studio.see_counts("9 completed, 3 failed").await?;
-        let mut again = studio.sent().split_off(12);
+        let mut again = studio.prompts_sent().split_off(12);
         again.sort();
         assert_eq!(again, failing);
         assert_eq!(studio.sizes(), [10, 2, 3]);
@@ -59,7 +61,7 @@ async fn a_refused_call_is_taken_apart_and_a_retry_completes_it() {
         studio.see_counts("8 completed").await?;
         assert_eq!(studio.items().await?.len(), 8);
         // All at once, all singly, the two once more.
-        assert_eq!(studio.sent().len(), 8 + 8 + 2);
+        assert_eq!(studio.prompts_sent().len(), 8 + 8 + 2);
         Ok(())
     })
     .await;
@@ -81,7 +83,7 @@ async fn a_lost_answer_leaves_exactly_its_calls_items_to_a_person() {
         studio.reload().await?;
         studio.see_counts("15 completed, 10 unconfirmed").await?;
         assert_eq!(studio.in_state("Unconfirmed").await?, lost);
-        assert_eq!(studio.sent(), prompts, "something was sent again");
+        assert_eq!(studio.prompts_sent(), prompts, "something was sent again");
 
         studio
             .press_both("Resubmit unconfirmed", "Send them again")
@@ -90,7 +92,7 @@ async fn a_lost_answer_leaves_exactly_its_calls_items_to_a_person() {
             studio.ledger.ask(prompt);
         }
         studio.see_counts("25 completed").await?;
-        let mut again = studio.sent().split_off(25);
+        let mut again = studio.prompts_sent().split_off(25);
         again.sort();
         assert_eq!(again, prompts[10..20]);
         assert_eq!(studio.sizes().last(), Some(&10), "they left apart");
@@ -110,7 +112,7 @@ async fn a_cut_reply_leaves_only_the_items_it_says_nothing_of() {
         studio.send(&prompts).await?;
         studio.see_counts("11 completed, 3 unconfirmed").await?;
         assert_eq!(studio.in_state("Unconfirmed").await?, [8, 9, 10]);
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         studio
             .press_both("Dismiss unconfirmed", "Dismiss them")
             .await?;

@@ -84,7 +84,7 @@ async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
         studio.see_counts("15 completed, 10 unconfirmed").await?;
         let lost: Vec<usize> = (11..=20).collect();
         assert_eq!(studio.in_state("Unconfirmed").await?, lost);
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         for prompt in &prompts[10..20] {
             studio.ledger.given_up.insert(prompt.clone());
         }
@@ -126,7 +126,7 @@ async fn what_is_paused_is_not_sent_until_it_is_resumed() {
         studio.press("Resume").await?;
         studio.see_counts("25 completed").await?;
         assert_eq!(studio.sizes(), [10, 10, 5]);
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         Ok(())
     })
     .await;
@@ -150,7 +150,7 @@ async fn what_is_stopped_goes_back_into_the_table() {
         studio.proxy.clear();
         studio.see_counts("10 completed, 15 removed").await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
-        assert_eq!(studio.sent(), prompts[..10]);
+        assert_eq!(studio.prompts_sent(), prompts[..10]);
         // Also the next visit has them in the table, and sends none.
         studio.reload().await?;
         studio.see_counts("10 completed, 15 removed").await?;

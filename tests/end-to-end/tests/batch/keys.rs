@@ -23,7 +23,7 @@ async fn lost_answers_of_a_batch_settle_themselves() {
         let ids: BTreeSet<&String> = calls.iter().flat_map(|call| &call.accepted).collect();
         let keys: BTreeSet<&String> = calls.iter().flat_map(|call| &call.keys).collect();
         assert_eq!((ids.len(), keys.len()), (25, 25));
-        assert!(studio.sent().len() > 25, "nothing was sent again");
+        assert!(studio.prompts_sent().len() > 25, "nothing was sent again");
         Ok(())
     })
     .await;

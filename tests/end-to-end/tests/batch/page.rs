@@ -74,7 +74,7 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
         studio.send(&numbered("named", 2)).await?;
         studio.see_counts("2 completed").await?;
         let first = browser.client.window().await?;
-        let second = studio.open_tab().await?;
+        let second = studio.open_batch_tab().await?;
         browser.find(&by("article", "Batch: named 01")).await?;
         browser.switch_to(&first).await?;
 

@@ -37,7 +37,7 @@ async fn twenty_five_items_leave_in_three_calls() {
         let calls = studio.generate_calls();
         assert!(calls.iter().all(|call| call.path == BATCH), "{calls:#?}");
         assert_eq!(studio.sizes(), [10, 10, 5]);
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         until("25 pictures", TIMEOUT, async || {
             Ok(match pictures(studio).await? {
                 25 => Seen::Yes(()),
@@ -149,7 +149,7 @@ async fn more_than_a_hundred_items_are_asked_about_once_more() {
             .press(&by("button", "Send them").within(&dialog))
             .await?;
         studio.sees_calls(1).await?;
-        assert_eq!(studio.sent(), prompts[..10]);
+        assert_eq!(studio.prompts_sent(), prompts[..10]);
         studio.see_counts("10 in progress, 91 queued").await?;
         assert_eq!(studio.sizes(), [10]);
 

@@ -4,34 +4,38 @@ mod calls;
 mod items;
 mod table;
 
+use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter};
+use atelier_end_to_end::fault::{Fault, RetryAfter};
 use atelier_end_to_end::find::{Query, by};
-use atelier_end_to_end::ledger::Ledger;
-use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::{Result, hearing};
+use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME};
 use fantoccini::wd::WindowHandle;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::ops::{Deref, DerefMut};
+
+pub use atelier_end_to_end::studio::TIMEOUT;
 
 /// The tests whose ledger is balanced.
 const TESTS: usize = 18;
 
-/// Enough for anything that is under way, on a busy machine.
-pub const TIMEOUT: Duration = Duration::from_secs(120);
-
 pub const BATCH: &str = "/v2/generate-batch";
 pub const SINGLE: &str = "/v2/generate";
 
-const MODEL: &str = "/models/image/tessera";
-const MODEL_NAME: &str = "Tessera";
+pub struct Studio<'a>(studio::Studio<'a>);
 
-pub struct Studio<'a> {
-    pub browser: &'a Browser,
-    pub service: Service,
-    pub proxy: FaultProxy,
-    pub ledger: Ledger,
+impl<'a> Deref for Studio<'a> {
+    type Target = studio::Studio<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Studio<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 /// Runs the steps in Batch mode, lets everything come to its end, and balances the ledger.
@@ -40,12 +44,7 @@ pub async fn play(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service, true).await?;
-        steps(&mut studio).await?;
-        studio.close(name).await
-    })
-    .await;
+    play_with(name, service, true, steps).await;
 }
 
 /// The same at a service that says nothing of idempotency keys, as most don't.
@@ -54,8 +53,17 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
+    play_with(name, service, false, steps).await;
+}
+
+async fn play_with(
+    name: &str,
+    service: &[&str],
+    has_keys: bool,
+    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
+) {
     drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service, false).await?;
+        let mut studio = Studio::begin(browser, service, has_keys).await?;
         steps(&mut studio).await?;
         studio.close(name).await
     })
@@ -69,7 +77,7 @@ pub async fn visit(
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
     drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service, true).await?;
+        let mut studio = Studio::begin(browser, service, true).await?;
         steps(&mut studio).await
     })
     .await;
@@ -95,27 +103,10 @@ pub fn come_back_in(seconds: u64) -> Fault {
 }
 
 impl<'a> Studio<'a> {
-    async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
-        let service = Service::with_site(service).await?;
-        let proxy = FaultProxy::start(&service.address()).await?;
-        hearing::listen(browser, &proxy).await?;
-        if !has_keys {
-            proxy.hide_keys();
-        }
-        let studio = Self {
-            browser,
-            service,
-            proxy,
-            ledger: Ledger::default(),
-        };
-        studio.make_room().await?;
+    async fn begin(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
+        let studio = Self(studio::Studio::new(browser, service, has_keys).await?);
         studio.reload().await?;
         Ok(studio)
-    }
-
-    /// Makes the tab so high that the items of a small batch are all there.
-    pub async fn make_room(&self) -> Result<()> {
-        self.browser.set_size(1280, 4000).await
     }
 
     /// Lets everything come to its end and balances the ledger.
@@ -135,36 +126,18 @@ impl<'a> Studio<'a> {
                 return Err(format!("{name}: “{}” is shown twice", item.prompt).into());
             }
         }
-        let calls = self.proxy.calls();
-        let counts = self.ledger.balance(&calls, &states);
-        if !counts.is_clean() {
-            for call in calls.iter().filter(|call| call.is_v2()) {
-                eprintln!("{call:?}");
-            }
-            return Err(format!("{name}: {counts}; the page shows {items:?}").into());
-        }
-        settled?;
-        counts.enter(TESTS);
-        Ok(())
-    }
-
-    pub fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.proxy.address())
+        self.balance(name, &states, settled, TESTS)
     }
 
     /// Loads the model's page afresh, in Batch mode.
     pub async fn reload(&self) -> Result<()> {
-        let address = self.address(&format!("{MODEL}?mode=batch"));
-        self.browser.open(&address).await?;
+        self.open(&format!("{MODEL}?mode=batch")).await?;
         self.is_open().await
     }
 
     /// Opens Batch mode in a further tab.
-    pub async fn open_tab(&self) -> Result<WindowHandle> {
-        let address = self.address(&format!("{MODEL}?mode=batch"));
-        let tab = self.browser.open_tab("about:blank").await?;
-        hearing::listen(self.browser, &self.proxy).await?;
-        self.browser.open(&address).await?;
+    pub async fn open_batch_tab(&self) -> Result<WindowHandle> {
+        let tab = self.open_tab(&format!("{MODEL}?mode=batch")).await?;
         self.make_room().await?;
         self.is_open().await?;
         Ok(tab)

@@ -55,7 +55,7 @@ async fn a_stop_in_a_follower_gives_back_only_what_was_not_sent() {
         studio.proxy.clear();
         studio.see_counts("20 completed, 5 removed").await?;
         assert_eq!(studio.rows().await?, prompts[20..]);
-        assert_eq!(studio.sent(), prompts[..20]);
+        assert_eq!(studio.prompts_sent(), prompts[..20]);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
         Ok(())
     })
@@ -97,7 +97,7 @@ async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
         assert_eq!(studio.rows().await?, prompts[10..]);
         browser.find_gone(&by("button", put_back)).await?;
         studio.see_counts("10 completed, 15 removed").await?;
-        assert_eq!(studio.sent(), prompts[..10]);
+        assert_eq!(studio.prompts_sent(), prompts[..10]);
         Ok(())
     })
     .await;
@@ -111,7 +111,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
-        let follower = studio.open_tab().await?;
+        let follower = studio.open_batch_tab().await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("followed", 25);
         studio.send(&prompts).await?;
@@ -132,7 +132,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.press("Resume").await?;
         studio.see_counts("25 completed").await?;
         assert_eq!(studio.sizes(), [10, 10, 5]);
-        assert_eq!(studio.sent(), prompts);
+        assert_eq!(studio.prompts_sent(), prompts);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
         Ok(())
     })

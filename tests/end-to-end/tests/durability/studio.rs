@@ -1,35 +1,40 @@
 //! A person at the page, a fault proxy, and the service behind it.
 
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::{Call, FaultProxy};
 use atelier_end_to_end::find::{by, containing, starting};
-use atelier_end_to_end::ledger::{Ledger, is_generate};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME};
 use atelier_end_to_end::wait::{Seen, until};
-use atelier_end_to_end::{Result, hearing, http};
+use atelier_end_to_end::{Result, http};
 use fantoccini::elements::Element;
+use fantoccini::wd::WindowHandle;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::ops::{Deref, DerefMut};
+
+pub use atelier_end_to_end::studio::TIMEOUT;
 
 /// The tests that use a ledger.
 const TESTS: usize = 30;
 
-/// Enough for anything that is under way, on a busy machine.
-pub const TIMEOUT: Duration = Duration::from_secs(90);
-
-const MODEL: &str = "/models/image/tessera";
-const MODEL_NAME: &str = "Tessera";
-
 /// States in which something more will happen by itself.
 const UNDER_WAY: [&str; 5] = ["Queued", "Submitting", "Starting", "Processing", "Unknown"];
 
-pub struct Studio<'a> {
-    pub browser: &'a Browser,
-    pub service: Service,
-    pub proxy: FaultProxy,
-    pub ledger: Ledger,
+pub struct Studio<'a>(studio::Studio<'a>);
+
+impl<'a> Deref for Studio<'a> {
+    type Target = studio::Studio<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for Studio<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
 }
 
 /// The form of the model's page, found once: finding it each time would take longer than filling it.
@@ -44,12 +49,7 @@ pub async fn play(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service, true).await?;
-        steps(&mut studio).await?;
-        studio.close(name).await
-    })
-    .await;
+    play_with(name, service, true, steps).await;
 }
 
 /// The same at a service that says nothing of idempotency keys, as most don't.
@@ -58,8 +58,17 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
+    play_with(name, service, false, steps).await;
+}
+
+async fn play_with(
+    name: &str,
+    service: &[&str],
+    has_keys: bool,
+    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
+) {
     drive(name, async |browser| {
-        let mut studio = Studio::open(browser, service, false).await?;
+        let mut studio = Studio::begin(browser, service, has_keys).await?;
         steps(&mut studio).await?;
         studio.close(name).await
     })
@@ -67,22 +76,8 @@ pub async fn play_without_keys(
 }
 
 impl<'a> Studio<'a> {
-    async fn open(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
-        let service = Service::with_site(service).await?;
-        let proxy = FaultProxy::start(&service.address()).await?;
-        hearing::listen(browser, &proxy).await?;
-        if !has_keys {
-            proxy.hide_keys();
-        }
-        // So high that the list of tasks, of which only what is near the screen exists, is there
-        // as a whole.
-        browser.set_size(1280, 4000).await?;
-        let studio = Self {
-            browser,
-            service,
-            proxy,
-            ledger: Ledger::default(),
-        };
+    async fn begin(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
+        let studio = Self(studio::Studio::new(browser, service, has_keys).await?);
         studio.open_model().await?;
         Ok(studio)
     }
@@ -96,26 +91,12 @@ impl<'a> Studio<'a> {
         self.open_tasks().await?;
         let settled = settled.and(self.settled().await);
         let states = self.states().await?;
-        let calls = self.proxy.calls();
-        let counts = self.ledger.balance(&calls, &states);
-        if !counts.is_clean() {
-            for call in &calls {
-                eprintln!("{call:?}");
-            }
-            return Err(format!("{name}: {counts}; the page shows {states:?}").into());
-        }
-        settled?;
-        counts.enter(TESTS);
-        Ok(())
-    }
-
-    fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.proxy.address())
+        self.balance(name, &states, settled, TESTS)
     }
 
     /// Loads the model's page afresh.
     pub async fn open_model(&self) -> Result<Form> {
-        self.browser.open(&self.address(MODEL)).await?;
+        self.open(MODEL).await?;
         self.form().await
     }
 
@@ -130,7 +111,7 @@ impl<'a> Studio<'a> {
 
     /// Loads the list of tasks afresh.
     pub async fn open_tasks(&self) -> Result<()> {
-        self.browser.open(&self.address("/tasks")).await?;
+        self.open("/tasks").await?;
         self.browser.find(&by("heading", "Tasks")).await?;
         Ok(())
     }
@@ -142,15 +123,7 @@ impl<'a> Studio<'a> {
         Ok(())
     }
 
-    /// Opens a further tab.
-    pub async fn open_tab(&self, path: &str) -> Result<fantoccini::wd::WindowHandle> {
-        let tab = self.browser.open_tab("about:blank").await?;
-        hearing::listen(self.browser, &self.proxy).await?;
-        self.browser.open(&self.address(path)).await?;
-        Ok(tab)
-    }
-
-    pub async fn open_model_tab(&self) -> Result<fantoccini::wd::WindowHandle> {
+    pub async fn open_model_tab(&self) -> Result<WindowHandle> {
         self.open_tab(MODEL).await
     }
 
@@ -246,25 +219,10 @@ impl<'a> Studio<'a> {
         .await
     }
 
-    /// Waits until the proxy has seen what is wanted.
-    pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
-        until(what, TIMEOUT, async || {
-            let calls = self.proxy.calls();
-            Ok(if seen(&calls) {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("there were {} calls", calls.len()))
-            })
-        })
-        .await
-    }
-
     /// How often the task was sent.
     pub fn sent(&self, prompt: &str) -> usize {
-        let calls = self.proxy.calls();
-        let prompts = calls.iter().filter(|call| is_generate(call));
-        let prompts = prompts.flat_map(|call| &call.prompts);
-        prompts.filter(|sent| *sent == prompt).count()
+        let prompts = self.prompts_sent();
+        prompts.iter().filter(|sent| *sent == prompt).count()
     }
 
     /// Waits until the service works on this many tasks, by its own word.

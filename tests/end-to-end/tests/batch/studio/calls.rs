@@ -1,26 +1,12 @@
 //! What has left for the service, as the proxy has seen it, and the browser.
 
-use super::{Studio, TIMEOUT};
+use super::Studio;
 use atelier_end_to_end::Result;
-use atelier_end_to_end::fault::{Call, Fault, Rule};
+use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::ledger::is_generate;
-use atelier_end_to_end::wait::{Seen, until};
 use std::time::Duration;
 
 impl Studio<'_> {
-    /// Waits until the proxy has seen what is wanted.
-    pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
-        until(what, TIMEOUT, async || {
-            let calls = self.proxy.calls();
-            Ok(if seen(&calls) {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("there were {} calls", calls.len()))
-            })
-        })
-        .await
-    }
-
     /// Waits until so many generate calls have come.
     pub async fn sees_calls(&self, count: usize) -> Result<()> {
         self.sees(&format!("{count} generate calls"), |calls| {
@@ -29,24 +15,12 @@ impl Studio<'_> {
         .await
     }
 
-    /// The generate calls so far.
-    pub fn generate_calls(&self) -> Vec<Call> {
-        let calls = self.proxy.calls();
-        calls.into_iter().filter(is_generate).collect()
-    }
-
     /// How many items each generate call carried, in order.
     pub fn sizes(&self) -> Vec<usize> {
         self.generate_calls()
             .iter()
             .map(|call| call.items)
             .collect()
-    }
-
-    /// The prompts of all generate calls, in order.
-    pub fn sent(&self) -> Vec<String> {
-        let calls = self.generate_calls();
-        calls.into_iter().flat_map(|call| call.prompts).collect()
     }
 
     /// Lets the next so many calls pass, before the rules that are added later.

@@ -13,7 +13,7 @@ async fn a_change_is_seen_in_the_other_tab_which_overwrites_nothing() {
         let first = browser.client.window().await?;
         let before = numbered("before", 2);
         paste(studio, &before).await?;
-        let second = studio.open_tab().await?;
+        let second = studio.open_batch_tab().await?;
         sees_rows(studio, &before).await?;
         let after = numbered("after", 4);
         paste(studio, &after).await?;
@@ -44,7 +44,7 @@ async fn of_two_unseen_changes_the_later_stays_and_the_other_is_put_aside() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
-        let second = studio.open_tab().await?;
+        let second = studio.open_batch_tab().await?;
         browser.switch_to(&first).await?;
         let (earlier, later) = (numbered("earlier", 2), numbered("later", 3));
 

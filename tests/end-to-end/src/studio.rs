@@ -1,0 +1,117 @@
+//! A person at the page, a fault proxy, and the service behind it: what the suites share in which
+//! nothing may be lost and nothing sent twice. Each has its own words for what the person does.
+
+use crate::browser::Browser;
+use crate::fault::{Call, FaultProxy};
+use crate::ledger::{Ledger, is_generate};
+use crate::service::Service;
+use crate::wait::{Seen, until};
+use crate::{Result, hearing};
+use fantoccini::wd::WindowHandle;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Enough for anything that is under way, on a busy machine.
+pub const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The page of the model that is used.
+pub const MODEL: &str = "/models/image/tessera";
+pub const MODEL_NAME: &str = "Tessera";
+
+pub struct Studio<'a> {
+    pub browser: &'a Browser,
+    pub service: Service,
+    pub proxy: FaultProxy,
+    pub ledger: Ledger,
+}
+
+impl<'a> Studio<'a> {
+    /// Without keys, the service says nothing of idempotency keys, as most don't.
+    pub async fn new(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
+        let service = Service::with_site(service).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        hearing::listen(browser, &proxy).await?;
+        if !has_keys {
+            proxy.hide_keys();
+        }
+        let studio = Self {
+            browser,
+            service,
+            proxy,
+            ledger: Ledger::default(),
+        };
+        studio.make_room().await?;
+        Ok(studio)
+    }
+
+    /// Makes the tab so high that a list, of which only what is near the screen exists, is there as
+    /// a whole.
+    pub async fn make_room(&self) -> Result<()> {
+        self.browser.set_size(1280, 4000).await
+    }
+
+    pub fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.proxy.address())
+    }
+
+    /// Opens a page in this tab, afresh.
+    pub async fn open(&self, path: &str) -> Result<()> {
+        self.browser.open(&self.address(path)).await
+    }
+
+    /// Opens a page in a further tab.
+    pub async fn open_tab(&self, path: &str) -> Result<WindowHandle> {
+        let tab = self.browser.open_tab("about:blank").await?;
+        hearing::listen(self.browser, &self.proxy).await?;
+        self.open(path).await?;
+        Ok(tab)
+    }
+
+    /// Waits until the proxy has seen what is wanted.
+    pub async fn sees(&self, what: &str, seen: impl Fn(&[Call]) -> bool) -> Result<()> {
+        until(what, TIMEOUT, async || {
+            let calls = self.proxy.calls();
+            Ok(if seen(&calls) {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet(format!("there were {} calls", calls.len()))
+            })
+        })
+        .await
+    }
+
+    /// The generate calls so far.
+    pub fn generate_calls(&self) -> Vec<Call> {
+        let calls = self.proxy.calls();
+        calls.into_iter().filter(is_generate).collect()
+    }
+
+    /// The prompts of all generate calls, in order.
+    pub fn prompts_sent(&self) -> Vec<String> {
+        let calls = self.generate_calls();
+        calls.into_iter().flat_map(|call| call.prompts).collect()
+    }
+
+    /// Balances the ledger against the states that the page shows at the end, and enters it into the
+    /// sum over so many tests. What a wait for the end had to say comes second: a task that is lost
+    /// explains it.
+    pub fn balance(
+        &self,
+        name: &str,
+        states: &BTreeMap<String, String>,
+        settled: Result<()>,
+        tests: usize,
+    ) -> Result<()> {
+        let calls = self.proxy.calls();
+        let counts = self.ledger.balance(&calls, states);
+        if !counts.is_clean() {
+            for call in calls.iter().filter(|call| call.is_v2()) {
+                eprintln!("{call:?}");
+            }
+            return Err(format!("{name}: {counts}; the page shows {states:?}").into());
+        }
+        settled?;
+        counts.enter(tests);
+        Ok(())
+    }
+}
