@@ -15,10 +15,11 @@ export function targets() {
       ({ package: each.name, name, kind: kind[0], root: relative(process.cwd(), src_path), tested: test })));
 }
 
-// The files of a target, and the paths of its tests (`module::function`) under these conditions:
-// { features, wasm }. With `{}` as conditions: whatever they are.
+// The files of a target, the code of its modules (`a::b`) without comments and the insides of strings,
+// and the paths of its tests (`module::function`) under these conditions: { features, wasm }. With `{}` as
+// conditions: whatever they are. With { tests: false }: without what is there for tests alone.
 export function contents(root, conditions = {}) {
-  const found = { files: new Set(), tests: [], uncountable: [] };
+  const found = { files: new Set(), modules: new Map(), tests: [], uncountable: [] };
   readModule(found, root, dirname(root), [], conditions);
   return found;
 }
@@ -34,8 +35,10 @@ function readModule(found, file, folder, path, conditions) {
   const text = readFileSync(file, "utf8");
   const code = withoutText(text);
   const blocks = [];
-  // The attributes that the next item has.
+  const cut = [];
+  // The attributes that the next item has, and where they begin.
   let attributes = [];
+  let begin = 0;
   const holds = () => attributes.every((each) => conditionHolds(each, conditions));
   const pattern = /#!?\[|[{};]|\bmod\s+(\w+)\s*([;{])|\bfn\s+(\$?\w+)|\bmacro_rules!\s*\w+\s*\{/g;
   for (let match; (match = pattern.exec(code)); ) {
@@ -45,16 +48,21 @@ function readModule(found, file, folder, path, conditions) {
       // Strings are part of some: of the original text.
       const attribute = text.slice(pattern.lastIndex, close);
       pattern.lastIndex = close + 1;
-      if (token === "#[") attributes.push(attribute);
+      if (token === "#[") {
+        if (attributes.length === 0) begin = match.index;
+        attributes.push(attribute);
+      }
       // All of the file, or of the module that it stands in.
       else if (!conditionHolds(attribute, conditions)) {
         if (blocks.length === 0) return;
         blocks.at(-1).left_out = true;
       }
     } else if (token === "}") {
-      blocks.pop();
+      const block = blocks.pop();
+      if (block?.left_out) cut.push([block.begin, pattern.lastIndex]);
       attributes = [];
     } else if (token === ";") {
+      if (!holds()) cut.push([begin, pattern.lastIndex]);
       attributes = [];
     } else if (token.startsWith("macro_rules")) {
       const close = closing(code, pattern.lastIndex - 1);
@@ -73,11 +81,15 @@ function readModule(found, file, folder, path, conditions) {
         // Its block has them, too.
         pattern.lastIndex = match.index + token.length;
       } else {
-        blocks.push({ module, left_out });
+        blocks.push({ module, left_out, begin: attributes.length > 0 ? begin : match.index });
         attributes = [];
       }
     }
   }
+  found.modules.set(path.join("::"), {
+    file,
+    code: cut.reduce((code, [from, to]) => code.slice(0, from) + code.slice(from, to).replace(/[^\n]/g, " ") + code.slice(to), code),
+  });
 }
 
 function readDeclared(found, file, folder, module, path, attributes, conditions) {
@@ -92,9 +104,10 @@ export function isTest(attribute) {
 }
 
 // Whether what has this attribute is compiled, in a test.
-function conditionHolds(attribute, { features, wasm }) {
+function conditionHolds(attribute, { features, wasm, tests }) {
   const condition = /^cfg\s*\(([^]*)\)$/.exec(attribute)?.[1];
-  if (condition === undefined || features === undefined) return true;
+  if (condition === undefined) return true;
+  if (features === undefined) return tests !== false || condition.trim() !== "test";
   return judge(condition.trim());
 
   function judge(text) {

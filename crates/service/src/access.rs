@@ -10,12 +10,9 @@ use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 
-use crate::config::Config;
+use crate::config::{ANY, Config};
 use crate::failure::Failure;
-use crate::origin::Origin;
-
-/// Stands for every name.
-pub const ANY: &str = "*";
+use crate::origin::{Origin, is_loopback};
 
 /// The names and pages that are let in.
 #[derive(Debug, Clone)]
@@ -171,17 +168,6 @@ fn authority(text: &str) -> Option<Authority> {
         .then(|| text.parse::<Authority>().ok())
         .flatten()
         .filter(|authority| !authority.host().is_empty())
-}
-
-/// A name or address of this machine alone: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
-pub fn is_loopback(host: &str) -> bool {
-    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || address
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use crate::access::Access;
 use crate::accounts::Accounts;
@@ -28,6 +29,7 @@ use crate::routes;
 use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
+use crate::state::App;
 #[cfg(feature = "cluster")]
 use crate::store::postgres::Postgres;
 use crate::store::sqlite::Sqlite;
@@ -69,27 +71,6 @@ pub enum StartError {
     Site(PathBuf),
     #[error("serving failed: {0}")]
     Serve(io::Error),
-}
-
-/// What every request handler can reach.
-pub struct App {
-    pub store: Arc<Store>,
-    pub models: Arc<Models>,
-    pub outputs: Arc<Outputs>,
-    pub pool: Pool,
-    pub samples: Samples,
-    pub limit: Option<Limit>,
-    pub site: Option<Site>,
-    pub token: Option<String>,
-    pub accounts: Accounts,
-    pub access: Arc<Access>,
-    pub latency: Duration,
-    pub metrics: Arc<Metrics>,
-    pub account_disk: Option<u64>,
-    pub metrics_token: Option<String>,
-    /// They are told at an address of their own.
-    pub metrics_elsewhere: bool,
-    pub readiness: Readiness,
 }
 
 /// Whether the doors that are open may be.
@@ -250,6 +231,48 @@ impl App {
     }
 }
 
+/// What runs whether the service answers requests or only works.
+struct Started {
+    app: Arc<App>,
+    bounds: Bounds,
+    /// Tells the metrics, where they have an address of their own.
+    metrics: Option<JoinHandle<()>>,
+}
+
+impl Started {
+    async fn begin(config: &Config) -> Result<Self, StartError> {
+        // Before any work begins: what can't be listened on ends the start.
+        let apart = match config.metrics_listen {
+            Some(address) => Some(
+                TcpListener::bind(address)
+                    .await
+                    .map_err(|error| StartError::Listen(address, error))?,
+            ),
+            None => None,
+        };
+        let app = Arc::new(App::start(config)?);
+        let bounds = Bounds::new(config.idle, config.worker_count());
+        let metrics = match apart {
+            Some(listener) => Some(tokio::spawn(tell_apart(config, &app, listener, bounds)?)),
+            None => None,
+        };
+        Ok(Self {
+            app,
+            bounds,
+            metrics,
+        })
+    }
+
+    async fn end(self) -> Result<(), StartError> {
+        if let Some(metrics) = self.metrics {
+            metrics.abort();
+        }
+        tokio::task::spawn_blocking(move || self.app.pool.stop())
+            .await
+            .map_err(|error| StartError::Serve(io::Error::other(error)))
+    }
+}
+
 /// Runs the service on `listener` until `asked` ends for the first time, which asks it to stop. What
 /// is being worked on then has `--drain-seconds` to end, or until `asked` ends once more; the rest is
 /// left for the next start.
@@ -258,62 +281,26 @@ pub async fn serve(
     listener: TcpListener,
     asked: impl AsyncFn(),
 ) -> Result<(), StartError> {
-    // Before any work begins: what can't be listened on ends the start.
-    let apart = match config.metrics_listen {
-        Some(address) => Some(
-            TcpListener::bind(address)
-                .await
-                .map_err(|error| StartError::Listen(address, error))?,
-        ),
-        None => None,
-    };
-    let app = Arc::new(App::start(&config)?);
-    let bounds = Bounds::new(config.idle, config.worker_count());
-    let metrics = match apart {
-        Some(listener) => Some(tokio::spawn(tell_apart(&config, &app, listener, bounds)?)),
-        None => None,
-    };
+    let started = Started::begin(&config).await?;
+    let app = &started.app;
     let stop = async {
         asked().await;
         app.pool.drain();
-        drained(&app, config.drain(), asked()).await;
+        drained(app, config.drain(), asked()).await;
     };
-    connections::serve(listener, routes::router(app.clone()), bounds, stop).await;
-    if let Some(metrics) = metrics {
-        metrics.abort();
-    }
-    tokio::task::spawn_blocking(move || app.pool.stop())
-        .await
-        .map_err(|error| StartError::Serve(io::Error::other(error)))
+    connections::serve(listener, routes::router(app.clone()), started.bounds, stop).await;
+    started.end().await
 }
 
 /// Works on tasks, and answers nobody but who asks for metrics, until `asked` ends; otherwise as
 /// [`serve`].
 pub async fn work(config: Config, asked: impl AsyncFn()) -> Result<(), StartError> {
-    let apart = match config.metrics_listen {
-        Some(address) => Some(
-            TcpListener::bind(address)
-                .await
-                .map_err(|error| StartError::Listen(address, error))?,
-        ),
-        None => None,
-    };
-    let app = Arc::new(App::start(&config)?);
-    let bounds = Bounds::new(config.idle, config.worker_count());
-    let metrics = match apart {
-        Some(listener) => Some(tokio::spawn(tell_apart(&config, &app, listener, bounds)?)),
-        None => None,
-    };
+    let started = Started::begin(&config).await?;
     tracing::info!("working");
     asked().await;
-    app.pool.drain();
-    drained(&app, config.drain(), asked()).await;
-    if let Some(metrics) = metrics {
-        metrics.abort();
-    }
-    tokio::task::spawn_blocking(move || app.pool.stop())
-        .await
-        .map_err(|error| StartError::Serve(io::Error::other(error)))
+    started.app.pool.drain();
+    drained(&started.app, config.drain(), asked()).await;
+    started.end().await
 }
 
 /// `--metrics-listen`.

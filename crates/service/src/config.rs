@@ -18,6 +18,8 @@ use values::{
 
 mod values;
 
+pub use values::ANY;
+
 // Of serving, and of what looks at how it would be. No words of its own: they would take the place of
 // those above.
 #[derive(Debug, Clone, Parser)]

@@ -1,9 +1,9 @@
 //! The address that a caller reached this service at, so that the URLs it is given work for it.
 
+use std::net::IpAddr;
+
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
-
-use crate::access::is_loopback;
 
 /// Scheme, host and port (and path, with `--public-url`), without a slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +72,17 @@ fn is_host(text: &str) -> bool {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b))
         && text.parse::<Authority>().is_ok()
+}
+
+/// A name or address of this machine alone: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
+pub fn is_loopback(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || address
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

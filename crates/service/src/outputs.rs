@@ -11,10 +11,11 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use crate::failure::Failure;
-use crate::holds::Holds;
+use crate::outputs::holds::Holds;
 
 #[cfg(feature = "cluster")]
 pub mod bucket;
+pub mod holds;
 
 #[cfg(feature = "cluster")]
 use bucket::Bucket;

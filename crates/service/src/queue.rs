@@ -14,16 +14,8 @@ use crate::client_runtime;
 use crate::metrics::Load;
 use crate::models::Stop;
 use crate::store::StoreError;
-use crate::store::postgres::{PROCESS, Postgres};
-use crate::turns::Turn;
-use crate::worker::{Taker, UnfinishedCount};
-
-/// A process that has not been heard of for three of these is dead, and its tasks are others'.
-const HEARTBEAT: Duration = Duration::from_secs(3);
-const MISSED: usize = 3;
-
-/// After so long.
-pub const DEAD_AFTER: Duration = Duration::from_secs(HEARTBEAT.as_secs() * MISSED as u64);
+use crate::store::postgres::{DEAD_AFTER, HEARTBEAT, MISSED, PROCESS, Postgres};
+use crate::turns::{Turn, UnfinishedCount};
 
 /// How often it is looked for tasks that have no job, and how old these are at least: the process
 /// that took them in ended before it put the job there.
@@ -43,6 +35,12 @@ struct Job {
     category: String,
     subcategory: String,
     since: i64,
+}
+
+/// Works on what comes out of the queue.
+pub trait Take: Clone + Send + Sync + 'static {
+    /// Ends when the task's turn has; never if the service stops before.
+    fn take(&self, turn: Turn) -> impl Future<Output = ()> + Send;
 }
 
 /// Puts jobs there, and takes them.
@@ -128,7 +126,7 @@ impl SharedQueue {
     }
 
     /// Works with so many at once in each lane, until the stop.
-    pub fn work(&self, lanes: Vec<(String, usize)>, taker: Taker, stop: &Stop) {
+    pub fn work(&self, lanes: Vec<(String, usize)>, taker: impl Take, stop: &Stop) {
         let workers = lanes
             .into_iter()
             .filter(|(_, size)| *size > 0)
@@ -201,7 +199,7 @@ impl SharedQueue {
         }
     }
 
-    async fn work_in(&self, lane: &str, size: usize, taker: Taker) -> Result<(), WorkerError> {
+    async fn work_in<T: Take>(&self, lane: &str, size: usize, taker: T) -> Result<(), WorkerError> {
         // Each worker is another: the leases of an earlier one are not its own.
         let random = getrandom::u64().unwrap_or_default();
         let name = format!("{lane}-{}-{random:016x}", *PROCESS);
@@ -209,7 +207,7 @@ impl SharedQueue {
             .backend(self.storage(lane).with_pubsub())
             .data(taker)
             .concurrency(size)
-            .build(take)
+            .build(take::<T>)
             .run()
             .await
     }
@@ -254,7 +252,7 @@ impl SharedQueue {
 }
 
 /// Hands a task to the threads of this process, and waits until its turn has come to an end.
-async fn take(job: Job, taker: Data<Taker>) -> Result<(), BoxDynError> {
+async fn take<T: Take>(job: Job, taker: Data<T>) -> Result<(), BoxDynError> {
     let model = ModelId::new(job.category, job.subcategory);
     let turn = Turn::first(job.id, job.owner, model, job.since);
     taker.take(turn).await;

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-use crate::app::App;
+use crate::outputs::Outputs;
+use crate::store::Store;
+use crate::worker::Pool;
 
 /// Whoever asks more often gets the last answer: asking writes to the disk.
 const FRESH: Duration = Duration::from_secs(1);
@@ -39,33 +41,33 @@ impl Drop for Asking {
 }
 
 impl Readiness {
-    pub async fn look(&self, app: &App) -> Vec<Check> {
+    pub async fn look(&self, store: &Arc<Store>, pool: &Pool, outputs: &Outputs) -> Vec<Check> {
         let mut last = self.last.lock().await;
         let checks = match &*last {
             Some((at, checks)) if at.elapsed() < FRESH => checks.clone(),
             _ => {
                 let checks = vec![
-                    check("store", self.store(app).await),
-                    check("workers", workers(app)),
-                    check("disk", disk(app)),
+                    check("store", self.store(store).await),
+                    check("workers", workers(pool)),
+                    check("disk", disk(outputs)),
                 ];
                 *last = Some((Instant::now(), checks.clone()));
                 checks
             }
         };
-        let draining = app.pool.is_draining();
+        let draining = pool.is_draining();
         let stopping = || "The service is about to stop and takes no more tasks.".to_owned();
         let accepting = check("accepting", draining.then(stopping));
         checks.into_iter().chain([accepting]).collect()
     }
 
     /// Not two at a time wait for a disk that does not answer.
-    async fn store(&self, app: &App) -> Option<String> {
+    async fn store(&self, store: &Arc<Store>) -> Option<String> {
         let silent = || Some("The database does not answer.".to_owned());
         if self.asking.swap(true, Ordering::AcqRel) {
             return silent();
         }
-        let (store, asking) = (app.store.clone(), Asking(self.asking.clone()));
+        let (store, asking) = (store.clone(), Asking(self.asking.clone()));
         let asked = tokio::task::spawn_blocking(move || {
             let _asking = asking;
             store.try_write()
@@ -85,11 +87,11 @@ fn check(part: &'static str, problem: Option<String>) -> Check {
     Check { part, problem }
 }
 
-fn workers(app: &App) -> Option<String> {
-    let lost = app.pool.threads_lost();
-    (lost > 0 && !app.pool.is_draining()).then(|| format!("{lost} worker threads have ended."))
+fn workers(pool: &Pool) -> Option<String> {
+    let lost = pool.threads_lost();
+    (lost > 0 && !pool.is_draining()).then(|| format!("{lost} worker threads have ended."))
 }
 
-fn disk(app: &App) -> Option<String> {
-    (!app.outputs.have_room()).then(|| "There is no room on the disk for another task.".to_owned())
+fn disk(outputs: &Outputs) -> Option<String> {
+    (!outputs.have_room()).then(|| "There is no room on the disk for another task.".to_owned())
 }

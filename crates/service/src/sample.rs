@@ -4,12 +4,12 @@
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use atelier_contract::ModelId;
 use image_webp::{ColorType, EncoderParams, WebPEncoder};
 
 use crate::art::canvas::Canvas;
+use crate::models::sample_path::{self, file_name};
 use crate::models::{Ended, Frame, Job, Model, Models, Pace, Stop};
-use crate::outputs::{Outputs, POSTERS, PREVIEWS, ROUTE};
+use crate::outputs::{Outputs, POSTERS, PREVIEWS};
 
 /// Of a poster, in pixels: enough for a card of 320 on a sharp screen.
 const WIDTH: u32 = 512;
@@ -26,26 +26,6 @@ pub struct Samples {
     rendering: Mutex<()>,
 }
 
-/// The path that a model's preview is served at.
-pub fn path(model: &dyn Model) -> String {
-    format!("{ROUTE}/{PREVIEWS}/{}", file_name(model, model.extension()))
-}
-
-/// The path that a model's poster is served at.
-pub fn poster_path(model: &dyn Model) -> String {
-    format!("{ROUTE}/{POSTERS}/{}", file_name(model, "webp"))
-}
-
-fn file_name(model: &dyn Model, extension: &str) -> String {
-    let ModelId {
-        category,
-        subcategory,
-    } = model.id();
-    // What an address shows never changes: whatever changes a picture changes its name.
-    let drawing = env!("DRAWING");
-    format!("{category}_{subcategory}_{drawing}.{extension}")
-}
-
 impl Samples {
     pub fn new(models: Arc<Models>, outputs: Arc<Outputs>) -> Self {
         Self {
@@ -58,10 +38,9 @@ impl Samples {
     /// Sees to it that the preview or poster of this path exists; does nothing for any other path.
     /// Blocks.
     pub fn prepare(&self, path: &str) -> io::Result<()> {
-        let is_poster = |model: &dyn Model| poster_path(model) == path;
-        let wanted = |model: &dyn Model| self::path(model) == path || is_poster(model);
-        let mut drawn = self.models.iter().filter(|model| model.remote().is_none());
-        let Some(model) = drawn.find(|model| wanted(*model)) else {
+        let is_poster = |model: &dyn Model| sample_path::poster(model) == path;
+        let wanted = |model: &dyn Model| sample_path::preview(model) == path || is_poster(model);
+        let Some(model) = self.models.here().find(|model| wanted(*model)) else {
             return Ok(());
         };
         let _one_at_a_time = self

@@ -4,12 +4,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use atelier_contract::{ModelId, StatusWord};
-use rusqlite::ErrorCode;
 use serde_json::{Map, Value};
-use thiserror::Error;
 
 use crate::idempotency::{Submission, TTL_SECONDS};
 
+mod error;
 #[cfg(feature = "cluster")]
 pub mod postgres;
 pub mod room;
@@ -19,6 +18,8 @@ pub mod sqlite;
 use postgres::Postgres;
 use room::{Ended, Place};
 use sqlite::Sqlite;
+
+pub use error::StoreError;
 pub use sqlite::{SCHEMA_VERSION, version_of};
 
 /// A new task.
@@ -76,65 +77,6 @@ pub struct Answered {
     pub status: StatusWord,
     /// Of the request that it answered.
     pub fingerprint: String,
-}
-
-#[derive(Debug, Error)]
-pub enum StoreError {
-    #[error("the database failed: {0}")]
-    Database(#[from] rusqlite::Error),
-    #[cfg(feature = "cluster")]
-    #[error("the database failed: {0}")]
-    Postgres(#[from] sqlx::Error),
-    #[cfg(feature = "cluster")]
-    #[error("the database can't be brought to this version: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
-    #[cfg(feature = "cluster")]
-    #[error("the queue failed: {0}")]
-    Queue(String),
-    #[error("the database was written by a newer version of this program (schema {0})")]
-    Newer(i64),
-}
-
-impl StoreError {
-    /// There is no room on the disk.
-    pub fn is_full(&self) -> bool {
-        self.code() == Some(ErrorCode::DiskFull)
-    }
-
-    /// The disk, not the database, is at fault.
-    pub fn may_pass(&self) -> bool {
-        use ErrorCode::{
-            CannotOpen, DatabaseBusy, DiskFull, OutOfMemory, ReadOnly, SystemIoFailure,
-        };
-        #[cfg(feature = "cluster")]
-        if let Self::Postgres(error) = self {
-            // What PostgreSQL says of a statement does not pass; anything else is the way there.
-            return error.as_database_error().is_none_or(is_shutdown);
-        }
-        matches!(
-            self.code(),
-            Some(CannotOpen | DatabaseBusy | DiskFull | OutOfMemory | ReadOnly | SystemIoFailure)
-        )
-    }
-
-    /// Another process has the database.
-    pub fn is_busy(&self) -> bool {
-        self.code() == Some(ErrorCode::DatabaseBusy)
-    }
-
-    fn code(&self) -> Option<ErrorCode> {
-        match self {
-            Self::Database(error) => error.sqlite_error_code(),
-            _ => None,
-        }
-    }
-}
-
-#[cfg(feature = "cluster")]
-fn is_shutdown(error: &(dyn sqlx::error::DatabaseError + 'static)) -> bool {
-    // Class 57: operator intervention; 53: no room, no memory, too many connections.
-    let code = error.code().unwrap_or_default();
-    code.starts_with("57") || code.starts_with("53") || code.starts_with("40")
 }
 
 /// The database.

@@ -8,6 +8,13 @@ use atelier_contract::ModelId;
 /// A task that somebody hindered is tried again at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
+/// How many tasks of one owner wait, and how many are worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnfinishedCount {
+    pub waiting: usize,
+    pub running: usize,
+}
+
 /// A task's turn, and how often it has come to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {

@@ -16,6 +16,7 @@ use crate::turns::Turn;
 use queue::Queue;
 use work::work;
 
+mod obstacle;
 mod place;
 mod queue;
 #[cfg(feature = "cluster")]
@@ -24,9 +25,6 @@ mod unfinished;
 mod work;
 
 pub use place::Place;
-#[cfg(feature = "cluster")]
-pub use shared::Taker;
-pub use unfinished::UnfinishedCount;
 
 /// What a worker needs to turn a task into files.
 #[derive(Clone)]

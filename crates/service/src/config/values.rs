@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::http::Uri;
 use axum::http::uri::Authority;
 
-use crate::access::ANY;
+/// Stands for every name.
+pub const ANY: &str = "*";
 
 /// `5/s`, `5` or `0.5/s`: more than none, at most a million.
 pub fn parse_rate(text: &str) -> Result<f64, String> {

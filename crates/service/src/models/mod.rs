@@ -3,206 +3,94 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{Draft, Media, ModelId, Parameter, Problem, Schema};
+use atelier_contract::{Draft, ModelId, Parameter, Problem, Schema};
 use serde_json::{Map, Number, Value};
 
 mod fluxfield;
 mod input;
+mod model;
 mod pace;
 mod repaint;
 mod reverie;
+pub mod sample_path;
 pub mod schema;
 mod silk;
 mod strata;
 mod tessera;
 
 pub use input::Input;
-pub use pace::{Pace, Stop};
+pub use model::{About, FAIL_WORD, Frame, Job, Model};
+pub use pace::{Ended, Pace, Stop};
 
 use crate::art::canvas::Canvas;
 use crate::art::grain::Grain;
-use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
-use crate::art::vocabulary::Sense;
-use crate::outputs::{Artifact, Outputs};
+use crate::outputs::Artifact;
 use crate::runner::Remote;
 
-/// A prompt that contains this fails on purpose, to show what a failure looks like.
-pub const FAIL_WORD: &str = "[fail]";
-
-/// Something that makes files from an input.
-pub trait Model: Send + Sync {
-    /// Name, identity and words for people.
-    fn about(&self) -> About<'_>;
-
-    /// Its input schema.
-    fn schema(&self) -> Schema;
-
-    /// The input that its preview shows; parameters left out take their defaults.
-    fn sample(&self) -> Value;
-
-    /// The model whose preview the sample takes as its input image.
-    fn sample_source(&self) -> Option<ModelId> {
-        None
-    }
-
-    /// The extension of the files it makes, without the dot.
-    fn extension(&self) -> &'static str;
-
-    /// How long a run takes to be watched, in seconds.
-    fn seconds(&self, input: &Map<String, Value>) -> f64;
-
-    /// Whether a word of the prompt that says this changes what it makes.
-    fn hears(&self, sense: &Sense) -> bool;
-
-    /// A picture of what it makes of the input, for a card.
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended>;
-
-    /// Does the work. Same input, same bytes.
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended>;
-
-    /// The model itself, if it runs elsewhere: then nothing is made of it here, no sample either.
-    fn remote(&self) -> Option<&Remote> {
-        None
-    }
-}
-
-/// What a model is called and what it does.
-#[derive(Debug, Clone, Copy)]
-pub struct About<'a> {
-    pub name: &'a str,
-    pub category: &'a str,
-    pub subcategory: &'a str,
-    /// One or two sentences for a list.
-    pub description: &'a str,
-    /// Paragraphs for its documentation page.
-    pub details: &'a [&'a str],
-}
-
-/// One run: a complete input, the pace to keep, and earlier outputs to read from.
-pub struct Job<'a> {
-    pub input: Input<'a>,
-    /// What the prompt says.
-    pub reading: Reading,
-    pub pace: Pace,
-    pub outputs: &'a Outputs,
-    /// What a poster is painted into.
-    pub frame: Option<Frame>,
-}
-
-/// The size of a poster in pixels, and what a model paints over that needs an image.
-pub struct Frame {
-    pub width: u32,
-    pub height: u32,
-    pub original: Option<Canvas>,
-}
-
-impl<'a> Job<'a> {
-    pub fn new(input: &'a Map<String, Value>, pace: Pace, outputs: &'a Outputs) -> Self {
-        let input = Input(input);
-        Self {
-            input,
-            reading: Reading::of(input.text("prompt")),
-            pace,
-            outputs,
-            frame: None,
-        }
-    }
-
-    /// The dice of the seed and the prompt. `stream` tells apart the variations of a task.
-    fn rng(&self, stream: u64) -> Rng {
-        Rng::new(self.input.integer("seed") ^ self.reading.hash, stream)
-    }
-
-    /// The size of a picture in pixels, `long` on its longer side.
-    fn size(&self, long: u32) -> (u32, u32) {
-        match &self.frame {
-            Some(frame) => (frame.width, frame.height),
-            None => self.input.size(long),
-        }
-    }
-}
-
-/// Why a run ended without output.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ended {
-    /// The task failed; a sentence for its owner.
-    Failed(String),
-    /// Something that may pass is in the way, for the log; the task is to be run again.
-    Hindered(String),
-    /// The service is stopping; the task is to be run again.
-    Stopped,
-}
-
-impl dyn Model + '_ {
-    pub fn id(&self) -> ModelId {
-        let about = self.about();
-        ModelId::new(about.category, about.subcategory)
-    }
-
-    /// What its files are.
-    pub fn makes(&self) -> Option<Media> {
-        match self.extension() {
-            "png" => Some(Media::Image),
-            "webm" => Some(Media::Video),
-            "wav" => Some(Media::Audio),
-            _ => None,
-        }
-    }
-
-    /// Runs the model, or fails where the prompt asks for it.
-    pub fn make(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        if job.input.text("prompt").contains(FAIL_WORD) {
-            job.pace.reach(0.6)?;
-            return Err(Ended::Failed(format!(
-                "The prompt contains {FAIL_WORD}, so this task failed on purpose, after the model had started."
-            )));
-        }
-        self.run(job)
-    }
-}
-
 /// Every model that this service offers.
-pub struct Models(Vec<Arc<dyn Model>>);
+pub struct Models {
+    remotes: Vec<Arc<Remote>>,
+    built_in: Vec<Box<dyn Model>>,
+}
 
 impl Models {
     /// The procedural ones.
     pub fn built_in() -> Self {
-        Self(vec![
-            Arc::new(strata::Strata),
-            Arc::new(fluxfield::Fluxfield),
-            Arc::new(tessera::Tessera),
-            Arc::new(repaint::Repaint),
-            Arc::new(silk::Silk),
-            Arc::new(reverie::Reverie),
-        ])
+        Self {
+            remotes: Vec::new(),
+            built_in: vec![
+                Box::new(strata::Strata),
+                Box::new(fluxfield::Fluxfield),
+                Box::new(tessera::Tessera),
+                Box::new(repaint::Repaint),
+                Box::new(silk::Silk),
+                Box::new(reverie::Reverie),
+            ],
+        }
     }
 
     pub fn none() -> Self {
-        Self(Vec::new())
+        Self {
+            remotes: Vec::new(),
+            built_in: Vec::new(),
+        }
+    }
+
+    /// Adds models that run elsewhere.
+    pub fn add(&mut self, remotes: &[Arc<Remote>]) {
+        self.remotes.extend_from_slice(remotes);
     }
 
     /// Those that run elsewhere come first: somebody has set them up.
-    pub fn add(&mut self, remotes: &[Arc<Remote>]) {
-        let remotes = remotes
-            .iter()
-            .map(|remote| remote.clone() as Arc<dyn Model>);
-        self.0.splice(0..0, remotes);
+    pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
+        self.remotes().map(|remote| remote as _).chain(self.here())
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
-        self.0.iter().map(Arc::as_ref)
+    /// Those that are made here.
+    pub fn here(&self) -> impl Iterator<Item = &dyn Model> {
+        self.built_in.iter().map(Box::as_ref)
+    }
+
+    /// Those that run elsewhere: nothing is made of them here, no sample either.
+    pub fn remotes(&self) -> impl Iterator<Item = &Remote> {
+        self.remotes.iter().map(Arc::as_ref)
     }
 
     pub fn find(&self, id: &ModelId) -> Option<&dyn Model> {
         self.iter().find(|model| model.id() == *id)
     }
 
+    /// The model, if it runs elsewhere.
+    pub fn remote(&self, id: &ModelId) -> Option<&Remote> {
+        self.remotes().find(|remote| remote.id() == id)
+    }
+
     /// The complete input of a model's sample.
     pub fn sample_input(&self, model: &dyn Model) -> Result<Map<String, Value>, String> {
         let mut sample = model.sample();
         if let Some(source) = model.sample_source().and_then(|id| self.find(&id)) {
-            sample["image_url"] = crate::sample::path(source).into();
+            sample["image_url"] = sample_path::preview(source).into();
         }
         let sample = sample.as_object().cloned().unwrap_or_default();
         complete(&model.schema(), &sample).map_err(|problems| {

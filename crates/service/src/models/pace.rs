@@ -3,7 +3,16 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::Ended;
+/// Why a run ended without output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// The task failed; a sentence for its owner.
+    Failed(String),
+    /// Something that may pass is in the way, for the log; the task is to be run again.
+    Hindered(String),
+    /// The service is stopping; the task is to be run again.
+    Stopped,
+}
 
 /// Tells every waiting model that the service is stopping.
 #[derive(Debug, Clone, Default)]

@@ -1,6 +1,7 @@
 mod words;
 
 use super::*;
+use crate::outputs::Outputs;
 use atelier_contract::python_file;
 use serde_json::json;
 use std::collections::HashSet;
@@ -14,7 +15,7 @@ fn make(models: &Models, model: &dyn Model, input: &Map<String, Value>) -> Vec<A
     };
     if let Some(source) = model.sample_source().and_then(|id| models.find(&id)) {
         let made = run(source, &models.sample_input(source).unwrap());
-        let name = crate::sample::path(source);
+        let name = super::sample_path::preview(source);
         let name = name.rsplit('/').next().unwrap();
         outputs
             .save_sample("previews", name, &made[0].bytes)

@@ -8,9 +8,9 @@ use axum::extract::{Request, State};
 
 use super::blocking;
 use super::call::admitted;
-use crate::app::App;
 use crate::connections::Peer;
 use crate::failure::Failure;
+use crate::state::App;
 
 pub async fn status(
     State(app): State<Arc<App>>,

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use super::generate::accept;
 use super::task::{output_of, progress_of};
 use super::{Call, blocking};
-use crate::app::App;
 use crate::failure::{Failure, success};
 use crate::idempotency;
+use crate::state::App;
 
 type Reply = Result<Json<Envelope<Value>>, Failure>;
 

@@ -8,11 +8,11 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::Value;
 
-use crate::app::App;
 use crate::auth;
 use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::origin::Origin;
+use crate::state::App;
 
 /// The largest request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;

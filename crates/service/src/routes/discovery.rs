@@ -10,19 +10,18 @@ use serde_json::{Value, json};
 
 use super::ModelPath;
 use super::generate::unknown_model;
-use crate::app::App;
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
-use crate::models::Model;
+use crate::models::{Model, sample_path};
 use crate::origin::Origin;
-use crate::sample;
+use crate::state::App;
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
     let origin = app.access.origin(&headers);
     let entries: Vec<Value> = app
         .models
         .iter()
-        .map(|model| entry(model, &origin))
+        .map(|model| entry(&app, model, &origin))
         .collect();
     let mut body = json!({
         "success": true,
@@ -49,7 +48,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     Json(body)
 }
 
-fn entry(model: &dyn Model, origin: &Origin) -> Value {
+fn entry(app: &App, model: &dyn Model, origin: &Origin) -> Value {
     let (about, id) = (model.about(), model.id());
     let documentation = origin.url(&documentation_path(&id));
     let mut entry = json!({
@@ -64,10 +63,10 @@ fn entry(model: &dyn Model, origin: &Origin) -> Value {
         },
         "documentation": documentation,
     });
-    match model.remote() {
+    match app.models.remote(&id) {
         None => {
-            entry["preview"] = origin.url(&sample::path(model)).into();
-            entry["poster"] = origin.url(&sample::poster_path(model)).into();
+            entry["preview"] = origin.url(&sample_path::preview(model)).into();
+            entry["poster"] = origin.url(&sample_path::poster(model)).into();
         }
         Some(remote) => {
             // A sample would have to be paid for.

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::generate::unknown_model;
 use super::{ModelPath, NOSNIFF};
-use crate::app::App;
 use crate::failure::Failure;
-use crate::sample;
+use crate::models::sample_path;
+use crate::state::App;
 
 /// Nothing is loaded but the preview, and nothing runs.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:; \
@@ -32,6 +32,7 @@ pub async fn page(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let model = app.models.find(&id).ok_or_else(|| unknown_model(&id))?;
+    let remote = app.models.remote(&id);
     let about = model.about();
     let schema = model.schema();
     let parameters: Vec<Value> = schema
@@ -70,11 +71,11 @@ pub async fn page(
                 description => about.description,
                 details => about.details,
                 parameters => parameters,
-                preview => match model.remote() {
+                preview => match remote {
                     Some(remote) => remote.preview().map(str::to_owned),
-                    None => Some(origin.url(&sample::path(model))),
+                    None => Some(origin.url(&sample_path::preview(model))),
                 },
-                kind => model.remote().map_or(model.extension(), |_| "elsewhere"),
+                kind => remote.map_or(model.extension(), |_| "elsewhere"),
                 origin => origin.as_str(),
                 example => serde_json::to_string_pretty(&example).unwrap_or_default(),
             })

@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 
 use super::generate::unknown_model;
 use super::{ModelPath, NOSNIFF, blocking};
-use crate::app::App;
 use crate::failure::Failure;
 use crate::models::Model;
 use crate::python::{self, Words};
+use crate::state::App;
 
 const PYTHON: &str = "text/x-python; charset=utf-8";
 

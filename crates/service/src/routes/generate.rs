@@ -12,12 +12,12 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
 use super::{Call, blocking};
-use crate::app::App;
 use crate::failure::{Failure, success};
 use crate::idempotency::{Key, Submission, account, fingerprint};
-use crate::models::{Model, complete};
+use crate::models::complete;
 use crate::origin::Origin;
 use crate::runner::Remote;
+use crate::state::App;
 use crate::store::{Answered, Task};
 
 /// When to try again if too many tasks wait.
@@ -98,14 +98,15 @@ pub fn accept(
         .find(&common.model)
         .ok_or_else(|| unknown_model(&common.model))?;
     let schema = model.schema();
-    let is_away = model.remote().is_some_and(|remote| remote.away().is_some());
+    let remote = app.models.remote(&common.model);
+    let is_away = remote.is_some_and(|remote| remote.away().is_some());
     if is_away && schema.parameters().next().is_none() {
         return Err(Failure::model_away());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
     // What it is made from stays from here on: it is looked for next.
     let hold = app.outputs.holds.hold(&body.to_string());
-    let files = Files::of(model);
+    let files = Files::of(remote);
     keep_paths(app, &call.origin, &schema, &files, &mut input)?;
 
     if !app.outputs.have_room() {
@@ -168,10 +169,10 @@ struct Files {
 }
 
 impl Files {
-    fn of(model: &dyn Model) -> Self {
+    fn of(remote: Option<&Remote>) -> Self {
         Self {
-            elsewhere: model.remote().is_some(),
-            addresses: model.remote().is_some_and(Remote::takes_addresses),
+            elsewhere: remote.is_some(),
+            addresses: remote.is_some_and(Remote::takes_addresses),
         }
     }
 

@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
-use crate::app::App;
 use crate::auth;
 use crate::failure::{Failure, Refusal};
 use crate::metrics::{CONTENT_TYPE, Now};
+use crate::state::App;
 use crate::store::now_ms;
 
 pub const LIVE: &str = "/healthz";
@@ -27,7 +27,10 @@ pub async fn live() -> Json<Value> {
 
 /// 503 names each part that is not ready.
 pub async fn ready(State(app): State<Arc<App>>) -> Response {
-    let checks = app.readiness.look(&app).await;
+    let checks = app
+        .readiness
+        .look(&app.store, &app.pool, &app.outputs)
+        .await;
     let words: Map<String, Value> = checks
         .iter()
         .map(|check| {
@@ -84,11 +87,12 @@ pub async fn metrics_apart(
 fn tell(app: &App) -> Result<Response, Failure> {
     let (loads, oldest) = app.pool.load();
     let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
-    let remotes = app.models.iter().filter_map(|model| model.remote());
     let now = Now {
         loads,
         oldest_wait: Duration::from_millis(waited.unwrap_or_default()),
-        away: remotes
+        away: app
+            .models
+            .remotes()
             .map(|remote| (remote.id().clone(), remote.away().is_some()))
             .collect(),
     };

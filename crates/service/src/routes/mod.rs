@@ -12,10 +12,10 @@ use axum::routing::{MethodRouter, get, post};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::access::Access;
-use crate::app::App;
 use crate::failure::Failure;
 use crate::idempotency;
 use crate::outputs::{self, ROUTE as OUTPUTS};
+use crate::state::App;
 
 mod account;
 mod batch;

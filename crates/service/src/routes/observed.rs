@@ -9,9 +9,9 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument;
 
-use crate::app::App;
 use crate::failure::Refusal;
 use crate::outputs::ROUTE as OUTPUTS;
+use crate::state::App;
 
 /// Names a call, in its answer and in the log.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

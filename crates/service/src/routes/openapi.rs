@@ -11,8 +11,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::{Map, Value, json};
 
-use crate::app::App;
 use crate::failure::Failure;
+use crate::state::App;
 
 pub const PATH: &str = "/api/openapi.json";
 

@@ -9,9 +9,10 @@ use serde_json::{Value, json};
 
 use super::generate::Common;
 use super::{Call, blocking};
-use crate::app::App;
 use crate::failure::{Failure, success};
 use crate::outputs::ROUTE as OUTPUTS;
+use crate::runner::Remote;
+use crate::state::App;
 use crate::store::Progress;
 
 pub async fn status(
@@ -51,8 +52,7 @@ pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failur
 
 /// Why its model is away, else what that has said last.
 fn line_of(app: &App, task: &Progress) -> Option<String> {
-    let model = app.models.find(&task.model);
-    let away = model.and_then(|model| model.remote()?.away());
+    let away = app.models.remote(&task.model).and_then(Remote::away);
     let away = away.map(|why| format!("The model is away: {why}"));
     away.or_else(|| app.pool.words(&task.id))
         .or_else(|| task.words.clone())

@@ -309,10 +309,6 @@ impl Model for Remote {
     fn run(&self, _job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         Err(elsewhere())
     }
-
-    fn remote(&self) -> Option<&Remote> {
-        Some(self)
-    }
 }
 
 fn elsewhere() -> Ended {

@@ -1,5 +1,6 @@
 //! The tasks in PostgreSQL, for any number of processes. What is answered was committed before.
 
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use atelier_contract::{ModelId, StatusWord};
@@ -17,8 +18,6 @@ mod submission;
 mod turn;
 mod unfinished;
 
-pub use turn::PROCESS;
-
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// Each process has so many connections at most.
@@ -29,6 +28,19 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether it is there is known by then.
 const PROBE: Duration = Duration::from_secs(5);
+
+/// A process that has not been heard of for so many of these is dead, and its tasks are others'.
+pub const HEARTBEAT: Duration = Duration::from_secs(3);
+pub const MISSED: usize = 3;
+
+/// After so long.
+pub const DEAD_AFTER: Duration = Duration::from_secs(HEARTBEAT.as_secs() * MISSED as u64);
+
+/// This process, as a part of the names of its workers.
+pub static PROCESS: LazyLock<String> = LazyLock::new(|| {
+    let random = getrandom::u64().unwrap_or_default();
+    format!("{}-{random:016x}", std::process::id())
+});
 
 /// The database, from wherever work may wait: its calls block.
 #[derive(Debug, Clone)]

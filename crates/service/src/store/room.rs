@@ -124,21 +124,3 @@ impl Sqlite {
 pub(super) const ENDED_AFTER: &str = "SELECT id, finished_ms, seq, coalesce(bytes, 0) FROM task
      WHERE finished_ms IS NOT NULL AND (finished_ms, seq) > (?1, ?2) AND finished_ms < ?3
      ORDER BY finished_ms, seq LIMIT ?4";
-
-/// Keeps `usage` by itself, whatever changes a task.
-pub(super) const MIGRATION: &str = "ALTER TABLE task ADD COLUMN bytes INTEGER;
-     CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
-     CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
-     CREATE TRIGGER task_added AFTER INSERT ON task WHEN NEW.bytes IS NOT NULL BEGIN
-         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes)
-         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
-     END;
-     CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
-     WHEN NEW.bytes IS NOT OLD.bytes BEGIN
-         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
-         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
-     END;
-     CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
-         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
-         DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
-     END;";

@@ -7,9 +7,7 @@ use atelier_contract::{ModelId, StatusWord};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use super::{
-    Answered, Order, Progress, StoreError, Task, Unfinished, json, now_ms, oldest_kept, room,
-};
+use super::{Answered, Order, Progress, StoreError, Task, Unfinished, json, now_ms, oldest_kept};
 use crate::idempotency::Submission;
 
 /// The database. One connection: its statements take microseconds, apart from the commit.
@@ -52,7 +50,23 @@ pub(super) const MIGRATIONS: [&str; 5] = [
     // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
     "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
      CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
-    room::MIGRATION,
+    // Keeps `usage` by itself, whatever changes a task.
+    "ALTER TABLE task ADD COLUMN bytes INTEGER;
+     CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
+     CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
+     CREATE TRIGGER task_added AFTER INSERT ON task WHEN NEW.bytes IS NOT NULL BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes)
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
+     WHEN NEW.bytes IS NOT OLD.bytes BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
+         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
+         DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
+     END;",
 ];
 
 /// The schema of this program.

@@ -6,7 +6,7 @@ use atelier_contract::ModelId;
 
 use super::Pool;
 use super::queue::Queue;
-use crate::holds::Hold;
+use crate::outputs::holds::Hold;
 use crate::store::{StoreError, now_ms};
 use crate::turns::Turn;
 

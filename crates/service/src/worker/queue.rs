@@ -12,9 +12,9 @@ use atelier_contract::ModelId;
 use tokio::sync::oneshot;
 
 use super::Bounds;
-use super::work::Obstacle;
-use crate::holds::Hold;
+use super::obstacle::Obstacle;
 use crate::models::Stop;
+use crate::outputs::holds::Hold;
 #[cfg(feature = "cluster")]
 use crate::queue::SharedQueue;
 use crate::runner::Remote;

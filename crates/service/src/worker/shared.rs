@@ -5,24 +5,25 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::Pool;
+use super::obstacle::Obstacle;
 use super::queue::Queue;
-use super::work::Obstacle;
-use crate::queue::SharedQueue;
+use crate::queue::{HERE, SharedQueue, Take};
 use crate::runner::Remote;
 use crate::turns::Turn;
 
 /// Hands tasks of the shared queue to the threads of this process.
 #[derive(Clone)]
-pub struct Taker(Arc<Queue>);
+struct Taker(Arc<Queue>);
 
-impl Taker {
-    /// Ends when the task's turn has; never if the service stops before.
-    pub async fn take(&self, turn: Turn) {
+impl Take for Taker {
+    async fn take(&self, turn: Turn) {
         if self.begin(turn).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
+}
 
+impl Taker {
     fn begin(&self, turn: Turn) -> oneshot::Receiver<()> {
         let (teller, told) = oneshot::channel();
         let lane = self.0.lane(&turn.model);
@@ -46,7 +47,7 @@ impl Pool {
     pub fn share(&self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) {
         let shared = self.queue.shared.get_or_init(|| shared);
         if size > 0 {
-            let here = (crate::queue::HERE.to_owned(), size);
+            let here = (HERE.to_owned(), size);
             let others = remotes
                 .iter()
                 .map(|remote| (remote.id().to_string(), remote.at_once()));

@@ -2,13 +2,7 @@
 
 use super::{Bounds, Pool};
 use crate::store::StoreError;
-
-/// How many tasks of one owner wait, and how many are worked on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct UnfinishedCount {
-    pub waiting: usize,
-    pub running: usize,
-}
+use crate::turns::UnfinishedCount;
 
 impl Pool {
     /// What one owner may have at once.

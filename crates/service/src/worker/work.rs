@@ -1,33 +1,21 @@
 //! The way of one task: from its order to its files.
 
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use atelier_contract::StatusWord;
-use thiserror::Error;
 
 use super::WorkerContext;
+use super::obstacle::Obstacle;
 use super::queue::Queue;
 use crate::models::{Ended, Job, Pace, Stop};
 use crate::outputs::{Artifact, Outputs};
 use crate::runner::Run;
-use crate::store::{Order, StoreError};
+use crate::store::Order;
 use crate::turns::Turn;
 
 /// How long to wait for room on the disk before the next try.
 const SAVE_AGAIN: Duration = Duration::from_secs(2);
-
-/// What stood in a task's way, and may pass: the task has not failed.
-#[derive(Debug, Error)]
-pub enum Obstacle {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("the output could not be written: {0}")]
-    Write(#[from] io::Error),
-    #[error("{0}")]
-    Model(String),
-}
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
 pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
@@ -49,7 +37,8 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     };
     store.set_processing(id)?;
     tracing::debug!("task {id} begins");
-    let make = || match model.remote() {
+    let remote = models.remote(&turn.model);
+    let make = || match remote {
         Some(remote) => remote.run(&Run {
             id,
             input: &input,
@@ -74,7 +63,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
     match made {
         Ok(artifacts) => {
-            let paths = match model.remote() {
+            let paths = match remote {
                 // Asked for once more it might be paid for once more: what came is kept until there
                 // is room for it.
                 Some(_) => match save_at_last(outputs, &queue.stop, id, &artifacts) {

@@ -3,6 +3,8 @@
 use super::*;
 use crate::art::color::Lab;
 use crate::art::vocabulary::{Entry, Feature, Ground, Sense, entries};
+use crate::outputs::Outputs;
+use atelier_contract::Media;
 
 /// Of the pictures, in pixels: the finest lines need more of them.
 fn size(model: &dyn Model) -> (u32, u32) {

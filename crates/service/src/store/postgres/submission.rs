@@ -6,8 +6,8 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
 use super::Postgres;
-use crate::holds::tasks_in;
 use crate::idempotency::Submission;
+use crate::outputs::holds::tasks_in;
 use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
 
 impl Postgres {

@@ -1,20 +1,11 @@
 //! Who works on what: the turns of accounts that may have so many tasks running at once, at all
 //! processes together, and the leases of the queue that a process gives back.
 
-use std::sync::LazyLock;
-
 use sqlx::{Postgres as Database, Transaction};
 
 use super::unfinished::read_unfinished;
-use super::{Postgres, StoreError};
-use crate::queue::DEAD_AFTER;
+use super::{DEAD_AFTER, PROCESS, Postgres, StoreError};
 use crate::store::Unfinished;
-
-/// This process, as a part of the names of its workers.
-pub static PROCESS: LazyLock<String> = LazyLock::new(|| {
-    let random = getrandom::u64().unwrap_or_default();
-    format!("{}-{random:016x}", std::process::id())
-});
 
 impl Postgres {
     /// Whether this process may work on the task now, because fewer than so many others of its owner

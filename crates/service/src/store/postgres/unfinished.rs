@@ -4,11 +4,10 @@ use atelier_contract::ModelId;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::Postgres;
+use super::{DEAD_AFTER, Postgres};
 use crate::metrics::Load;
-use crate::queue::DEAD_AFTER;
 use crate::store::{StoreError, Unfinished, now_ms};
-use crate::worker::UnfinishedCount;
+use crate::turns::UnfinishedCount;
 
 impl Postgres {
     /// How many tasks of an owner there are that have not ended: those of all processes.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::outputs::ROUTE;
+use super::ROUTE;
 
 /// Counts the holds on each task's outputs.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,37 @@
+//! What every request handler can reach. It names no route: [`crate::app`] puts it together and hands it
+//! to them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::Access;
+use crate::accounts::Accounts;
+use crate::limit::Limit;
+use crate::metrics::Metrics;
+use crate::models::Models;
+use crate::outputs::Outputs;
+use crate::readiness::Readiness;
+use crate::sample::Samples;
+use crate::site::Site;
+use crate::store::Store;
+use crate::worker::Pool;
+
+pub struct App {
+    pub store: Arc<Store>,
+    pub models: Arc<Models>,
+    pub outputs: Arc<Outputs>,
+    pub pool: Pool,
+    pub samples: Samples,
+    pub limit: Option<Limit>,
+    pub site: Option<Site>,
+    pub token: Option<String>,
+    pub accounts: Accounts,
+    pub access: Arc<Access>,
+    pub latency: Duration,
+    pub metrics: Arc<Metrics>,
+    pub account_disk: Option<u64>,
+    pub metrics_token: Option<String>,
+    /// They are told at an address of their own.
+    pub metrics_elsewhere: bool,
+    pub readiness: Readiness,
+}

@@ -1,0 +1,18 @@
+//! Why a task was not worked off.
+
+use std::io;
+
+use thiserror::Error;
+
+use crate::store::StoreError;
+
+/// What stood in a task's way, and may pass: the task has not failed.
+#[derive(Debug, Error)]
+pub enum Obstacle {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the output could not be written: {0}")]
+    Write(#[from] io::Error),
+    #[error("{0}")]
+    Model(String),
+}
