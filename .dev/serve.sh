@@ -19,16 +19,25 @@ serve() {
   upstream=${upstream%/}
   [ -z "$upstream" ] || [ "${#options[@]}" -eq 0 ] || die "--upstream has no local service to give these to: ${options[*]}"
 
-  set_up_page
+  set_up_base
+  # Before anything is built: it changes the toolchain.
+  set_up_target
   node .dev/port.mjs "$port" >/dev/null ||
     die "port $port of 127.0.0.1 is in use: choose another with ./dev serve --port N"
 
   local service=$upstream folder=$tools/serve-$port
-  local log=$folder/trunk.log service_log=$folder/service.log
+  local log=$folder/trunk.log service_log=$folder/service.log build_log=$folder/build.log
   mkdir -p "$folder"
   if [ -z "$upstream" ]; then
+    # While the tools are being built, if these are missing: neither build keeps all cores busy to its end.
+    : >"$build_log"
+    start "$build_log" cargo build --release -p atelier-service
+    local service_build=$started
+  fi
+  set_up_page
+  if [ -z "$upstream" ]; then
     heading "Building the service (release; some minutes the first time)"
-    run cargo build --release -p atelier-service
+    await_build "$service_build" "$build_log" || die "the service was not built; what cargo said is above"
     service=http://127.0.0.1:$(node .dev/port.mjs)
     : >"$service_log"
     # trunk's proxy tells only in X-Forwarded-Host by which address the page is open.
@@ -77,4 +86,17 @@ serve() {
     sleep 1
   done
   die "trunk has ended"
+}
+
+# await_build ID LOG: shows what it has said and says, and gives its status.
+await_build() {
+  local pid=$1 log=$2 shown status=0
+  start - tail -n +1 -f "$log"
+  shown=$started
+  wait "$pid" || status=$?
+  stop "$pid"
+  # It has the last lines to show.
+  sleep 0.2
+  stop "$shown"
+  return "$status"
 }
