@@ -4,9 +4,8 @@ use crate::driver::Driver;
 use crate::engine::{Capability, Engine};
 use crate::wait::{Seen, until};
 use crate::{Result, chromium, firefox, webkit};
-use fantoccini::key::Key;
 use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
-use fantoccini::{Client, ClientBuilder, Locator};
+use fantoccini::{Client, ClientBuilder};
 use hyper::Method;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -243,12 +242,26 @@ impl Browser {
         }
     }
 
+    /// Sets the system's color scheme, and waits until the page knows of it: it lives in a process of
+    /// its own, which hears of that later.
     pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
         self.needs(Capability::Scheme)?;
         match self.engine {
-            Engine::Firefox => firefox::prefer(self, scheme).await,
-            _ => chromium::prefer(self, scheme).await,
+            Engine::Firefox => firefox::prefer(self, scheme).await?,
+            _ => chromium::prefer(self, scheme).await?,
         }
+        let matches = format!(
+            "return matchMedia('(prefers-color-scheme: {})').matches",
+            scheme.name()
+        );
+        until("the page's color scheme", SCHEME_LIMIT, async || {
+            let seen = self.run(&matches, vec![]).await?;
+            Ok(match seen == true {
+                true => Seen::Yes(()),
+                false => Seen::NotYet("it has the other one".into()),
+            })
+        })
+        .await
     }
 
     /// Makes the page, not the window around it, so large.
@@ -274,25 +287,6 @@ impl Browser {
         let script = "document.execCommand('insertText', false, arguments[0])";
         self.run(script, vec![json!(text)]).await?;
         Ok(())
-    }
-
-    /// The text in the clipboard, as a person gets it: by the keys, into a field of the page.
-    pub async fn clipboard(&self) -> Result<String> {
-        let field = "
-            const field = document.createElement('textarea');
-            field.id = 'test-clipboard';
-            document.body.append(field);
-            field.focus()";
-        self.run(field, vec![]).await?;
-        let field = self.client.find(Locator::Id("test-clipboard")).await?;
-        let paste = format!("{}v{}", char::from(Key::Control), char::from(Key::Null));
-        field.send_keys(&paste).await?;
-        let text = "
-            const field = document.getElementById('test-clipboard');
-            field.remove();
-            return field.value";
-        let text = self.run(text, vec![]).await?;
-        Ok(text.as_str().unwrap_or_default().to_owned())
     }
 
     pub fn downloads(&self) -> &Path {
@@ -336,6 +330,9 @@ impl Browser {
 
 /// How long a browser may take to start, on a busy machine.
 const START: Duration = Duration::from_secs(90);
+
+/// How long a page may take to hear of another color scheme.
+const SCHEME_LIMIT: Duration = Duration::from_secs(10);
 
 /// A download to which nothing was added for this long.
 const RESTS: Duration = Duration::from_secs(1);

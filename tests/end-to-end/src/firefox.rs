@@ -4,14 +4,9 @@
 use crate::Result;
 use crate::browser::{Browser, Scheme};
 use crate::driver::{Port, Program};
-use crate::wait::{Seen, until};
 use hyper::Method;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Duration;
-
-/// How long the page may take to hear of another color scheme.
-const SCHEME_LIMIT: Duration = Duration::from_secs(10);
 
 pub(crate) fn driver() -> Program {
     let mut program = Program::named(
@@ -140,17 +135,5 @@ pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
     };
     let script = "Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])";
     privileged(browser, script, vec![json!(value)]).await?;
-    // The page lives in a process of its own, which hears of the setting later.
-    let matches = format!(
-        "return matchMedia('(prefers-color-scheme: {})').matches",
-        scheme.name()
-    );
-    until("the page's color scheme", SCHEME_LIMIT, async || {
-        let seen = browser.run(&matches, vec![]).await?;
-        Ok(match seen {
-            Value::Bool(true) => Seen::Yes(()),
-            other => Seen::NotYet(other.to_string()),
-        })
-    })
-    .await
+    Ok(())
 }

@@ -4,6 +4,7 @@
 
 pub mod browser;
 mod chromium;
+mod clipboard;
 pub mod driver;
 pub mod engine;
 pub mod fault;

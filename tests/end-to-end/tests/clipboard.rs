@@ -5,13 +5,22 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-async fn clipboard(browser: &Browser, script: &str) -> Result<Value> {
-    browser.run(script, vec![]).await
+/// Waits until the script finds this on the clipboard: a browser writes there in its own time.
+async fn has(browser: &Browser, script: &str, is_it: impl Fn(&Value) -> bool) -> Result<()> {
+    until("the clipboard", TIMEOUT, async || {
+        let found = browser.run(script, vec![]).await?;
+        Ok(match is_it(&found) {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it has {found}")),
+        })
+    })
+    .await
 }
 
 /// Guards against a picture that is copied as nothing, in a format that no program takes, or not at all where
@@ -53,14 +62,14 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
                 const { naturalWidth, naturalHeight } = document.querySelector('dialog .stage img');
                 return [item.types.includes('image/png'), width === naturalWidth, height === naturalHeight];
             })";
-        assert_eq!(clipboard(browser, picture).await?, json!([true, true, true]));
+        has(browser, picture, |found| *found == json!([true, true, true])).await?;
 
         browser.press(&by("button", "Copy output URL")).await?;
-        let text = "return new Promise(done => setTimeout(done, 300)).then(() => navigator.clipboard.readText())";
-        let text = clipboard(browser, text).await?;
-        let text = text.as_str().unwrap_or_default();
-        assert!(text.starts_with(&format!("{address}/outputs/")), "{text}");
-        Ok(())
+        let outputs = format!("{address}/outputs/");
+        has(browser, "return navigator.clipboard.readText()", |text| {
+            text.as_str().is_some_and(|text| text.starts_with(&outputs))
+        })
+        .await
     })
     .await;
 }
