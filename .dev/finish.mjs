@@ -7,6 +7,12 @@
 // trunk calls it as a hook and says in the environment where the files are. How they are once the wasm is
 // done, which takes longest, is kept in target/unfinished: `node .dev/finish.mjs FOLDER` goes on with such
 // a folder, so that tests can make releases that differ.
+//
+// `joined` and `withoutUnusedClasses` (and short_names.mjs) change generated scripts by patterns: those of
+// wasm-bindgen and wasm_split_helpers in Cargo.lock, and of wasm-split-cli (`wasm_split_version` in dev, the
+// same as the helpers'). Where `joined` fails after an upgrade, target/split has what it read: correct its
+// pattern, or build without `--features split` (`release` in dev): one wasm, no `joined`. `withoutUnusedClasses`
+// takes nothing away when it finds nothing; it may be left out.
 
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
