@@ -22,11 +22,8 @@ pub async fn openai_function(
     ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let (schema, words) = described(find(&app, &id)?);
-    let origin = app.access.origin(&headers);
-    let text = python::render_openai_function(&schema, &words, origin.as_str());
-    let text = text.map_err(Failure::internal)?;
-    Ok(file(PYTHON, &python_file::function(&id), text))
+    let name = python_file::function(&id);
+    python(&app, &id, &headers, &name, python::render_openai_function)
 }
 
 pub async fn comfyui_node(
@@ -34,11 +31,21 @@ pub async fn comfyui_node(
     ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let (schema, words) = described(find(&app, &id)?);
-    let origin = app.access.origin(&headers);
-    let text = python::render_comfyui_node(&schema, &words, origin.as_str());
-    let text = text.map_err(Failure::internal)?;
-    Ok(file(PYTHON, &python_file::node(&id), text))
+    let name = python_file::node(&id);
+    python(&app, &id, &headers, &name, python::render_comfyui_node)
+}
+
+/// One model as a Python file.
+fn python(
+    app: &App,
+    id: &ModelId,
+    headers: &HeaderMap,
+    name: &str,
+    render: impl FnOnce(&Schema, &Words, &str) -> Result<String, minijinja::Error>,
+) -> Result<Response, Failure> {
+    let (schema, words) = described(find(app, id)?);
+    let text = render(&schema, &words, app.access.origin(headers).as_str());
+    Ok(file(PYTHON, name, text.map_err(Failure::internal)?))
 }
 
 /// Additional: every ComfyUI node, with workflows and documentation, as one folder.
