@@ -50,7 +50,7 @@ for (const target of wanted) {
   problems.push(...uncountable.map((each) => `${each}: write its tests out, so that they can be counted`));
   const heard = said.get(target);
   if (!heard) {
-    problems.push(`${target.root}: not run, and ${tests.length} tests with it`);
+    if (tests.length > 0) problems.push(`${target.root}: not run, and ${tests.length} tests with it`);
   } else if (heard.count === null) {
     problems.push(`${target.root}: ended before it said how many tests it has run`);
   } else if (heard.count !== tests.length) {
