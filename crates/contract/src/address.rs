@@ -7,6 +7,10 @@ pub struct ServiceAddress(String);
 
 impl ServiceAddress {
     /// Reads an address as a person types it. Errors are whole sentences.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for a person: another scheme than `http` and `https`, no host, or what no address has.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim().trim_end_matches('/');
         if text.is_empty() {

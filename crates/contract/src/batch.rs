@@ -7,9 +7,10 @@ use crate::json::Record;
 /// Items in one batch call: 1 to 10 (INTERFACE "Limits").
 pub const MAX_BATCH_ITEMS: usize = 10;
 
-/// The body of the three batch endpoints.
+/// The body of the three batch endpoints (INTERFACE "POST /v2/generate-batch" and its siblings).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BatchRequest {
+    /// What the single endpoint takes, 1 to [`MAX_BATCH_ITEMS`] times.
     pub requests: Vec<Value>,
 }
 
@@ -43,6 +44,11 @@ pub struct BatchReply {
 
 impl BatchReply {
     /// Sorts the entries of a batch reply to the `count` items that were sent.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Refused`] if the service says `success: false` without results, [`ApiError::Malformed`] if there
+    /// are none otherwise.
     pub fn from_body(body: &Value, count: usize) -> Result<Self, ApiError> {
         let results = body.pointer("/data/results").and_then(Value::as_array);
         let Some(results) = results else {

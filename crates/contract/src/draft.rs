@@ -34,6 +34,7 @@ impl Draft {
         json::encode(self)
     }
 
+    /// `None` while untouched.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }

@@ -9,6 +9,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The one reader of JSON texts: every other way in would bring a parser of its own.
+///
+/// # Errors
+///
+/// It is no JSON, or deeper than 128 levels.
 #[inline(never)]
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     serde_json::from_slice(text)
@@ -20,6 +24,10 @@ pub fn read(text: &str) -> Option<Value> {
 }
 
 /// Several JSON values, one after the other.
+///
+/// # Errors
+///
+/// One of them is no JSON: then none is given.
 pub fn parse_all(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     serde_json::Deserializer::from_slice(text.as_bytes())
         .into_iter()

@@ -16,6 +16,7 @@ pub struct Schema {
     pub parameters: Parameters,
 }
 
+/// In the order of the form (INTERFACE "Schema").
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters {
     /// Parameters that must be sent.

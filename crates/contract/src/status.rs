@@ -34,6 +34,7 @@ impl StatusWord {
         self.as_str().into()
     }
 
+    /// The word as the service writes it; in lower case, if it is one that is known.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Starting => "starting",
@@ -45,6 +46,7 @@ impl StatusWord {
         }
     }
 
+    /// Nothing more becomes of the task (INTERFACE "States and transitions").
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }

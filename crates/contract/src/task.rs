@@ -17,7 +17,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// What `POST /v2/generate` answers: the task exists.
+/// What `POST /v2/generate` answers: the task exists (INTERFACE "POST /v2/generate").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     pub id: TaskId,
@@ -26,7 +26,7 @@ pub struct Accepted {
     pub error: Option<String>,
 }
 
-/// What `POST /v2/status` answers.
+/// What `POST /v2/status` answers (INTERFACE "POST /v2/status").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// The id as the reply repeats it, if it does.
@@ -39,7 +39,7 @@ pub struct Progress {
     pub line: Option<String>,
 }
 
-/// What `POST /v2/response` answers.
+/// What `POST /v2/response` answers (INTERFACE "POST /v2/response").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
     pub status: StatusWord,
@@ -51,6 +51,11 @@ pub struct Output {
 impl Accepted {
     /// Reads the body of a generate reply. Without an id there is no telling whether a task
     /// exists: [`ApiError::Malformed`].
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
+    /// [`ApiError::Malformed`] if it has no `data`, or no id in it.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
         let id = id_of(data).ok_or_else(|| ApiError::malformed("the reply has no task id"))?;
@@ -63,9 +68,15 @@ impl Accepted {
 }
 
 impl Progress {
+    /// In characters.
     pub const MAX_LINE: usize = 200;
 
     /// Reads the body of a status reply; one without a status is malformed.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
+    /// [`ApiError::Malformed`] if it has no `data`, or no status in it.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
         Ok(Self {
@@ -80,6 +91,11 @@ impl Progress {
 
 impl Output {
     /// Reads the body of a response reply. A reply with outputs and no status counts as completed.
+    ///
+    /// # Errors
+    ///
+    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
+    /// [`ApiError::Malformed`] if it has no `data`, or neither status nor output in it.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
         let output = data.get("output").map(outputs_of);

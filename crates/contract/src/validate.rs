@@ -22,6 +22,11 @@ pub struct Problem {
 /// - An untouched or cleared parameter is left out, except that a cleared *text* whose schema has
 ///   another default is sent as `""`: what was cleared stays cleared.
 /// - Integers are exact; a number is never rounded to fit.
+///
+/// # Errors
+///
+/// What is wrong with the entry: it is required and absent, of another type, out of bounds, or no permitted
+/// value.
 pub fn check(
     parameter: &Parameter,
     required: bool,
@@ -65,6 +70,10 @@ impl Schema {
     /// With `send_defaults` an untouched optional parameter is sent with its default; without, it
     /// is left out. Entries that the schema does not know are problems too: nothing a person
     /// entered is dropped in silence.
+    ///
+    /// # Errors
+    ///
+    /// All problems, in the order of the form; those of unknown parameters come last.
     pub fn validate(&self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
         let mut values = Map::new();
         let mut problems = Vec::new();

@@ -31,6 +31,10 @@ pub struct Archive {
 impl Archive {
     /// What stands before the bytes of the next file, of which the CRC-32 is given. The error is a
     /// sentence.
+    ///
+    /// # Errors
+    ///
+    /// A sentence for a person: more files, bytes or letters in a name than the format holds.
     pub fn add(&mut self, name: &str, size: u64, sum: u32) -> Result<Vec<u8>, String> {
         let start = self.length;
         let mut header = Vec::new();

@@ -14,6 +14,7 @@ pub struct Span<'a> {
     pub text: &'a str,
 }
 
+/// The language that code is read as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grammar {
     Python,

@@ -26,6 +26,7 @@ pub struct Relative {
     pub is_known: bool,
 }
 
+/// The relatives of one output: at most 24 each way, and 6 steps away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Family {
     /// What it came from, the nearest first, each followed by what that came from.

@@ -18,6 +18,7 @@ pub struct Rerun {
     pub draws_seed: bool,
 }
 
+/// One parameter of an old input that the model does not take as it was.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
     pub parameter: String,
@@ -28,6 +29,7 @@ pub struct Difference {
     pub message: String,
 }
 
+/// What has changed for a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The model no longer knows the parameter: the value is in no form any more.
@@ -101,6 +103,10 @@ pub fn edit(task: &Task, schema: &Schema) -> Rerun {
 
 /// The inputs that run an earlier one again: each has a seed drawn from one of `random`, where the model
 /// has any. What the model no longer takes as it was is for a person to see first.
+///
+/// # Errors
+///
+/// What has changed, where anything has: see [`rerun`].
 pub fn again(
     values: &Map<String, Value>,
     schema: &Schema,

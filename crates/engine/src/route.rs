@@ -4,6 +4,7 @@ use atelier_contract::{ModelId, path};
 
 use crate::{BatchKey, TaskKey};
 
+/// What an address within the page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// `/`

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::highlight::Grammar;
 
+/// What a program is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// A POSIX shell with curl.

@@ -15,6 +15,7 @@ const MAX_TEXT: usize = 20_000;
 /// Words that are offered at most.
 const MAX_OFFERED: usize = 5;
 
+/// The words of a prompt that a model understands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vocabulary {
     /// In lower case, the longest first; some are of several words.

@@ -8,6 +8,7 @@ pub const STROKES: usize = 96;
 
 /// The size of the drawing that [`path`] makes, in its own units.
 pub const WIDTH: usize = STROKES * 4;
+/// Likewise.
 pub const HEIGHT: usize = 64;
 
 /// What is quieter than this share of the loudest is a dot, so that silence is seen, too.

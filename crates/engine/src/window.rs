@@ -90,6 +90,7 @@ impl Stack {
         Self { tops }
     }
 
+    /// Of all rows together, in px.
     pub fn height(&self) -> f64 {
         self.tops.last().copied().unwrap_or_default()
     }

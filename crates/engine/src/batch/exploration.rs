@@ -18,6 +18,7 @@ pub struct Axis {
     pub is_numeric: bool,
 }
 
+/// The items of a batch, laid out along the parameters in which they differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exploration {
     /// In the order in which the parameters are sent.

@@ -6,6 +6,7 @@ use super::Batch;
 use super::exploration::Exploration;
 use crate::{Task, TaskKey};
 
+/// Made anew when a task of the batch changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     pub exploration: Exploration,
@@ -30,6 +31,7 @@ impl Space {
         })
     }
 
+    /// The latest attempt of an item, from 0.
     pub fn task(&self, item: usize) -> Option<TaskKey> {
         self.tasks.get(item).cloned().flatten()
     }

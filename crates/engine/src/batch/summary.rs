@@ -4,6 +4,7 @@ use super::{Counts, Items};
 use crate::plural::counted;
 use crate::{Millis, Phase, TaskKey, duration};
 
+/// How a batch stands, and what of it a person may do something about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchSummary {
     pub counts: Counts,

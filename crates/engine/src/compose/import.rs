@@ -8,6 +8,7 @@ use crate::fold;
 use crate::manifest::{self, INPUT_PREFIX};
 use crate::plural::counted;
 
+/// How a file was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Csv,
@@ -42,6 +43,10 @@ pub struct ImportNote {
 /// underscores and hyphens do not count. The error, where nothing can be read, is a sentence.
 ///
 /// An empty CSV cell is untouched, not an empty text. JSON values keep their type.
+///
+/// # Errors
+///
+/// A sentence for a person: no table, no JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
 pub fn read(text: &str, schema: &Schema) -> Result<Imported, String> {
     let text = text.trim_start_matches('\u{feff}');
     let names = Names::new(schema);

@@ -14,10 +14,12 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// How many calls of up to [`MAX_BATCH_ITEMS`] items each.
     pub fn calls(self) -> usize {
         self.items.div_ceil(MAX_BATCH_ITEMS)
     }
 
+    /// So many, more than [`ASKS_ABOVE`], are not sent by one press.
     pub fn asks_once_more(self) -> bool {
         self.items > ASKS_ABOVE
     }

@@ -14,6 +14,11 @@ use super::MAX_ROWS;
 ///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
 ///   are added exactly. The last value is left out where no step hits it.
 /// - Each value is checked against the parameter. The error is a sentence.
+///
+/// # Errors
+///
+/// A sentence for a person: a quote is not closed, dots lead nowhere, a value is not valid, or there are more than
+/// [`MAX_ROWS`].
 pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<Entry>, String> {
     let kind = parameter.kind();
     let is_number = matches!(kind, Kind::Integer | Kind::Number);

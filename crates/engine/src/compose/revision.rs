@@ -22,6 +22,7 @@ pub struct Wanted {
     pub writer: String,
 }
 
+/// What becomes of a version that a tab wants to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is stored, as this revision.

@@ -12,6 +12,7 @@ pub struct Axis {
     pub values: Vec<Entry>,
 }
 
+/// How the values of several axes go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
     /// Every value with every other; the last axis changes fastest.
@@ -23,6 +24,10 @@ pub enum Combine {
 /// The rows of a sweep: the form's other entries, with the axes' values in their parameters.
 /// Without axes, or with an empty one, there are none. Refused, with a sentence: lists of
 /// different lengths that are to be paired, one parameter on two axes, more than [`MAX_ROWS`].
+///
+/// # Errors
+///
+/// The sentence that refuses them.
 pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>, String> {
     for (position, axis) in axes.iter().enumerate() {
         if axes[..position]
@@ -51,6 +56,10 @@ pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>,
 }
 
 /// How many rows the axes give.
+///
+/// # Errors
+///
+/// A sentence for a person: paired axes of different lengths, or more than [`MAX_ROWS`] rows.
 pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
     if axes.is_empty() || axes.iter().any(|axis| axis.values.is_empty()) {
         return Ok(0);

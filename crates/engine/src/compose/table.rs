@@ -39,6 +39,7 @@ pub struct Table {
 }
 
 impl Table {
+    /// In their order, those that were sent among them.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -102,6 +103,10 @@ impl Table {
     }
 
     /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
+    ///
+    /// # Errors
+    ///
+    /// The sentence; the table stays as it was.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
         self.make_room(drafts.len())?;
         self.grid = None;
@@ -114,6 +119,10 @@ impl Table {
 
     /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Where they alone are
     /// yet to be sent, they are remembered as a grid.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`sweep::rows`] and [`Table::append`]; the table stays as it was.
     pub fn append_sweep(
         &mut self,
         base: &Draft,

@@ -8,6 +8,7 @@ use crate::{Account, TaskKey};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallId(pub(crate) u64);
 
+/// What a call asks of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallKind {
     Generate,

@@ -1,5 +1,6 @@
 //! What the grammars are made of: the kinds of tokens, and how long one is.
 
+/// What a piece of code is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Plain,

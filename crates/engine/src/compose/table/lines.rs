@@ -21,6 +21,10 @@ impl Table {
     /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone; one whose line
     /// changes keeps its other parameters; a new one has those of `base`. Refused, with a
     /// sentence, if they are too many.
+    ///
+    /// # Errors
+    ///
+    /// The sentence; the table stays as it was.
     pub fn set_lines(
         &mut self,
         parameter: &str,

@@ -49,6 +49,10 @@ impl Table {
 
     /// What was not sent after all is to be sent again: as it was typed where its row is still here,
     /// else as a new row.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, where the new rows are too many; the others are taken back all the same.
     pub fn take_back(
         &mut self,
         items: Vec<(BatchPlace, Draft)>,
