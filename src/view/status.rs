@@ -1,7 +1,6 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
-use atelier_engine::plural::counted;
-use atelier_engine::{Action, BlockReason, removed_last};
+use atelier_engine::{Action, BlockReason, removed_last, said_of_removed};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -86,9 +85,9 @@ fn Undo() -> impl IntoView {
     let now = ticker(1_000);
     let all = memo(move || runner.removed());
     let removed = memo(move || removed_last(&*all.read(), now.get().max(clock::now())));
-    let sentence = text(move || match removed.read().len() {
-        0 => String::new(),
-        n => format!("Removed {}.", counted(n, "task")),
+    let sentence = text(move || {
+        let (all, removed) = (all.read(), removed.read());
+        said_of_removed(all.iter().filter(|task| removed.contains(&task.key)))
     });
     let undo = move |_| runner.act_on_all(&removed.get_untracked(), Action::Restore);
     view! {

@@ -18,7 +18,7 @@ mod services;
 mod storage;
 mod submission_pause;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{HashMap, HashSet};
 

@@ -6,6 +6,7 @@ mod engine;
 mod growth;
 mod limiter;
 mod reduce;
+mod removed;
 mod schedule;
 mod state;
 mod task;
@@ -13,10 +14,10 @@ mod time;
 
 pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency};
 pub use reduce::{Effect, Event, apply};
+pub use removed::{removed_last, said_of_removed};
 pub use state::{Phase, TaskState};
 pub use task::{
     Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO,
-    removed_last,
 };
 pub use time::Millis;
 pub use wait_reason::{NO_CREDENTIALS, Sending, wait_reason};

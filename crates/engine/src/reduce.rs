@@ -34,8 +34,6 @@ pub enum Event {
     Ready { outputs: Vec<String> },
     /// A person sends an Unconfirmed once more.
     Resubmit,
-    /// A person leaves what may be at the service or not.
-    Dismiss,
 }
 
 /// What follows from an event.
@@ -81,7 +79,6 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Effect::Enqueue]),
 
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
-        (Submitting | Unconfirmed { .. }, Event::Dismiss) => (state.clone(), vec![Effect::Remove]),
 
         (Running { id, .. } | Fetching { id }, Event::Progress { word, error }) => {
             known(id.clone(), word, error)
@@ -163,7 +160,6 @@ mod tests {
             Just(Event::Gone),
             prop::collection::vec("[a-z]", 0..3).prop_map(|outputs| Event::Ready { outputs }),
             Just(Event::Resubmit),
-            Just(Event::Dismiss),
         ]
     }
 

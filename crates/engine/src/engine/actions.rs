@@ -27,9 +27,9 @@ impl Engine {
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);
             }
-            Action::Dismiss => self.apply_event(key, Event::Dismiss, now),
-            Action::Remove => self.mark_removed(key, now),
-            Action::Restore => self.restore(key),
+            // It may have been taken, and paid for: it can be brought back, as all that is removed.
+            Action::Dismiss | Action::Remove => self.mark_removed(key, now),
+            Action::Restore => self.restore(key, now),
             Action::Delete => self.remove_attempts(key),
             Action::StopWatching => {
                 tracked.task.watching = false;

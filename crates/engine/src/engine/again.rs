@@ -110,7 +110,7 @@ impl Engine {
         self.timers.resends.remove(key);
         if self
             .task(key)
-            .is_some_and(|task| task.account == self.account)
+            .is_some_and(|task| task.account == self.account && task.removed.is_none())
         {
             self.timers.resends.set(key, at);
         }

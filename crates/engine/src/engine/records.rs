@@ -311,7 +311,7 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
-        if tracked.task.taken_back {
+        if tracked.task.taken_back || tracked.task.removed.is_some() {
             return;
         }
         // It may come back to a batch that was paused while its call was under way.

@@ -10,16 +10,19 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.task.removed = Some(now);
             self.timers.removals.set(key, now.saturating_add(UNDO));
+            // A person has had enough of sending it.
+            self.timers.resends.remove(key);
             self.save(key);
         }
     }
 
-    pub(super) fn restore(&mut self, key: &TaskKey) {
+    pub(super) fn restore(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key)
             && tracked.task.removed.take().is_some()
         {
             self.timers.removals.remove(key);
             self.save(key);
+            self.resume(key, now);
         }
     }
 

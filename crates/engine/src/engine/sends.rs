@@ -111,7 +111,7 @@ impl Engine {
                 continue;
             };
             // The queue holds nothing else; but a second look costs nothing, and a second task money.
-            if tracked.task.account != self.account {
+            if tracked.task.account != self.account || tracked.task.removed.is_some() {
                 continue;
             }
             match tracked.task.state.phase() {

@@ -11,3 +11,5 @@ mod rules;
 mod tabs;
 mod waits;
 mod world;
+
+pub use world::task;

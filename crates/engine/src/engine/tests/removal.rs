@@ -138,3 +138,77 @@ fn what_was_cancelled_before_it_was_heard_of_is_not_sent() {
     assert!(!is_known(&hand, "a"));
     assert_eq!(hand.deleted, [key("a")]);
 }
+
+/// An Unconfirmed: the request left, and no answer came.
+fn unconfirmed(hand: &mut Hand, name: &str) {
+    hand.submit(&[name]);
+    let call = hand.call();
+    let lost = atelier_contract::ApiError::Network {
+        detail: "reset".into(),
+    };
+    hand.answer(&call, Err(lost));
+    assert_eq!(hand.phase(name), Phase::Unconfirmed);
+    hand.calls();
+}
+
+/// Guards against a task that is gone at one press, without a way back, though it may have been taken and
+/// billed: the press was `Dismiss`.
+#[test]
+fn what_was_dismissed_comes_back_at_a_word_and_is_not_sent() {
+    let mut hand = Hand::new();
+    unconfirmed(&mut hand, "a");
+    hand.engine.act(&key("a"), Action::Dismiss, hand.now);
+    assert!(hand.calls().is_empty());
+    assert!(hand.deleted.is_empty());
+    assert_eq!(hand.engine.task(&key("a")).unwrap().removed, Some(hand.now));
+    hand.engine.act(&key("a"), Action::Resubmit, hand.now);
+    assert!(hand.calls().is_empty(), "it is out of sight");
+    hand.now += UNDO / 2;
+    hand.engine.act(&key("a"), Action::Restore, hand.now);
+    hand.now += UNDO;
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    hand.engine.act(&key("a"), Action::Dismiss, hand.now);
+    hand.now += UNDO;
+    hand.calls();
+    assert_eq!(hand.deleted, [key("a")]);
+}
+
+/// Guards against a submission that leaves while it is removed: another tab knows that the last attempt was
+/// not taken.
+#[test]
+fn what_was_dismissed_is_not_sent_where_it_turns_out_that_it_never_left() {
+    let mut hand = Hand::new();
+    unconfirmed(&mut hand, "a");
+    hand.engine.act(&key("a"), Action::Dismiss, hand.now);
+    let never_left = Task {
+        state: crate::TaskState::Queued,
+        removed: None,
+        ..hand.engine.task(&key("a")).unwrap().clone()
+    };
+    hand.engine.merge_remote(never_left, hand.now);
+    assert!(hand.calls().is_empty());
+    hand.engine.act(&key("a"), Action::Restore, hand.now);
+    hand.next_call();
+}
+
+/// Guards against what is dismissed and still sent, and against what is brought back and rests for ever.
+#[test]
+fn what_is_sent_again_rests_while_it_is_dismissed_and_goes_on_when_it_is_brought_back() {
+    let mut hand = Hand::new();
+    let keys = crate::Idempotency::For(86_400_000);
+    let address = account().address;
+    hand.engine.set_idempotency(&address, keys, hand.now);
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let lost = atelier_contract::ApiError::Network {
+        detail: "reset".into(),
+    };
+    hand.answer(&call, Err(lost));
+    hand.engine.act(&key("a"), Action::Dismiss, hand.now);
+    hand.now += UNDO - 1;
+    assert!(hand.calls().is_empty());
+    hand.engine.act(&key("a"), Action::Restore, hand.now);
+    let again = hand.call();
+    assert_eq!(again.idempotency_key, call.idempotency_key);
+}
