@@ -40,6 +40,7 @@ pub mod highlight;
 pub mod history;
 pub mod history_file;
 pub mod input_json;
+pub mod labelled_grid;
 pub mod lease;
 pub mod lineage;
 pub mod manifest;

@@ -11,6 +11,15 @@ pub fn agreeing(count: usize, one: &'static str, many: &'static str) -> &'static
     if count == 1 { one } else { many }
 }
 
+/// `prompt, mist and seed`.
+pub fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -21,5 +30,14 @@ mod tests {
         assert_eq!(counts, ["0 calls", "1 call", "2 calls"]);
         let verbs = [0, 1, 2].map(|count| agreeing(count, "is", "are"));
         assert_eq!(verbs, ["are", "is", "are"]);
+    }
+
+    #[test]
+    fn names_are_listed() {
+        let names = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(listed(&[]), "");
+        assert_eq!(listed(&names[..1]), "a");
+        assert_eq!(listed(&names[..2]), "a and b");
+        assert_eq!(listed(&names), "a, b and c");
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
-use atelier_engine::batch::Batch;
+use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::batch::{Batch, Part};
 use atelier_engine::plural::counted;
 use atelier_engine::{Task, file_name};
 use futures::future::{AbortHandle, Abortable};
@@ -15,7 +16,7 @@ use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.
-pub fn export(batch: Arc<Batch>) -> AnyView {
+pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     // It may have got another name since.
     let batch = move || {
@@ -92,7 +93,12 @@ pub fn export(batch: Arc<Batch>) -> AnyView {
     });
     view! {
         <div class="row take-away">
-            <button class="button" type="button" prop:disabled=is_busy on:click=handler(zip)>
+            <button
+                class="button"
+                type="button"
+                prop:disabled=when(move || is_busy.get() || summary.read().counts.of(Part::Completed) == 0)
+                on:click=handler(zip)
+            >
                 <Glyph icon=LuDownload />
                 "Download all"
             </button>

@@ -2,6 +2,7 @@ use crate::view::parts::viewport::scrolled;
 use std::sync::Arc;
 
 use atelier_engine::compose::sweep::GridLabels;
+use atelier_engine::labelled_grid;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use atelier_engine::window::Grid;
@@ -19,7 +20,6 @@ const CELL_WIDTH: f64 = 8.5;
 const MAX_CELL_WIDTH: f64 = 16.0;
 const GAP: f64 = 0.5;
 const CAPTION_HEIGHT: f64 = 1.75;
-const LABELLED_ROW_HEIGHT: f64 = 8.0;
 
 /// One item as the grid shows it.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,10 +79,16 @@ impl Cell {
     }
 }
 
-/// The items of a batch, filling in. Only those in sight are built.
-pub fn grid(cells: Memo<Vec<Cell>>, size: usize, labels: Option<GridLabels>) -> AnyView {
+/// The items of a batch, filling in. Only those in sight are built. `ratio`: of width to height of every
+/// picture.
+pub fn grid(
+    cells: Memo<Vec<Cell>>,
+    size: usize,
+    labels: Option<GridLabels>,
+    ratio: f64,
+) -> AnyView {
     match labels {
-        Some(labels) => labelled(cells, Arc::new(labels)),
+        Some(labels) => labelled(cells, Arc::new(labels), ratio),
         None => plain(cells, size),
     }
 }
@@ -146,17 +152,21 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
 }
 
 /// A sweep over two axes: one downwards, one to the right.
-fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
+fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let columns = labels.columns.values.len().max(1);
     let rows = labels.rows.values.len();
+    let measures = memo(move || {
+        let seen = seen.read();
+        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio)
+    });
     let window = memo(move || {
         let seen = seen.get();
         let grid = Grid {
             items: rows,
             columns: 1,
-            row_height: LABELLED_ROW_HEIGHT * seen.rem.max(1.0),
+            row_height: measures.get().row * seen.rem.max(1.0),
         };
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (window.items, window.top, window.bottom)
@@ -176,7 +186,7 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
         .map(|value| view! { <th scope="col">{value.clone()}</th> }.into_any())
         .collect_view();
     let caption = format!(
-        "{} downwards, {} to the right",
+        "Rows: {}. Columns: {}.",
         labels.rows.parameter, labels.columns.parameter
     );
     let corner = format!("{} / {}", labels.rows.parameter, labels.columns.parameter);
@@ -215,7 +225,16 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>) -> AnyView {
             .collect()
     };
     view! {
-        <div class="thumbs-scroll" node_ref=element tabindex="0" role="region" aria-label="Items of the batch">
+        <div
+            class="thumbs-scroll"
+            node_ref=element
+            tabindex="0"
+            role="region"
+            aria-label="Items of the batch"
+            style:--cell=text(move || format!("{}rem", measures.get().cell))
+            style:--row=text(move || format!("{}rem", measures.get().row))
+            style:--ratio=format!("{ratio}")
+        >
             <table class="thumbs-table">
                 <caption class="visually-hidden">{caption}</caption>
                 <thead>

@@ -46,7 +46,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, size, None)}
+            {grid(cells, size, None, 1.0)}
         </article>
     }
     .into_any()

@@ -95,7 +95,7 @@ fn found(batch: Batch) -> AnyView {
     view! {
         {dynamic(shown)}
         <section aria-labelledby="batch-tasks" class="batch-tasks">
-            <h2 id="batch-tasks">"Its tasks"</h2>
+            <h2 id="batch-tasks">"Tasks of this batch"</h2>
             <Rows rows />
         </section>
     }

@@ -4,13 +4,14 @@ mod controls;
 mod progress;
 mod put_back;
 
-use atelier_engine::plural::counted;
+use atelier_engine::plural::{counted, listed};
 use std::sync::Arc;
 
 use atelier_engine::BatchKey;
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::space::Space;
 use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::labelled_grid;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 
@@ -49,6 +50,13 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             runner.with_tasks(|tasks| BatchSummary::of(&batch.items(tasks.iter().copied())))
         }
     });
+    let catalog = contexts().catalog;
+    let schema = untrack(|| catalog.schema(&batch.model));
+    let ratio = runner.with_tasks(|tasks| {
+        let items = batch.items(tasks.iter().copied());
+        let inputs = items.latest().flatten().map(|task| task.input.values());
+        labelled_grid::ratio(inputs, schema.loaded().map(|schema| &**schema))
+    });
     let when_sent = dates::time(batch.created, clock::now());
     let batches = Batches::new(contexts());
     // Compared, because a field is written anew whenever it changes, whatever is being typed there.
@@ -70,8 +78,8 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             {progress::times(batch.clone(), summary)}
             {controls::controls(composer, batch.clone(), summary)}
             {explore(batch.clone())}
-            {grid(cells, batch.size, batch.grid.clone())}
-            {export::export(batch.clone())}
+            {grid(cells, batch.size, batch.grid.clone(), ratio)}
+            {export::export(batch.clone(), summary)}
         </article>
     }
     .into_any()
@@ -102,7 +110,7 @@ fn explore(batch: Arc<Batch>) -> AnyView {
             <span class="hint">
                 {text(move || {
                     let axes = axes.get().unwrap_or_default();
-                    format!("Step through the results by {}.", axes.join(", "))
+                    format!("Step through the results by {}.", listed(&axes))
                 })}
             </span>
         </p>

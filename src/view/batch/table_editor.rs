@@ -101,7 +101,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 type="button"
                 on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
             >
-                {text(move || format!("Take out the {} sent", sent.get()))}
+                {text(move || format!("Remove {}", counted(sent.get(), "sent row")))}
             </button>
         </div>
         <div class="row sheet-foot">

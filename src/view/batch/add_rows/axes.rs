@@ -56,9 +56,12 @@ impl Axes {
             })
         };
         let doubled = RwSignal::new(None);
+        // What was sent is answered by another sentence.
+        let sent = memo(move || composer.table.read().sent());
         effect(move || {
             written.track();
             is_product.track();
+            sent.track();
             doubled.set(None);
         });
         Self {

@@ -23,7 +23,9 @@ pub fn base_hint(
         if parts.is_empty() {
             "Other settings come from One.".into()
         } else {
-            format!("Other settings come from One: {}.", parts.join(", "))
+            let parts = parts.join(", ");
+            let stop = if parts.ends_with('…') { "" } else { "." };
+            format!("Other settings come from One: {parts}{stop}")
         }
     });
     view! { <p class="hint">{sentence}</p> }.into_any()

@@ -1,8 +1,10 @@
 use std::rc::Rc;
 
+use atelier_contract::Draft;
 use leptos::prelude::*;
 
 use super::base_hint::base_hint;
+use super::held_seed::HeldSeed;
 use crate::boxed::handler;
 use crate::view::batch::composer::Composer;
 
@@ -25,12 +27,21 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     });
     follow();
     composer.follow(follow.clone());
+    let seed = HeldSeed::of(&composer.schema(), &composer.one.get_untracked());
+    let seed = StoredValue::new(seed);
+    let is_held = RwSignal::new(false);
     let own = parameter.clone();
+    let is_own = move |name: &str| {
+        let is_seed = |held: &HeldSeed| held.name() == name && is_held.get();
+        name == own || seed.with_value(|seed| seed.as_ref().is_some_and(is_seed))
+    };
     let write = move |event| {
         let text = event_target_value(&event);
-        composer.change(|table, schema| {
-            table.set_lines(&parameter, &text, &composer.one.read_untracked(), schema)
-        });
+        let mut base = composer.one.get_untracked();
+        if let (true, Some(seed)) = (is_held.get_untracked(), seed.get_value()) {
+            untrack(|| seed.put_into(&mut base));
+        }
+        composer.change(|table, schema| table.set_lines(&parameter, &text, &base, schema));
         typed.set(text);
     };
     view! {
@@ -51,8 +62,35 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
             <p class="hint" id="prompts-hint">
                 "One per line; each becomes a row of the table."
             </p>
-            {base_hint(composer, move |name| name == own)}
+            {seed.get_value().map(|seed| same_seed(composer, seed, is_held))}
+            {base_hint(composer, is_own)}
         </div>
+    }
+    .into_any()
+}
+
+/// One seed for all rows that were not sent, so that only their prompts differ; or, again, another for each.
+fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> AnyView {
+    let hold = move |event| {
+        let is_wanted = event_target_checked(&event);
+        is_held.set(is_wanted);
+        let mut held = Draft::default();
+        untrack(|| seed.put_into(&mut held));
+        let entry = held.get(seed.name()).filter(|_| is_wanted);
+        composer.change(|table, schema| {
+            let rows = table.rows().iter().filter(|row| row.sent.is_none());
+            let rows: Vec<u64> = rows.map(|row| row.id).collect();
+            for row in rows {
+                table.set(row, seed.name(), entry.cloned(), schema);
+            }
+            Ok(())
+        });
+    };
+    view! {
+        <label class="tick">
+            <input type="checkbox" prop:checked=is_held on:change=handler(hold) />
+            <span>"Same seed for all"</span>
+        </label>
     }
     .into_any()
 }

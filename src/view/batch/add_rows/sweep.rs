@@ -44,7 +44,8 @@ pub fn sweep(composer: Composer) -> AnyView {
             {seed}
             {base_hint(composer, is_own)}
             {dynamic(move || axes.doubled.get().map(|found| ask(axes, found)).into_any())}
-            <div class="row">
+            // The question has buttons of its own.
+            <div class="row" hidden=when(move || axes.doubled.read().is_some())>
                 <button
                     class="button"
                     type="button"
@@ -144,7 +145,7 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
                     type="button"
                     on:click=handler(move |_| axes.doubled.set(None))
                 >
-                    "Leave it"
+                    "Cancel"
                 </button>
             </div>
         </div>

@@ -163,7 +163,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         studio.press("Generate 1").await?;
         studio.sees_calls(2).await?;
         assert_eq!(studio.prompts_sent()[3], "red dune");
-        studio.press("Take out the 3 sent").await?;
+        studio.press("Remove 3 sent rows").await?;
         browser.find_gone(&by("region", "Items")).await
     })
     .await;
