@@ -24,6 +24,7 @@ pub use wait_reason::{NO_CREDENTIALS, Sending, wait_reason};
 
 pub mod account_status;
 pub mod archive;
+pub mod attempts;
 pub mod batch;
 pub mod calendar;
 pub mod categories;
@@ -68,5 +69,6 @@ pub mod tab_role;
 pub mod thumbnail;
 pub mod vocabulary;
 mod wait_reason;
+pub mod waiting;
 pub mod waveform;
 pub mod window;

@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
 use atelier_contract::ModelId;
-use atelier_engine::{Task, TaskKey, duration, history};
+use atelier_engine::{Task, TaskKey, history, waiting};
 use icondata_lu::LuImage;
 use leptos::prelude::*;
 
@@ -65,16 +65,14 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
     let usual = text(move || {
         runner.track_phases();
         let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
-        usual.map_or_else(String::new, |usual| {
-            format!("Yours usually take {}. ", duration::about(usual))
-        })
+        usual.map_or_else(String::new, waiting::said_of)
     });
     view! {
         <section class="result" aria-label="Result">
             <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
-                <p class="muted">{usual} "They go on when you leave this page."</p>
+                <p class="muted">{usual} " Tasks keep running if you leave this page."</p>
             </div>
             {list(article)}
             <div class="strip" hidden=when(move || tasks.read().len() < 2)>

@@ -19,7 +19,7 @@ pub mod words;
 
 use crate::contexts::contexts;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, TaskState};
+use atelier_engine::{Task, TaskKey, TaskState, attempts};
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};
@@ -79,7 +79,10 @@ pub fn TaskArticle(
     let inputs = inputs::inputs(&first, !on_model_page);
     let seed = inputs::seed(&first);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
-    let earlier = earlier.and_then(|task| earlier_attempt(&task.read_untracked()));
+    let earlier = earlier.and_then(|task| {
+        let number = 1 + runner.with_tasks(|tasks| attempts::earlier(tasks, &first));
+        earlier_attempt(number, &task.read_untracked())
+    });
     view! {
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
             <header class="task-head">
@@ -115,9 +118,17 @@ pub fn TaskArticle(
     .into_any()
 }
 
-/// What became of the attempt that this one has taken the place of.
-fn earlier_attempt(failed: &Task) -> Option<AnyView> {
+/// That others were made before this one, and, for who wants to know, what became of the last of them: a
+/// failure like it is said below already.
+fn earlier_attempt(number: usize, failed: &Task) -> Option<AnyView> {
     let explanation = words::explain(&failed.state)?;
-    let sentence = format!("Sent again. The attempt before: {}", explanation.what);
-    Some(view! { <p class="muted attempt">{sentence}</p> }.into_any())
+    Some(
+        view! {
+            <details class="muted attempt">
+                <summary>{attempts::said(number)}</summary>
+                <p>"The one before: " {explanation.what}</p>
+            </details>
+        }
+        .into_any(),
+    )
 }

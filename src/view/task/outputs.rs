@@ -32,12 +32,21 @@ pub fn Outputs(
     }
     let total = outputs.len();
     let task = Arc::new(task);
+    // One picture alone has the place that was kept for it while it was waited for.
+    let kinds = [OutputKind::Image, OutputKind::Video];
+    let has_place = total == 1 && kinds.contains(&OutputKind::of(&outputs[0], &task.model.category));
+    let only = Shape::new(task.clone());
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
+    let of_all = only.clone();
     let list = move |from: usize, to: usize| {
         let some = outputs.iter().enumerate().take(to).skip(from);
         some.map(|(at, url)| {
             let (task, url) = (task.clone(), url.clone());
-            view! { <Output task url n=at + 1 total again since /> }.into_any()
+            let shape = match total {
+                1 => of_all.clone(),
+                _ => Shape::new(task.clone()),
+            };
+            view! { <Output task url n=at + 1 total again since shape /> }.into_any()
         })
         .collect_view()
     };
@@ -46,10 +55,18 @@ pub fn Outputs(
         let begins = begins.clone().take_while(move |from| *from < shown.get());
         begins.collect::<Vec<_>>()
     };
+    let shape_of_only = only.follow();
+    let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
     view! {
-        <ul role="list" class="outputs" data-count=total.min(4).to_string()>
+        <ul
+            role="list"
+            class="outputs"
+            class:media-place=has_place
+            data-count=total.min(4).to_string()
+            style:--shape=shape_of_place
+        >
             <For each=parts key=|from| *from let:from>
                 {list(from, from + MAX_CHUNK_OUTPUTS)}
             </For>
@@ -69,6 +86,7 @@ fn Output(
     total: usize,
     again: Again,
     since: Millis,
+    shape: Shape,
 ) -> impl IntoView {
     let kind = task.output_kind(&url);
     let what = kind.label();
@@ -94,18 +112,15 @@ fn Output(
     let name = shown.task.key.output(n - 1);
     let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
     let over = over::over(&shown, (total == 1).then_some(again));
-    // Until it is there, what its input says of its shape.
-    let sides = RwSignal::new(None::<(u32, u32)>);
-    let (catalog, task) = (contexts().catalog, shown.task.clone());
-    let shape = derived(move || match sides.get() {
-        Some((width, height)) => Some(format!("{width} / {height}")),
-        None => {
-            let schema = catalog.schema(&task.model);
-            output::ratio(task.input.values(), schema.loaded().map(|schema| &**schema))
-        }
-    });
+    let sides = shape.sides;
     let picture = NodeRef::<Div>::new();
     media::follow_sides(picture, move |of| sides.set(of));
+    // A film is blocky where it is larger than it is.
+    let width = derived(move || {
+        let (width, _) = sides.get().filter(|_| kind == OutputKind::Video)?;
+        Some(format!("{width}px"))
+    });
+    let shape = shape.follow();
     // Alone it needs no number.
     let caption = move || match (copy.read().is_empty(), total) {
         (true, 1) => String::new(),
@@ -115,13 +130,42 @@ fn Output(
     view! {
         <li class="output" data-kind=kind.word() data-shown=name>
             <figure>
-                <div class="picture" node_ref=picture style:--shape=shape>
+                <div class="picture" node_ref=picture style:--shape=shape style:--width=width>
                     <OutputView shown label />
                     {large} {over}
                 </div>
                 <figcaption class="muted">{text(caption)}</figcaption>
             </figure>
         </li>
+    }
+}
+
+/// The shape of an output: until it is there, what its input says of it.
+#[derive(Clone)]
+struct Shape {
+    task: Arc<Task>,
+    sides: RwSignal<Option<(u32, u32)>>,
+}
+
+impl Shape {
+    fn new(task: Arc<Task>) -> Self {
+        Self {
+            task,
+            sides: RwSignal::new(None),
+        }
+    }
+
+    /// As style sheets write it.
+    fn follow(self) -> Signal<Option<String>> {
+        let catalog = contexts().catalog;
+        derived(move || match self.sides.get() {
+            Some((width, height)) => Some(format!("{width} / {height}")),
+            None => {
+                let schema = catalog.schema(&self.task.model);
+                let values = self.task.input.values();
+                output::ratio(values, schema.loaded().map(|schema| &**schema))
+            }
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 use crate::contexts::contexts;
+use atelier_engine::waiting::{trouble, waiting};
 use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
@@ -53,27 +54,20 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let now = ticker(1_000);
     let model = task.with_untracked(|task| task.model.clone());
     let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
-    let usual = usual.map_or_else(String::new, |usual| {
-        format!(" Yours usually take {}.", duration::about(usual))
-    });
+    let waited = {
+        let task = task.clone();
+        derived(move || {
+            let submitted = task.read().submitted;
+            let elapsed = submitted.map_or(0, |since| now.get().saturating_sub(since));
+            waiting(elapsed, usual.filter(|_| submitted.is_some()))
+        })
+    };
     let line = {
         let task = task.clone();
         text(move || {
             let task = task.read();
-            if let (Some(trouble), TaskState::Submitting) = (&task.poll_error, &task.state) {
-                return format!(
-                    "No answer to the request for {}: {} It is sent again by itself, under the key of \
-                     the first: the service takes it once, and bills it once.",
-                    duration::text(now.get().saturating_sub(trouble.since)),
-                    trouble.error.user_message(),
-                );
-            }
-            if let Some(trouble) = &task.poll_error {
-                return format!(
-                    "Status unknown for {}: {} Retrying; the task goes on at the service.",
-                    duration::text(now.get().saturating_sub(trouble.since)),
-                    trouble.error.user_message(),
-                );
+            if let Some(trouble) = trouble(&task, now.get()) {
+                return trouble.said;
             }
             if !task.watching {
                 return "Hidden. It may still go on at the service.".into();
@@ -84,23 +78,32 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             match &task.state {
                 TaskState::Submitting => "Sending the request.".into(),
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
-                _ => format!("Generating.{usual} You can close this page."),
+                _ => format!("{} You can close this page.", waited.get().said),
             }
         })
+    };
+    let why = {
+        let task = task.clone();
+        let why = memo(move || trouble(&task.read(), 0).map(|trouble| trouble.why));
+        text(move || why.get().unwrap_or_default())
     };
     let progress = {
         let task = task.clone();
         memo(move || task.read().progress.clone())
     };
     // Without a value it only says that something goes on.
-    let part = derived(move || progress.read().as_deref().and_then(progress::fraction));
+    let part = derived(move || {
+        let told = progress.read().as_deref().and_then(progress::fraction);
+        told.or_else(|| waited.get().part)
+    });
     let values = task.with_untracked(|task| task.input.values().clone());
     let catalog = contexts().catalog;
     let ratio =
         derived(move || output::ratio(&values, catalog.schema(&model).loaded().map(|s| &**s)));
     let unwatched = when(move || !task.read().watching);
     view! {
-        <div class="waiting" style:aspect-ratio=ratio>
+        <div class="media-place" style:--shape=ratio>
+        <div class="waiting">
             <progress
                 class:indeterminate=when(move || part.get().is_none())
                 aria-label="Under way"
@@ -111,6 +114,11 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 {text(move || progress.get().unwrap_or_default())}
             </p>
             <p class="muted">{line}</p>
+            <details hidden=when(move || why.read().is_empty())>
+                <summary>"Why?"</summary>
+                <p class="muted">{why}</p>
+            </details>
+        </div>
         </div>
     }
     .into_any()

@@ -1,0 +1,50 @@
+//! How often an input was tried.
+
+use std::collections::HashMap;
+
+use crate::{Task, TaskKey};
+
+/// How many attempts a task has taken the place of, as far as they are known.
+pub fn earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize {
+    let known: HashMap<&TaskKey, &Task> = tasks
+        .iter()
+        .map(|task| (&task.borrow().key, task.borrow()))
+        .collect();
+    let before = |task: &&Task| known.get(task.retry_of.as_ref()?).copied();
+    let chain = std::iter::successors(before(&task), before);
+    // Records come from files, too: one may repeat itself.
+    chain.take(tasks.len()).count()
+}
+
+/// `Second attempt.`
+pub fn said(number: usize) -> String {
+    match number {
+        2 => "Second attempt.".into(),
+        3 => "Third attempt.".into(),
+        n => format!("Attempt {n}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::tests::task;
+
+    #[test]
+    fn attempts_are_counted_and_a_circle_ends() {
+        let retry = |key: &str, of: &str| Task {
+            retry_of: Some(TaskKey(of.into())),
+            ..task(key, 0)
+        };
+        let tasks = [
+            task("a", 0),
+            retry("b", "a"),
+            retry("c", "b"),
+            retry("d", "d"),
+        ];
+        let counts: Vec<usize> = tasks.iter().map(|task| earlier(&tasks, task)).collect();
+        assert_eq!(counts, [0, 1, 2, 4]);
+        assert_eq!(said(2), "Second attempt.");
+        assert_eq!(said(4), "Attempt 4.");
+    }
+}
