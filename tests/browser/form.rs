@@ -374,7 +374,7 @@ async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
     page.shows("textbox", "prompt", "gold and indigo").await;
     page.shows("spinbutton", "strokes", "900").await;
     page.says("Changed in the form: prompt").await;
-    page.click("button", "Put back what stood here").await;
+    page.click("button", "Restore previous input").await;
     page.shows("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;
     page.click("button", "Remove Fine").await;

@@ -12,16 +12,27 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     else {
         return String::new();
     };
-    let is_required = schema.parameter(name).is_some_and(|(_, required)| required);
-    if is_required && draft.get(name).is_none_or(is_blank) {
-        let article = if name.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']) {
-            "An"
-        } else {
-            "A"
-        };
-        return format!("{article} {name} is needed.");
+    let known = schema.parameter(name).filter(|(_, required)| *required);
+    match known.filter(|_| is_missing(draft, name)) {
+        // A file or an output is chosen, and not written.
+        Some((parameter, _)) if parameter.media().is_some() => {
+            let vowels = ['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U'];
+            let article = if name.starts_with(vowels) { "an" } else { "a" };
+            format!("Choose {article} {name}.")
+        }
+        Some(_) => format!("{name} is required"),
+        None => format!("{name} needs a look."),
     }
-    format!("{name} needs a look.")
+}
+
+/// Where the first parameter stands that is still needed, if one is.
+pub fn missing(draft: &Draft, schema: &Schema) -> Option<usize> {
+    let mut parameters = schema.parameters();
+    parameters.position(|(parameter, required)| required && is_missing(draft, &parameter.name))
+}
+
+fn is_missing(draft: &Draft, name: &str) -> bool {
+    draft.get(name).is_none_or(is_blank)
 }
 
 fn is_blank(entry: &Entry) -> bool {
@@ -54,15 +65,19 @@ mod tests {
             let problems = schema.validate(draft, false).err().unwrap_or_default();
             super::message(&problems, draft, &schema)
         };
-        assert_eq!(message(&draft), "A prompt is needed.");
+        assert_eq!(message(&draft), "prompt is required");
+        assert_eq!(missing(&draft, &schema), Some(0));
         draft.set("prompt", Entry::Text("  ".into()));
-        assert_eq!(message(&draft), "A prompt is needed.");
+        assert_eq!(message(&draft), "prompt is required");
         draft.set("prompt", Entry::Text("cat".into()));
-        assert_eq!(message(&draft), "An image_url is needed.");
+        assert_eq!(message(&draft), "Choose an image_url.");
+        // Guards against the focus in a prompt that is there, where a picture is missing.
+        assert_eq!(missing(&draft, &schema), Some(1));
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
         draft.set("layers", Entry::Text("99".into()));
         assert_eq!(message(&draft), "layers needs a look.");
         draft.set("layers", Entry::Text("9".into()));
         assert_eq!(message(&draft), "");
+        assert_eq!(missing(&draft, &schema), None);
     }
 }

@@ -110,8 +110,8 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                         </li>
                         <li>
                             "Find " <em>{model.category.clone()}</em>
-                            " in the node menu, and link its result to a node that saves or shows it: nothing \
-                             runs, or is paid for, that leads nowhere."
+                            " in the node menu, and link its result to a node that saves or shows it. \
+                             Unconnected nodes don't run and cost nothing."
                         </li>
                     </ol>
                     <Preview file=node.clone() is_near />

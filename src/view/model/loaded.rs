@@ -35,7 +35,7 @@ impl Loaded {
     /// The seed of the task's own result is not in the form.
     fn draws_seed(&mut self) {
         if let Self::Input { said, .. } = self {
-            said.push_str(" The seed is drawn anew.");
+            said.push_str(" A new seed will be used.");
         }
     }
 }
@@ -187,7 +187,7 @@ fn input(
         };
         view! {
             <button class="button quiet small" type="button" on:click=handler(back)>
-                "Put back what stood here"
+                "Restore previous input"
             </button>
         }
         .into_any()

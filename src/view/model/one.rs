@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::{control, input_json, seed};
+use atelier_engine::{control, input_json, obstacle, seed};
 use icondata_lu::{LuSlidersHorizontal, LuSparkles};
 use leptos::html::{Dialog, Div, Form};
 use leptos::prelude::*;
@@ -79,7 +79,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             input_json::values(&draft.read_untracked(), &schema)
         })
     };
-    focus_first(&schema);
+    focus_first(&schema, &draft.read_untracked());
     let away = away_note(model.clone());
     let rests = submission.cooldown.is_active(draft);
     let rests = derived(move || rests.get().then_some("true"));
@@ -177,12 +177,13 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     .into_any()
 }
 
-/// A person comes to write: the first text has the focus. Not where that opens a keyboard over the page,
+/// A person comes to write: what is still needed first has the focus, else the first text. Not where that opens a keyboard over the page,
 /// and not where something else has the focus by now.
-fn focus_first(schema: &Schema) {
-    let first = schema
-        .parameters()
-        .position(|(parameter, _)| parameter.is_long_text());
+fn focus_first(schema: &Schema, draft: &Draft) {
+    let first = obstacle::missing(draft, schema).or_else(|| {
+        let mut parameters = schema.parameters();
+        parameters.position(|(parameter, _)| parameter.is_long_text())
+    });
     let Some(id) = first.map(Field::id_of).filter(|_| !viewport::is_one_pane()) else {
         return;
     };

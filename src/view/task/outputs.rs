@@ -34,7 +34,8 @@ pub fn Outputs(
     let task = Arc::new(task);
     // One picture alone has the place that was kept for it while it was waited for.
     let kinds = [OutputKind::Image, OutputKind::Video];
-    let has_place = total == 1 && kinds.contains(&OutputKind::of(&outputs[0], &task.model.category));
+    let has_place =
+        total == 1 && kinds.contains(&OutputKind::of(&outputs[0], &task.model.category));
     let only = Shape::new(task.clone());
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
     let of_all = only.clone();

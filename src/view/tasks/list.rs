@@ -90,7 +90,7 @@ pub fn TasksPage() -> impl IntoView {
                         hidden=when(move || finished.read().is_empty())
                         on:click=handler(clear)
                     >
-                        "Clear finished"
+                        {text(move || format!("Clear {} finished", finished.read().len()))}
                     </button>
                 </div>
             </div>

@@ -1,5 +1,6 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use atelier_engine::TaskKey;
 use atelier_engine::history::Row;
 use atelier_engine::window::Stack;
 use leptos::html::Div;
@@ -8,22 +9,33 @@ use leptos::prelude::*;
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
 use crate::boxed::{memo, text};
+use crate::contexts::contexts;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
+use crate::view::task::words;
 
 /// The heights of rows in `rem`; the stylesheet has the same.
 const TASK_HEIGHT: f64 = 5.5;
+/// It says why it failed as well.
+const FAILED_HEIGHT: f64 = 6.75;
 const BATCH_HEIGHT: f64 = 11.5;
 
 /// The rows near the screen; the others are only room.
 #[component]
 pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
+    let runner = contexts().runner;
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
     let rem = memo(move || seen.read().rem.max(1.0));
     let stack = memo(move || {
         let rem = rem.get();
+        runner.track_phases();
+        let has_reason = |key: &TaskKey| {
+            let task = runner.task(key);
+            task.is_some_and(|task| task.with_untracked(|it| words::explain(&it.state).is_some()))
+        };
         Stack::new(rows.read().iter().map(|row| match row {
+            Row::Task(key) if has_reason(key) => FAILED_HEIGHT * rem,
             Row::Task(_) => TASK_HEIGHT * rem,
             Row::Batch(..) => BATCH_HEIGHT * rem,
         }))

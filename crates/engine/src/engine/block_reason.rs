@@ -54,7 +54,7 @@ impl BlockReason {
                     .into()
             }
             BlockReason::Unanswered(until) => format!(
-                "The service did not answer the last submission. The rest waits, next try in {}.",
+                "The service does not answer. Next try in {}.",
                 wait(until)
             ),
         }

@@ -119,7 +119,7 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         let form = studio.form().await?;
         studio.generate(&form, "held back").await?;
         browser
-            .see_text("did not answer the last submission", TIMEOUT)
+            .see_text("The service does not answer.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         browser.press(&by("button", "Try now")).await?;
@@ -225,7 +225,7 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
         studio.ledger.given_up.insert("meets nobody".into());
         studio.generate(&form, "left behind").await?;
         browser
-            .see_text("did not answer the last submission", TIMEOUT)
+            .see_text("The service does not answer.", TIMEOUT)
             .await?;
         let elsewhere = FaultProxy::start(&studio.service.address()).await?;
         save(browser, &[("Service address", &elsewhere.address())]).await?;

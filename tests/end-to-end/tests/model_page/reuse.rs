@@ -31,7 +31,7 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
             })
             .await?;
             browser
-                .find(&by("button", "Put back what stood here"))
+                .find(&by("button", "Restore previous input"))
                 .await?;
             Ok(())
         },

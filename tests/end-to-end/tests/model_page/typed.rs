@@ -28,7 +28,9 @@ async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() 
             .see_text("Changed in the form: prompt", TIMEOUT)
             .await?;
         // Guards against an edit that makes the same composition again without a word.
-        browser.see_text("The seed is drawn anew.", TIMEOUT).await?;
+        browser
+            .see_text("A new seed will be used.", TIMEOUT)
+            .await?;
         let seed = browser.find(&by("spinbutton", "seed")).await?;
         assert_eq!(seed.prop("value").await?.as_deref(), Some(""));
         let address = browser.client.current_url().await?;
