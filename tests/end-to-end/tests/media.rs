@@ -137,3 +137,53 @@ async fn what_stands_over_a_picture_lies_on_it() {
     })
     .await;
 }
+
+/// Guards against a result that jumps: the place that was kept for it was narrower than what came, so that all
+/// below it moved. And against a page with a result that is longer than the screen.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_comes_where_its_place_was_kept() {
+    drive("a_result_comes_where", async |browser| {
+        let service = Service::with_site(&["--speed", "3"]).await?;
+        browser.set_size(1440, 900).await?;
+        let page = format!("{}/models/image/strata", service.address());
+        browser.open(&page).await?;
+        let prompt = starting("textbox", "prompt");
+        browser.fill(&prompt, "cobalt ridges").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let keep = "
+            const place = document.querySelector('.media-place > .waiting');
+            if (!place) return false;
+            window.kept = place.getBoundingClientRect();
+            return true";
+        becomes(browser, "a place", keep, true.into()).await?;
+        let compare = "
+            const image = document.querySelector('.picture > img');
+            if (!image?.naturalWidth) return 'no picture';
+            const [now, then] = [image.getBoundingClientRect(), window.kept];
+            const moved = ['left', 'top', 'right', 'bottom'].filter(side => Math.abs(now[side] - then[side]) > 2);
+            if (moved.length > 0) return `${moved} of ${JSON.stringify(then)} and ${JSON.stringify(now)}`;
+            return document.documentElement.scrollHeight <= innerHeight ? 'there' : 'the page scrolls'";
+        becomes(browser, "a picture", compare, "there".into()).await
+    })
+    .await;
+}
+
+/// Guards against a film of 480 pixels that is stretched to the width of its pane, blocky.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_film_is_no_larger_than_it_is() {
+    drive("a_film_is_no_larger", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        browser.set_size(1440, 900).await?;
+        generate(browser, &service.address(), "video/silk", "teal threads").await?;
+        let fits = "
+            const film = document.querySelector('.picture > video');
+            if (!film?.videoWidth) return 'no film';
+            const { width } = film.getBoundingClientRect();
+            return width <= film.videoWidth + 1 ? 'fits' : `${width} px of ${film.videoWidth}`";
+        becomes(browser, "a film", fits, "fits".into()).await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.press(&by("link", "teal threads")).await?;
+        becomes(browser, "a film at its own page", fits, "fits".into()).await
+    })
+    .await;
+}

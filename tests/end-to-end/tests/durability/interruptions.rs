@@ -2,6 +2,7 @@
 
 use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
+use atelier_end_to_end::find::by;
 use atelier_end_to_end::ledger::is_generate;
 use std::time::Duration;
 
@@ -55,6 +56,10 @@ async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_uncon
         assert_eq!(studio.sent("to dismiss"), 1);
 
         studio.resubmit("to resubmit").await?;
+        studio.dismiss("to dismiss").await?;
+        // Guards against a task that may be paid for and is gone at one press.
+        studio.browser.press(&by("button", "Undo")).await?;
+        studio.see(&[("to dismiss", "Unconfirmed")]).await?;
         studio.dismiss("to dismiss").await?;
         studio.see(&[("to resubmit", "Completed")]).await?;
         assert_eq!(studio.sent("to resubmit"), 2);
