@@ -32,7 +32,7 @@ pub fn explain(state: &TaskState) -> Option<Explanation> {
             what: error.user_message(),
             meaning: "The request may have reached the service, and may have been billed; no task id came \
                       back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
-                      Dismiss leaves it.",
+                      Dismiss removes it here.",
         },
         TaskState::Failed {
             id: Some(_),
