@@ -7,7 +7,7 @@ use atelier_contract::ModelId;
 use crate::output::{self, OutputKind};
 use crate::route::Route;
 use crate::search::{Query, Searchable};
-use crate::{BatchKey, Millis, Task, TaskKey, TaskState, control};
+use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, TaskState, control};
 
 pub mod compare;
 pub mod layout;
@@ -21,7 +21,8 @@ pub struct GalleryEntry {
     pub position: usize,
     pub kind: OutputKind,
     pub model: ModelId,
-    pub batch: Option<BatchKey>,
+    /// And where in it.
+    pub batch: Option<BatchPlace>,
     /// When its task was created, in ms since 1970.
     pub created: Millis,
     pub is_favorite: bool,
@@ -51,7 +52,7 @@ impl GalleryEntry {
             position,
             kind: task.output_kind(url),
             model: task.model.clone(),
-            batch: task.batch.as_ref().map(|place| place.batch.clone()),
+            batch: task.batch.clone(),
             created: task.created,
             is_favorite: task.favorites.contains(&position),
             ratio,
@@ -64,6 +65,12 @@ impl GalleryEntry {
     pub fn name(&self) -> String {
         self.task.output(self.position)
     }
+}
+
+/// A key says nothing of when its task was made.
+fn in_batch(entry: &GalleryEntry) -> Option<(&BatchKey, usize)> {
+    let place = entry.batch.as_ref()?;
+    Some((&place.batch, place.index))
 }
 
 /// `3 / 2` as a number.
@@ -97,7 +104,10 @@ impl Scope {
         match self {
             Self::All => true,
             Self::Model(model) => *model == entry.model,
-            Self::Batch(batch) => Some(batch) == entry.batch.as_ref(),
+            Self::Batch(batch) => {
+                let place = entry.batch.as_ref();
+                place.is_some_and(|place| place.batch == *batch)
+            }
             Self::Task(task) => *task == entry.task,
         }
     }
@@ -114,7 +124,8 @@ pub struct GalleryFilter {
 }
 
 impl GalleryFilter {
-    /// The outputs found: tasks newest first, the outputs of each in their own order.
+    /// The outputs found, newest first; those of one batch that were created together in its order, and the
+    /// outputs of each task in theirs.
     pub fn find<'a>(
         &self,
         entries: impl IntoIterator<Item = &'a GalleryEntry>,
@@ -131,8 +142,14 @@ impl GalleryFilter {
         };
         let mut found: Vec<_> = entries.into_iter().filter(is_found).collect();
         found.sort_by(|a, b| {
-            let newest_first = b.created.cmp(&a.created).then_with(|| b.task.cmp(&a.task));
-            newest_first.then(a.position.cmp(&b.position))
+            let newest_first = b.created.cmp(&a.created);
+            let by_batch = || in_batch(a).cmp(&in_batch(b));
+            let by_task = || b.task.cmp(&a.task);
+            let by_output = || a.position.cmp(&b.position);
+            newest_first
+                .then_with(by_batch)
+                .then_with(by_task)
+                .then_with(by_output)
         });
         found.into_iter()
     }

@@ -40,6 +40,31 @@ fn newest_first_and_the_outputs_of_a_task_in_their_order() {
     assert_eq!(entries[1].kind, OutputKind::Video);
 }
 
+/// Guards against outputs of one batch, created in the same millisecond, in the chance order of their keys.
+#[test]
+fn what_was_created_together_is_in_the_order_of_its_batch() {
+    let place = |key: &str, index| {
+        let mut task = task(key, "strata", 20, "a lake");
+        let batch = BatchKey("lakes".into());
+        task.batch = Some(BatchPlace { batch, index });
+        task
+    };
+    let tasks = [
+        place("z", 1),
+        task("newer", "strata", 30, "a lake"),
+        place("m", 2),
+        place("a", 0),
+        task("older", "strata", 10, "a lake"),
+    ];
+    let tasks = found(&GalleryFilter::default(), &tasks);
+    let firsts: Vec<_> = tasks
+        .iter()
+        .filter_map(|it| it.strip_suffix("/0"))
+        .collect();
+    assert_eq!(firsts, ["newer", "a", "z", "m", "older"]);
+    assert_eq!(tasks[2..4], ["a/0", "a/1"]);
+}
+
 #[test]
 fn each_condition_narrows() {
     let tasks = [
