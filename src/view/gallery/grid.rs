@@ -109,16 +109,12 @@ pub fn Grid(
     let tiles = move || {
         let item = |(entry, _): &(GalleryEntry, TileRect)| {
             let entry = entry.clone();
-            let name = entry.name();
-            let place = memo({
-                let name = name.clone();
-                move || {
-                    let placed = placed.read();
-                    let own = placed.iter().find(|(entry, _)| entry.name() == name);
-                    own.map(|(_, place)| *place).unwrap_or_default()
-                }
-            });
-            Item::new(name, move || tile(&entry, place, selection))
+            Item::new(entry.name(), move || {
+                // Made here, it lives as long as the tile. What is made outside goes with the next change
+                // of the list, and a tile that stays would never move again.
+                let place = place_of(entry.clone(), placed);
+                tile(&entry, place, selection)
+            })
         };
         placed.read().iter().map(item).collect()
     };
@@ -167,6 +163,17 @@ fn placed(rows: &[(Row, f64)], found: &[GalleryEntry]) -> Vec<(GalleryEntry, Til
         }
     }
     placed
+}
+
+/// Where an output lies now.
+fn place_of(entry: GalleryEntry, placed: Memo<Vec<(GalleryEntry, TileRect)>>) -> Memo<TileRect> {
+    memo(move || {
+        let placed = placed.read();
+        let is_own =
+            |other: &GalleryEntry| other.position == entry.position && other.task == entry.task;
+        let own = placed.iter().find(|(other, _)| is_own(other));
+        own.map(|(_, place)| *place).unwrap_or_default()
+    })
 }
 
 /// Half a screenful beyond each end is room enough for pictures: there are many elements to one.
