@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::{
@@ -61,9 +62,15 @@ pub async fn read(name: &str) -> Result<Option<Blob>, StorageError> {
         let found = transaction.object_store(PICTURES)?.get(key)?.await?;
         Ok::<_, StorageError>(found)
     };
-    let found = match select(Box::pin(found), TimeoutFuture::new(TIMEOUT_MS)).await {
-        Either::Left((found, _)) => found?,
-        Either::Right(_) => return Err(StorageError::Silent),
+    let (answer, answered) = oneshot::channel();
+    // To its end, though the tile may be gone by then or not wait so long: the browser calls back whoever
+    // has asked, and what was dropped meanwhile would be an error of the page.
+    spawn(async move {
+        let _ = answer.send(found.await);
+    });
+    let found = match select(answered, TimeoutFuture::new(TIMEOUT_MS)).await {
+        Either::Left((Ok(found), _)) => found?,
+        Either::Left((Err(_), _)) | Either::Right(_) => return Err(StorageError::Silent),
     };
     Ok(found.and_then(picture))
 }
