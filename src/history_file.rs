@@ -6,6 +6,8 @@ use atelier_engine::Task;
 use atelier_engine::history_file::{self, Arrivals, FiledOutput, Here, MANIFEST, TakenIn};
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{self, CachedOutput};
+use atelier_engine::plural::counted;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::untrack;
 use web_sys::Blob;
 
@@ -18,8 +20,28 @@ use crate::contexts::Contexts;
 /// A manifest is read as a whole: larger ones would not fit into the page.
 const MAX_MANIFEST: f64 = 256.0 * 1024.0 * 1024.0;
 
-/// How far it has come: outputs done, of how many.
-pub type Progress = (usize, usize);
+/// How far it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    Begun,
+    /// So many tasks are on their way into storage.
+    Storing(usize),
+    /// Outputs done, of how many.
+    Outputs(usize, usize),
+}
+
+impl Progress {
+    pub fn user_message(self) -> String {
+        match self {
+            Self::Begun | Self::Outputs(0, _) => "One moment…".to_owned(),
+            Self::Storing(tasks) => format!("Storing {}…", counted(tasks, "task")),
+            Self::Outputs(done, total) => format!("{done} of {}", counted(total, "output")),
+        }
+    }
+}
+
+/// Long enough for the browser to show what is said, in ms.
+const SHOWN_MS: u32 = 30;
 
 /// Packs every task and batch of this browser, and the kept outputs, if wanted.
 ///
@@ -39,7 +61,7 @@ pub async fn export(
         let copies = runner.copies().await;
         let copies = copies.map_err(|error| format!("This browser {}.", error.reason()))?;
         for (at, copy) in copies.iter().enumerate() {
-            on_progress((at, copies.len()));
+            on_progress(Progress::Outputs(at, copies.len()));
             // It may have made way for another one meanwhile.
             if let Some(blob) = runner.copy(&copy.key).await {
                 let filed = FiledOutput::of(copy, at + 1, &blob.type_());
@@ -81,7 +103,7 @@ pub async fn import(
     awaited(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
     let archive = ArchiveReader::open(file).await?;
     if !archive.holds(MANIFEST) {
-        return Err("The file is no history of Atelier. Nothing was imported.".into());
+        return Err("This isn't an Atelier history file. Nothing was imported.".into());
     }
     let arrivals = read(all, &archive).await?;
     let Arrivals {
@@ -103,7 +125,16 @@ pub async fn import(
     for batch in batches {
         Batches::new(all).take_in(batch);
     }
+    if taken.tasks > 0 {
+        on_progress(Progress::Storing(taken.tasks));
+        // Thousands hold up the page: what is said is to be seen before.
+        TimeoutFuture::new(SHOWN_MS).await;
+    }
     runner.take_in(tasks);
+    // Not imported before they are stored: whoever closes the page now has to find them again.
+    if let Err(error) = runner.written().await {
+        return Err(format!("Not stored: this browser {}.", error.reason()));
+    }
     let copies = runner.copies().await.unwrap_or_default();
     let has: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
     let limit = output_cache::chosen(all.session.settings_untracked().keep_limit);
@@ -111,7 +142,7 @@ pub async fn import(
     let mut room = output_cache::room(&output_cache::without(copies.clone(), &favorites), limit);
     let total = outputs.len();
     for (at, output) in outputs.into_iter().enumerate() {
-        on_progress((at, total));
+        on_progress(Progress::Outputs(at, total));
         let task = output_cache::place(&output.output).and_then(|(key, _)| runner.task(&key));
         if task.is_none() || has.contains(output.output.as_str()) {
             continue;

@@ -15,6 +15,7 @@ use leptos::prelude::*;
 
 use crate::boxed::{effect, spawn};
 use crate::browser::local::LocalStore;
+use crate::browser::storage::StorageError;
 use crate::browser::{clock, lifecycle, random};
 use crate::notices::Notices;
 use crate::session::Session;
@@ -227,6 +228,15 @@ impl Runner {
     pub fn take_in(&self, tasks: Vec<Task>) {
         let told = self.unless_leading(|| TabMessage::TakenIn(tasks.clone()));
         self.change_and_tell(|engine, now| engine.take_in(tasks, now), told);
+    }
+
+    /// Waits until every task is in storage.
+    ///
+    /// # Errors
+    ///
+    /// It was refused; it is written again once storage works.
+    pub async fn written(&self) -> Result<(), StorageError> {
+        self.parts().driver.written().await
     }
 
     /// Does what a person asked for; a follower lets the leader do it.

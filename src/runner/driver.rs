@@ -17,7 +17,7 @@ use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use super::waits;
 use crate::boxed::{after, spawn};
-use crate::browser::storage::{Store, Written};
+use crate::browser::storage::{StorageError, Store, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
 
@@ -42,6 +42,8 @@ struct State {
     unwritten: Vec<TaskKey>,
     /// In which generation of leading they were put off.
     unwritten_since: Option<u64>,
+    /// The write that was begun last.
+    last_write: Option<Shared<Written>>,
 }
 
 /// The records that one decision of the engine changes.
@@ -82,6 +84,7 @@ impl Driver {
                 timer: None,
                 unwritten: Vec::new(),
                 unwritten_since: None,
+                last_write: None,
             }),
         }
     }
@@ -241,6 +244,20 @@ impl Driver {
         self.tabs.tell(&TabMessage::Submitted(tasks));
     }
 
+    /// Waits until all that is known now is in storage: writes end in the order in which they began.
+    ///
+    /// # Errors
+    ///
+    /// It was refused; it is written again once storage works.
+    pub async fn written(self) -> Result<(), StorageError> {
+        self.write_rest();
+        let last = self.state.try_with_value(|state| state.last_write.clone());
+        match last.flatten() {
+            Some(last) => last.await,
+            None => Ok(()),
+        }
+    }
+
     /// The write begins at the call, and goes on though nobody waits for it.
     fn write(self, tasks: &[Task]) -> Shared<Written> {
         if tasks.is_empty() {
@@ -248,6 +265,8 @@ impl Driver {
         }
         let written = self.records.write(tasks).shared();
         let end = written.clone();
+        self.state
+            .update_value(|state| state.last_write = Some(end.clone()));
         spawn(async move {
             // What is refused is written again once storage works.
             let _ = end.await;

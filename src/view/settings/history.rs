@@ -35,7 +35,7 @@ pub fn HistoryFile() -> impl IntoView {
     };
     let begin = move || {
         said.set(Ok(String::new()));
-        progress.set(Some((0, 0)));
+        progress.set(Some(Progress::Begun));
     };
     let end = move |result| {
         progress.try_set(None);
@@ -103,8 +103,7 @@ pub fn HistoryFile() -> impl IntoView {
             </div>
             <p role="status" class:problem=when(move || said.read().is_err())>
                 {text(move || match progress.get() {
-                    Some((_, 0)) => "One moment…".to_owned(),
-                    Some((done, total)) => format!("{done} of {}", counted(total, "output")),
+                    Some(progress) => progress.user_message(),
                     None => said.get().unwrap_or_else(|sentence| sentence),
                 })}
             </p>
