@@ -3,17 +3,21 @@ use std::ops::RangeInclusive;
 use atelier_engine::calendar::Day;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::gallery::layout::{self, Measure, Row};
+use atelier_engine::output_cache;
 use atelier_engine::window::Stack;
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::selection::Selection;
 use super::tile::{TileRect, tile};
-use super::{keys, marquee};
-use crate::boxed::{handler, memo, text};
+use super::{focus, keys, marquee};
+use crate::boxed::{effect, memo, text};
+use crate::browser::frame::after_frame;
 use crate::browser::local;
 use crate::browser::{clock, dates};
+use crate::contexts::contexts;
 use crate::shapes;
+use crate::view::lightbox::shown;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::{Viewport, viewport};
 
@@ -40,8 +44,8 @@ pub fn keep_size(rem: f64) {
 }
 
 #[derive(Clone, PartialEq)]
-struct Layout {
-    rows: Vec<Row>,
+pub struct Layout {
+    pub rows: Vec<Row>,
     stack: Stack,
 }
 
@@ -74,6 +78,73 @@ impl Layout {
     }
 }
 
+/// The outputs, and where each lies.
+#[derive(Clone, Copy)]
+pub struct Laid {
+    pub found: Memo<Vec<GalleryEntry>>,
+    pub layout: Memo<Layout>,
+}
+
+impl Laid {
+    pub fn at(self, name: &str) -> Option<usize> {
+        let (task, position) = output_cache::place(name)?;
+        let found = self.found.read_untracked();
+        found
+            .iter()
+            .position(|entry| entry.position == position && entry.task == task)
+    }
+
+    pub fn name(self, at: usize) -> Option<String> {
+        let found = self.found.read_untracked();
+        found.get(at).map(GalleryEntry::name)
+    }
+
+    /// Gives the focus to the tile of an output, wherever it lies.
+    pub fn focus(self, gallery: NodeRef<Div>, at: usize, name: String) {
+        let layout = self.layout.read_untracked();
+        let mut rows = layout.rows.iter().enumerate();
+        let row = rows.find_map(|(row, kind)| match kind {
+            Row::Items(items) if items.items.contains(&at) => Some((row, items.height)),
+            _ => None,
+        });
+        if let Some((row, height)) = row {
+            focus::to_place(name, gallery, layout.stack.top(row), height);
+        }
+    }
+
+    /// Once nothing is shown large any more, the focus is on what was seen last, or on what has its place.
+    fn follow_lightbox(self, gallery: NodeRef<Div>) {
+        let navigation = contexts().navigation;
+        let shown = memo(move || navigation.query(shown::SHOWN));
+        let seen = StoredValue::new(None::<(String, usize)>);
+        effect(move || {
+            self.found.track();
+            if let Some(name) = shown.get() {
+                if let Some(at) = self.at(&name) {
+                    seen.set_value(Some((name, at)));
+                }
+                return;
+            }
+            let Some((name, at)) = seen.get_value() else {
+                return;
+            };
+            seen.set_value(None);
+            // The dialog gives the focus back to what had it when it opened; and what was removed is gone
+            // a frame later.
+            after_frame(move || {
+                let Some(count) = self.found.try_with_untracked(Vec::len) else {
+                    return;
+                };
+                let at = self.at(&name).unwrap_or(at.min(count.saturating_sub(1)));
+                match self.name(at) {
+                    Some(name) => self.focus(gallery, at, name),
+                    None => focus::settle(None),
+                }
+            });
+        });
+    }
+}
+
 /// The outputs near the screen, in rows by day; the others are only room.
 #[component]
 pub fn Grid(
@@ -88,6 +159,9 @@ pub fn Grid(
     let width = memo(move || seen.read().width.floor());
     let rem = memo(move || seen.read().rem.max(1.0));
     let layout = memo(move || Layout::new(&found.read(), width.get(), size.get(), rem.get()));
+    let laid = Laid { found, layout };
+    laid.follow_lightbox(element);
+    keys::follow(element, laid, selection);
     let in_sight = move || layout.read().in_sight(seen.get());
     let headings = move || {
         let today = clock::local(clock::now()).day;
@@ -129,14 +203,10 @@ pub fn Grid(
             class="gallery"
             node_ref=element
             style:height=text(move || format!("{:.0}px", layout.read().stack.height()))
-            on:keydown=handler(move |event| {
-                let (found, layout) = (found.read_untracked(), layout.read_untracked());
-                keys::press(&event, &found, &layout.rows, selection);
-            })
         >
             {marquee::marquee(element, touched, selection)}
             {list(headings)}
-            <ul role="list" aria-label="Outputs">
+            <ul role="list" aria-label="Outputs" tabindex="-1">
                 {list(tiles)}
             </ul>
         </div>

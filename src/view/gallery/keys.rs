@@ -1,46 +1,148 @@
-//! Keys of the gallery: arrows lead from tile to tile, `x` selects, Escape selects nothing.
+//! Keys of the gallery: arrows, Home and End lead from tile to tile, `x` selects, Ctrl+A selects all, Delete
+//! removes what is selected, Escape selects nothing.
 
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::layout::{self, Direction, Row};
+use atelier_engine::gallery::layout::{self, Direction};
+use gloo_events::{EventListener, EventListenerOptions};
+use leptos::html::Div;
 use leptos::prelude::*;
-use web_sys::KeyboardEvent;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent};
 
-use super::focus;
+use super::grid::Laid;
 use super::selection::Selection;
+use crate::contexts::{Contexts, contexts};
 
-/// A key on the tile that has the focus.
-pub fn press(event: &KeyboardEvent, found: &[GalleryEntry], rows: &[Row], selection: Selection) {
-    let focused = document().active_element();
-    let tile = focused.and_then(|element| element.closest(".tile").ok().flatten());
-    let open = tile.and_then(|tile| tile.query_selector("[data-output]").ok().flatten());
-    let name = open.and_then(|open| open.get_attribute("data-output"));
-    let at = found.iter().position(|entry| Some(entry.name()) == name);
-    let (false, Some(name), Some(at)) = (
-        event.ctrl_key() || event.alt_key() || event.meta_key(),
-        name,
-        at,
-    ) else {
-        return;
+/// Where a person is who presses a key.
+enum Place {
+    /// On a tile: on the output of this name.
+    Tile(String),
+    /// In the gallery, on none of its tiles.
+    List,
+    /// What had the focus is gone, or never was.
+    Nowhere,
+    Bar,
+}
+
+/// What the keys work on.
+#[derive(Clone, Copy)]
+struct Keys {
+    all: Contexts,
+    gallery: NodeRef<Div>,
+    laid: Laid,
+    selection: Selection,
+}
+
+/// On the document: what is drawn with the mouse gives the focus to nothing.
+pub fn follow(gallery: NodeRef<Div>, laid: Laid, selection: Selection) {
+    let keys = Keys {
+        all: contexts(),
+        gallery,
+        laid,
+        selection,
     };
-    let direction = match event.key().as_str() {
-        "ArrowLeft" => Direction::Back,
-        "ArrowRight" => Direction::On,
-        "ArrowUp" => Direction::Up,
-        "ArrowDown" => Direction::Down,
-        "x" | "X" => {
-            event.prevent_default();
-            return selection.toggle(&name);
-        }
-        "Escape" => return selection.clear(),
-        _ => return,
-    };
-    event.prevent_default();
-    let Some(goal) = layout::neighbor(rows, at, direction).and_then(|at| found.get(at)) else {
-        return;
-    };
-    let goal = goal.name();
-    if event.shift_key() {
-        selection.extend(&name, &goal);
+    let may_prevent = EventListenerOptions::enable_prevent_default();
+    let listener =
+        EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
+            let event = event.dyn_ref::<KeyboardEvent>();
+            if let Some(event) = event.filter(|event| !event.default_prevented()) {
+                keys.press(event);
+            }
+        });
+    StoredValue::new_local(listener);
+}
+
+/// None where the key is somebody else's.
+fn place() -> Option<Place> {
+    let is_covered = document().query_selector("dialog[open]");
+    if is_covered.is_ok_and(|dialog| dialog.is_some()) {
+        return None;
     }
-    focus::to_tile(&goal);
+    let Some(focused) = document().active_element() else {
+        return Some(Place::Nowhere);
+    };
+    let is_in = |selector: &str| focused.closest(selector).is_ok_and(|it| it.is_some());
+    if focused.tag_name() == "BODY" {
+        Some(Place::Nowhere)
+    } else if is_in(".gallery") {
+        Some(output_of(&focused).map_or(Place::List, Place::Tile))
+    } else if is_in(".selection") {
+        Some(Place::Bar)
+    } else {
+        None
+    }
+}
+
+fn output_of(focused: &Element) -> Option<String> {
+    let tile = focused.closest(".tile").ok().flatten()?;
+    let open = tile.query_selector("[data-output]").ok().flatten()?;
+    open.get_attribute("data-output")
+}
+
+impl Keys {
+    fn press(self, event: &KeyboardEvent) {
+        let Some(place) = place() else {
+            return;
+        };
+        let selection = self.selection;
+        let has_command = event.ctrl_key() || event.meta_key();
+        match (event.key().as_str(), &place) {
+            ("a" | "A", _) if has_command && !event.shift_key() && !event.alt_key() => {
+                selection.all();
+            }
+            _ if has_command || event.alt_key() => return,
+            ("Escape", _) if selection.is_active() => selection.leave(),
+            ("Delete", _) if selection.is_active() => selection.remove(self.all),
+            ("x" | "X", Place::Tile(name)) => selection.toggle(name),
+            (key, Place::Tile(_) | Place::List) => {
+                let Some(goal) = self.goal(key, &place) else {
+                    return;
+                };
+                self.go(goal, &place, event.shift_key());
+            }
+            _ => return,
+        }
+        event.prevent_default();
+    }
+
+    /// The output that a key leads to. Where no tile has the focus, from what was chosen last, or to the
+    /// first one.
+    fn goal(self, key: &str, place: &Place) -> Option<usize> {
+        let direction = match key {
+            "ArrowLeft" => Some(Direction::Back),
+            "ArrowRight" => Some(Direction::On),
+            "ArrowUp" => Some(Direction::Up),
+            "ArrowDown" => Some(Direction::Down),
+            "Home" | "End" => None,
+            _ => return None,
+        };
+        let count = self.laid.found.read_untracked().len();
+        let Some(direction) = direction else {
+            let goal = if key == "Home" {
+                0
+            } else {
+                count.checked_sub(1)?
+            };
+            return (goal < count).then_some(goal);
+        };
+        let from = match place {
+            Place::Tile(name) => Some(name.clone()),
+            _ => self.selection.last(),
+        };
+        let Some(at) = from.and_then(|name| self.laid.at(&name)) else {
+            return (count > 0).then_some(0);
+        };
+        // At an end it stays: the page is not to scroll away under it.
+        let layout = self.laid.layout.read_untracked();
+        Some(layout::neighbor(&layout.rows, at, direction).unwrap_or(at))
+    }
+
+    fn go(self, goal: usize, place: &Place, extends: bool) {
+        let Some(name) = self.laid.name(goal) else {
+            return;
+        };
+        if let (true, Place::Tile(from)) = (extends, place) {
+            self.selection.extend(from, &name);
+        }
+        self.laid.focus(self.gallery, goal, name);
+    }
 }

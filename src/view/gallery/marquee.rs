@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, MouseEvent};
 
+use super::focus;
 use super::selection::Selection;
 use crate::boxed::{dynamic, text};
 
@@ -90,6 +91,10 @@ pub fn marquee(
         }
     };
     let end = move |_: &MouseEvent| {
+        if frame.read_untracked().is_some() {
+            // Keys go on from here.
+            focus::to_list();
+        }
         drawing.set_value(None);
         frame.set(None);
     };

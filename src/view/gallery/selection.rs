@@ -86,8 +86,38 @@ impl Selection {
         self.chosen.update(HashSet::clear);
     }
 
+    /// Every output that is shown.
+    pub fn all(self) {
+        let found = self.found.read_untracked();
+        self.chosen
+            .set(found.iter().map(GalleryEntry::name).collect());
+    }
+
+    /// Whether any output that is shown is chosen.
+    pub fn is_active(self) -> bool {
+        !untrack(|| self.entries()).is_empty()
+    }
+
+    /// The tasks of what is chosen and shown go, and with them the selection; the focus goes on.
+    pub fn remove(self, all: Contexts) {
+        let tasks = tasks_of(&untrack(|| self.entries()));
+        let next = self.after(&tasks);
+        all.runner.act_on_all(&tasks, Action::Remove);
+        self.clear();
+        focus::settle(next);
+    }
+
+    /// Nothing is chosen any more. The focus stays on its tile, or comes to one that was chosen.
+    pub fn leave(self) {
+        let last = self.last();
+        self.clear();
+        if !focus::is_on_tile() {
+            focus::settle(last);
+        }
+    }
+
     /// What was chosen last.
-    fn last(self) -> Option<String> {
+    pub fn last(self) -> Option<String> {
         self.anchor.get_value()
     }
 
@@ -132,18 +162,6 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         progress.set(Some((0, count())));
         spawn(pack(all, entries.get_untracked(), progress));
     };
-    let remove = move |_| {
-        let tasks = tasks_of(&entries.read_untracked());
-        let next = selection.after(&tasks);
-        all.runner.act_on_all(&tasks, Action::Remove);
-        selection.clear();
-        focus::settle(next);
-    };
-    let clear = move |_| {
-        let last = selection.last();
-        selection.clear();
-        focus::settle(last);
-    };
     let filled = RwSignal::new(Vec::<Filled>::new());
     effect(move || {
         if entries.read().is_empty() {
@@ -156,10 +174,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         let tasks = tasks_of(&entries.read_untracked());
         spawn(fill_tables(all, tasks, is_filling, filled));
     };
-    let removed = move || {
-        let tasks = counted(tasks_of(&entries.read()).len(), "task");
-        format!("Remove {tasks}")
-    };
+    let removed = move || counted(tasks_of(&entries.read()).len(), "task");
     let compare = move |_| {
         let names: Vec<String> = entries
             .read_untracked()
@@ -202,20 +217,27 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 on:click=handler(make_variations)
             >
                 <Glyph icon=LuShuffle />
-                "Make variations"
+                <span>
+                    <span class="selection-more">"Make "</span>
+                    "variations"
+                </span>
             </button>
             <button class="button" type="button" prop:disabled=is_busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 "Download"
             </button>
-            <button class="button" type="button" on:click=handler(remove)>
+            <button
+                class="button"
+                type="button"
+                on:click=handler(move |_| selection.remove(all))
+            >
                 <Glyph icon=LuTrash2 />
-                {text(removed)}
+                <span>"Remove "<span class="selection-more">{text(removed)}</span></span>
             </button>
             <button
                 class="button quiet"
                 type="button"
-                on:click=handler(clear)
+                on:click=handler(move |_| selection.leave())
             >
                 <Glyph icon=LuX />
                 "Select none"

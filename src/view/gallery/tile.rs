@@ -3,6 +3,7 @@ use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::output::OutputKind;
 use icondata_lu::{LuFilm, LuHeart, LuMusic};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use super::selection::Selection;
@@ -51,7 +52,10 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
         move |event: web_sys::MouseEvent| {
             if event.shift_key() {
                 selection.extend_to(&name);
-            } else if event.ctrl_key() || event.meta_key() {
+            } else if event.ctrl_key()
+                || event.meta_key()
+                || (is_finger(&event) && selection.is_active())
+            {
                 selection.toggle(&name);
             } else {
                 shown::open(all.navigation, &name);
@@ -142,4 +146,18 @@ fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
         </span>
     };
     Some(mark.into_any())
+}
+
+/// A finger has no Ctrl: while something is chosen, it chooses.
+fn is_finger(event: &web_sys::MouseEvent) -> bool {
+    let pointer = event.dyn_ref::<web_sys::PointerEvent>();
+    match pointer.map(web_sys::PointerEvent::pointer_type) {
+        Some(kind) if !kind.is_empty() => kind == "touch",
+        // A key on the tile, or a browser that does not tell what has pressed.
+        Some(_) => false,
+        None => {
+            let hovers = window().match_media("(hover: hover)");
+            hovers.is_ok_and(|it| it.is_some_and(|it| !it.matches()))
+        }
+    }
 }
