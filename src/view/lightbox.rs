@@ -9,9 +9,11 @@ mod sequence;
 pub mod shown;
 mod stage;
 pub mod sweep;
+mod zooming;
 
+use atelier_engine::output::OutputKind;
 use gloo_events::{EventListener, EventListenerOptions};
-use icondata_lu::{LuChevronLeft, LuChevronRight, LuScan, LuX};
+use icondata_lu::{LuChevronLeft, LuChevronRight, LuX, LuZoomIn};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -20,9 +22,10 @@ use web_sys::KeyboardEvent;
 use measures::Measures;
 use sequence::Sequence;
 use shown::{SHOWN, known, shown_output};
+use zooming::Zooming;
 
 use super::shell::NoticeList;
-use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::dialog;
@@ -37,14 +40,14 @@ pub fn Lightbox() -> impl IntoView {
     let shown = sequence.shown;
     let is_open = when(move || shown.read().is_some());
     dialog::follow(dialog, is_open);
-    follow_keys(navigation, sequence);
+    let zooming = Zooming::new();
+    follow_keys(navigation, sequence, zooming);
     let close = move || navigation.pop_query(SHOWN);
-    let is_actual = RwSignal::new(false);
     effect(move || {
         shown.track();
-        is_actual.set(false);
+        zooming.reset();
     });
-    let output = output(sequence, is_actual, close);
+    let output = output(sequence, zooming, close);
     view! {
         <dialog
             class="lightbox"
@@ -52,7 +55,7 @@ pub fn Lightbox() -> impl IntoView {
             aria-label="Output"
             on:close=handler(move |_: web_sys::Event| close())
         >
-            {head(sequence, is_actual, close)}
+            {head(sequence, zooming, close)}
             <div class="lightbox-body">{output}</div>
             // Those of the page lie behind.
             {dynamic(move || match is_open.get() {
@@ -64,15 +67,18 @@ pub fn Lightbox() -> impl IntoView {
 }
 
 /// On the document: the focus falls out of the dialog where what had it is gone.
-fn follow_keys(navigation: Navigation, sequence: Sequence) {
+fn follow_keys(navigation: Navigation, sequence: Sequence, zooming: Zooming) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
         let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
             return;
         };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
+        // By a comparison, or by the list of these keys.
+        let other = document().query_selector("dialog[open]:not([aria-label=Output])");
         let is_covered =
-            untrack(|| sequence.shown.get().is_none() || shown::is_covered(navigation));
+            untrack(|| sequence.shown.get().is_none() || shown::is_covered(navigation))
+                || other.is_ok_and(|other| other.is_some());
         let focused = document().active_element();
         let is_players =
             focused.is_some_and(|at| at.matches("audio, video, input, select") == Ok(true));
@@ -80,6 +86,7 @@ fn follow_keys(navigation: Navigation, sequence: Sequence) {
             return;
         }
         match event.key().as_str() {
+            _ if zooming.key(event) => {}
             "ArrowLeft" => sequence.go(-1),
             "ArrowRight" => sequence.go(1),
             _ => return,
@@ -89,11 +96,15 @@ fn follow_keys(navigation: Navigation, sequence: Sequence) {
     StoredValue::new_local(keys);
 }
 
-fn head(
-    sequence: Sequence,
-    is_actual: RwSignal<bool>,
-    close: impl Fn() + Copy + 'static,
-) -> AnyView {
+fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static) -> AnyView {
+    // Films and sounds have their own controls.
+    let known = known(sequence.shown);
+    let is_picture = memo(move || {
+        known.track();
+        let shown = sequence.shown.get();
+        let kind = shown.and_then(|name| Some(shown_output(&name)?.kind));
+        kind == Some(OutputKind::Image)
+    });
     let step_button = move |label: &'static str, icon, step: isize| {
         view! {
             <button
@@ -109,21 +120,28 @@ fn head(
         }
         .into_any()
     };
+    let zoom_button = dynamic(move || match is_picture.get() {
+        true => view! {
+            <button
+                class="icon-button"
+                type="button"
+                aria-label="Zoom"
+                title="Zoom: wheel, + and -, or press the picture twice"
+                aria-pressed=text(move || zooming.is_close().to_string())
+                on:click=handler(move |_| zooming.turn())
+            >
+                <Glyph icon=LuZoomIn />
+            </button>
+        }
+        .into_any(),
+        false => ().into_any(),
+    });
     view! {
         <header class="lightbox-head">
             <p class="muted" role="status">
                 {text(move || sequence.place())}
             </p>
-            <button
-                class="icon-button"
-                type="button"
-                aria-label="Actual size"
-                title="Actual size"
-                aria-pressed=text(move || is_actual.get().to_string())
-                on:click=handler(move |_| is_actual.update(|is_actual| *is_actual = !*is_actual))
-            >
-                <Glyph icon=LuScan />
-            </button>
+            {zoom_button}
             {step_button("Previous", LuChevronLeft, -1)}
             {step_button("Next", LuChevronRight, 1)}
             <button
@@ -144,7 +162,7 @@ fn head(
 /// The output and how it was made, or that it is not known here.
 fn output(
     sequence: Sequence,
-    is_actual: RwSignal<bool>,
+    zooming: Zooming,
     close: impl Fn() + Copy + Send + Sync + 'static,
 ) -> AnyView {
     let shown = sequence.shown;
@@ -166,13 +184,13 @@ fn output(
                 let measures = Measures::new();
                 let go = move |step| sequence.go(step);
                 let panel = panel::panel(&shown, measures, compare, close);
-                view! { {stage::stage(&shown, measures, is_actual, go)} {panel} }.into_any()
+                view! { {stage::stage(&shown, measures, zooming, go)} {panel} }.into_any()
             }
             // Storage may not have been read yet; then this runs once more.
             None if !known.read().is_open => ().into_any(),
             None => view! {
                 <p class="lightbox-unknown">
-                    "This browser knows no output at this address. Outputs are listed in the browser that submitted their tasks."
+                    "This output isn't in this browser's history. Outputs are listed in the browser that submitted their tasks."
                 </p>
             }
             .into_any(),

@@ -46,15 +46,24 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
     (
         "Gallery",
         &[
-            ("← ↑ → ↓", "From one output to the next"),
+            ("← ↑ → ↓", "Move between outputs"),
+            ("Home or End", "First, last output"),
             ("x", "Select; with Shift and an arrow, several"),
+            ("Mod+A", "Select all"),
+            ("Delete", "Remove what is selected"),
             ("Esc", "Select none"),
             ("Enter", "Show large"),
         ],
     ),
     (
         "An output shown large",
-        &[("← or →", "Previous, next"), ("Esc", "Close")],
+        &[
+            ("← or →", "Previous, next"),
+            ("+ or -", "Closer, further away"),
+            ("0", "As a whole"),
+            ("Shift+← ↑ → ↓", "Move a picture that is close"),
+            ("Esc", "Close"),
+        ],
     ),
 ];
 
@@ -78,7 +87,12 @@ pub fn listen(navigation: Navigation) {
             return;
         }
         let is_ours = matches!(key.as_str(), "g" | "m" | "t" | "s" | "?");
-        if !is_ours || is_occupied() {
+        // Over an output that is shown large, the list can be read as well.
+        let in_the_way = match key.as_str() {
+            "?" => "dialog[open]:not(.lightbox)",
+            _ => "dialog[open]",
+        };
+        if !is_ours || is_occupied(in_the_way) {
             g_pressed.set(None);
             return;
         }
@@ -104,13 +118,13 @@ pub fn listen(navigation: Navigation) {
     .forget();
 }
 
-/// The person writes, or has a dialog open: plain keys are not ours.
-fn is_occupied() -> bool {
+/// The person writes, or has a dialog open that is in the way: plain keys are not ours.
+fn is_occupied(in_the_way: &str) -> bool {
     let writes = |element: Element| {
         element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]")
             == Ok(true)
     };
-    let has_dialog = document().query_selector("dialog[open]");
+    let has_dialog = document().query_selector(in_the_way);
     document().active_element().is_some_and(writes)
         || has_dialog.is_ok_and(|dialog| dialog.is_some())
 }

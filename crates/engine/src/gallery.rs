@@ -12,6 +12,7 @@ use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, TaskState, control};
 pub mod compare;
 pub mod layout;
 pub mod shapes;
+pub mod zoom;
 
 /// What the gallery knows of an output.
 #[derive(Debug, Clone, PartialEq)]

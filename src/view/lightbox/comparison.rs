@@ -40,7 +40,7 @@ pub fn Comparison() -> impl IntoView {
             return ().into_any();
         }
         if outputs.len() < 2 {
-            return view! { <p class="lightbox-unknown">"There is nothing to compare with here."</p> }
+            return view! { <p class="lightbox-unknown">"Those outputs aren't in this browser."</p> }
                 .into_any();
         }
         let tasks: Vec<_> = outputs.iter().map(|shown| &*shown.task).collect();
@@ -64,7 +64,7 @@ pub fn Comparison() -> impl IntoView {
             node_ref=dialog
             aria-label="Compare"
             class:over-each-other=is_over
-            style:--share=text(move || format!("{}%", share.get()))
+            style:--share=text(move || (share.get() / 100.0).to_string())
             on:close=handler(move |_: web_sys::Event| close())
         >
             <header class="lightbox-head">
@@ -78,6 +78,18 @@ pub fn Comparison() -> impl IntoView {
                     )}
                     {segment("comparison", "Slider", is_slider.into(), move || is_slider.set(true))}
                 </fieldset>
+                <button
+                    class="icon-button"
+                    type="button"
+                    aria-label="Close"
+                    title="Close"
+                    autofocus
+                    on:click=handler(move |_| close())
+                >
+                    <Glyph icon=LuX />
+                </button>
+            </header>
+            <div class="comparison-body">
                 <label class="comparison-slider" hidden=when(move || !is_over.get())>
                     <span class="visually-hidden">"How much of the first is shown"</span>
                     <input
@@ -90,18 +102,8 @@ pub fn Comparison() -> impl IntoView {
                         })
                     />
                 </label>
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    title="Close"
-                    autofocus
-                    on:click=handler(move |_| close())
-                >
-                    <Glyph icon=LuX />
-                </button>
-            </header>
-            <div class="comparison-body">{body}</div>
+                {body}
+            </div>
         </dialog>
     }
 }

@@ -10,6 +10,7 @@ use super::shown::SHOWN;
 use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
+use crate::view::parts::answer::Answer;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
@@ -20,11 +21,13 @@ use crate::view::task::small_output;
 pub fn lineage(shown: &ShownOutput) -> AnyView {
     let runner = contexts().runner;
     let (task, position) = (shown.task.clone(), shown.position);
+    // Of all of them: what is sent is a relative, with which the rows are made anew.
+    let answer = Answer::default();
     let family = memo(move || {
         runner.track_phases();
         runner.with_tasks(|tasks| lineage::family(&task, position, tasks))
     });
-    dynamic(move || {
+    let tree = dynamic(move || {
         let Family {
             ancestors,
             descendants,
@@ -34,18 +37,22 @@ pub fn lineage(shown: &ShownOutput) -> AnyView {
         }
         view! {
             <section class="lineage" aria-label="Lineage">
-                {branch("Made from", ancestors)} {branch("Went into", descendants)}
+                {branch("Made from", ancestors, answer)} {branch("Used in", descendants, answer)}
             </section>
         }
         .into_any()
-    })
+    });
+    view! { {tree} {answer.view()} }.into_any()
 }
 
-fn branch(heading: &'static str, relatives: Vec<Relative>) -> Option<AnyView> {
+fn branch(heading: &'static str, relatives: Vec<Relative>, answer: Answer) -> Option<AnyView> {
     if relatives.is_empty() {
         return None;
     }
-    let rows = relatives.into_iter().map(row).collect_view();
+    let rows = relatives
+        .into_iter()
+        .map(|it| row(it, answer))
+        .collect_view();
     let branch = view! {
         <h3>{heading}</h3>
         <ul role="list" aria-label=heading>
@@ -55,18 +62,18 @@ fn branch(heading: &'static str, relatives: Vec<Relative>) -> Option<AnyView> {
     Some(branch.into_any())
 }
 
-fn row(relative: Relative) -> AnyView {
+fn row(relative: Relative, answer: Answer) -> AnyView {
     let task = contexts().runner.task(&relative.task);
     let task = task.filter(|_| relative.is_known);
     let node = match task {
-        Some(task) => node(&relative, &task.get_untracked()),
+        Some(task) => node(&relative, &task.get_untracked(), answer),
         None => view! { <p class="muted">"An output that is not in this browser any more"</p> }
             .into_any(),
     };
     view! { <li style:--distance=(relative.distance - 1).to_string()>{node}</li> }.into_any()
 }
 
-fn node(relative: &Relative, task: &Task) -> AnyView {
+fn node(relative: &Relative, task: &Task, answer: Answer) -> AnyView {
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
@@ -88,7 +95,8 @@ fn node(relative: &Relative, task: &Task) -> AnyView {
         None => Route::Task(task.key.clone()).path(),
     };
     let facts = format!("{} · {}", task.model_name, relative.parameter);
-    let again = Again::of(task);
+    let mut again = Again::of(task);
+    again.answer = answer;
     let held = DoubleClickGuard::default();
     let send = move |_| {
         if held.counts("Run again") {
@@ -117,7 +125,6 @@ fn node(relative: &Relative, task: &Task) -> AnyView {
                 <Glyph icon=LuRefreshCw />
             </button>
         </div>
-        {again.answer.view()}
     }
     .into_any()
 }

@@ -53,7 +53,7 @@ pub fn panel(
     });
     let path = Route::Model(task.model.clone()).path();
     view! {
-        <aside class="lightbox-panel" aria-label="About this output">
+        <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
             <p class="task-prompt whole" dir="auto">
                 {title}
             </p>

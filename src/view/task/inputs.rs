@@ -14,6 +14,8 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .input
         .values()
         .iter()
+        // It has a line of its own: see [`seed`].
+        .filter(|(name, value)| name.as_str() != "seed" || !value.is_number())
         .map(|(name, value)| {
             let is_text = value.is_string();
             view! {
