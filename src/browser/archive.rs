@@ -15,7 +15,7 @@ static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 /// Bytes that are summed and copied in one go: some milliseconds.
 const PIECE: u64 = 1_000_000;
 
-const DAMAGED: &str = "The file is damaged, or no ZIP archive.";
+const DAMAGED: &str = "This file is damaged or isn't a ZIP.";
 
 /// An archive that is being made: blobs, one after the other.
 #[derive(Default)]

@@ -51,7 +51,7 @@ pub fn GalleryPage() -> impl IntoView {
                 </p>
             </div>
             <p class="hint" hidden=is_kept>
-                "Outputs are shown from the service, whose addresses may expire. "
+                "Outputs load from the service; their addresses may expire. "
                 <a href="/settings">"Keep copies in this browser"</a>
             </p>
             <Filters typed size />

@@ -6,7 +6,7 @@ pub fn MissingPage() -> impl IntoView {
     view! {
         <div class="page">
             <h1>"Nothing here"</h1>
-            <p class="muted">"This address leads to no page of Atelier."</p>
+            <p class="muted">"There is no page at this address."</p>
             <p>
                 <a class="button" href="/">"Models"</a>
             </p>

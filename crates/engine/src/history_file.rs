@@ -158,7 +158,7 @@ pub fn read(text: &str, here: Here<'_>) -> Result<Arrivals, String> {
     let mut manifest = json::Record::read(manifest).ok_or(DAMAGED)?;
     let version = manifest
         .number(MARK)
-        .ok_or("The file is no history of Atelier. Nothing was imported.")?;
+        .ok_or("This isn't an Atelier history file. Nothing was imported.")?;
     if version > VERSION {
         return Err("A newer Atelier has made the file. Nothing was imported.".into());
     }

@@ -24,26 +24,44 @@ pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
     (link.len() <= MAX).then_some(link)
 }
 
-/// The link was cut off or changed on its way.
+/// Why nothing is taken from a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Damaged;
+pub enum Unreadable {
+    /// It was cut off or changed on its way.
+    Damaged,
+    /// It is longer than [`MAX`].
+    TooLong,
+}
+
+impl Unreadable {
+    pub fn user_message(self) -> &'static str {
+        match self {
+            Self::Damaged => {
+                "This link is cut off or damaged: nothing was taken from it. The form is as you left it."
+            }
+            Self::TooLong => {
+                "This link is too long: nothing was taken from it. The form is as you left it."
+            }
+        }
+    }
+}
 
 /// The values that a fragment carries, with or without its `#`; none if it is no such fragment.
 ///
 /// # Errors
 ///
 /// It is one, but what it carries can't be read or is longer than [`MAX`].
-pub fn read(fragment: &str) -> Result<Option<Map<String, Value>>, Damaged> {
+pub fn read(fragment: &str) -> Result<Option<Map<String, Value>>, Unreadable> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     let Some(values) = fragment.strip_prefix(NAME) else {
         return Ok(None);
     };
     if values.len() > MAX {
-        return Err(Damaged);
+        return Err(Unreadable::TooLong);
     }
     match json::read(&path::decode(values)) {
         Some(Value::Object(values)) => Ok(Some(values)),
-        _ => Err(Damaged),
+        _ => Err(Unreadable::Damaged),
     }
 }
 
@@ -76,12 +94,13 @@ mod tests {
             assert_eq!(read(fragment), Ok(None), "{fragment}");
         }
         for fragment in ["#inputs=", "#inputs=[1]", "#inputs=%7B", "#inputs=%7B%22a"] {
-            assert_eq!(read(fragment), Err(Damaged), "{fragment}");
+            assert_eq!(read(fragment), Err(Unreadable::Damaged), "{fragment}");
         }
         let long = object(json!({"prompt": "a".repeat(MAX)}));
         assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
         let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
-        assert_eq!(read(&long), Err(Damaged));
+        // Said to be damaged, it would be looked for in vain what is wrong with it.
+        assert_eq!(read(&long), Err(Unreadable::TooLong));
     }
 
     proptest! {

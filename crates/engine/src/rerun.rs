@@ -55,7 +55,7 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
                 parameter: name.clone(),
                 change: Change::Dropped,
                 message: format!(
-                    "{name} is no parameter of this model any more; its value {} was left out.",
+                    "This model has no {name} any more; {} was left out.",
                     shortened(value)
                 ),
                 value: Some(value.clone()),
@@ -256,7 +256,7 @@ mod tests {
                 (
                     "lora",
                     Change::Dropped,
-                    "lora is no parameter of this model any more; its value \"x\" was left out."
+                    "This model has no lora any more; \"x\" was left out."
                 ),
             ]
         );

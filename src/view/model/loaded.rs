@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
+use atelier_engine::recipe::{self, Unreadable};
 use atelier_engine::rerun::{self, Rerun};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState, output_cache, recipe, seed};
+use atelier_engine::{TaskKey, TaskState, output_cache, seed};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo};
@@ -20,7 +21,7 @@ pub enum Loaded {
     /// The task is not in this browser.
     Missing,
     /// The link's inputs can't be read.
-    Damaged,
+    Unreadable(Unreadable),
     Input {
         /// What stood in the form before.
         before: Draft,
@@ -52,7 +53,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
             match recipe::read(&location::fragment()) {
                 Ok(None) => return,
                 Ok(Some(values)) => put_rerun(rerun::rerun(&values, &schema), loaded, draft),
-                Err(recipe::Damaged) => loaded.set(Loaded::Damaged),
+                Err(why) => loaded.set(Loaded::Unreadable(why)),
             }
             // Once: what is typed from then on is not overwritten by a reload.
             let (path, query) = location::current();
@@ -146,13 +147,9 @@ pub fn put(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, now: Draft, differe
 
 /// What was loaded, above the form.
 pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
-    let said = move || {
-        match loaded.get() {
+    let said = move || match loaded.get() {
         Loaded::Nothing => ().into_any(),
-        Loaded::Damaged => view! {
-            <p>"This link is cut off or damaged: nothing was taken from it. The form is as you left it."</p>
-        }
-        .into_any(),
+        Loaded::Unreadable(why) => view! { <p>{why.user_message()}</p> }.into_any(),
         Loaded::Missing => view! {
             <p>"That task is not in this browser any more. The form is as you left it."</p>
         }
@@ -162,7 +159,6 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
             said,
             differences,
         } => input(loaded, draft, before, said, differences),
-    }
     };
     view! {
         <div class="note loaded-note" role="status">
@@ -198,7 +194,7 @@ fn input(
             .map(|line| view! { <li>{line}</li> }.into_any())
             .collect_view();
         view! {
-            <p>"Not taken as it was, since the model's inputs are others now:"</p>
+            <p>"The model's inputs have changed. Not used as given:"</p>
             <ul>{lines}</ul>
         }
         .into_any()

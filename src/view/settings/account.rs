@@ -39,7 +39,7 @@ pub fn AccountHint() -> AnyView {
             {text(move || match line.get() {
                 told if !told.is_empty() => told,
                 _ => {
-                    "Your account's name. Test connection fills it in, if the service tells it."
+                    "Test connection fills this in where it can."
                         .to_owned()
                 }
             })}

@@ -114,7 +114,7 @@ fn token(entered: Entered) -> AnyView {
                 })
             />
             <p class="hint" id="token-hint">
-                "Sent to the service address alone. Kept until this tab is closed, unless you tick the box below."
+                "Sent only to the service address. Kept until this tab is closed, unless you tick the box below."
             </p>
         </div>
     }

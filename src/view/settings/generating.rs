@@ -37,12 +37,12 @@ pub fn generating(entered: Entered) -> AnyView {
             <div class="field">
                 <Tick
                     id="send-defaults"
-                    label="Send default values, too"
+                    label="Always send every setting"
                     checked=entered.send_defaults
                     on_change=move |()| entered.changed()
                 />
                 <p class="hint">
-                    "Otherwise a parameter that you leave alone is not sent, and the service takes its own default."
+                    "When off, untouched parameters are left out and the service uses its own defaults."
                 </p>
             </div>
         </section>

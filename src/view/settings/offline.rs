@@ -16,9 +16,7 @@ pub fn Offline() -> impl IntoView {
             let words = match (is_wanted, is_done) {
                 (true, true) => "Atelier is being kept in this browser.",
                 (true, false) => "This browser does not allow it.",
-                (false, true) => {
-                    "Switched off. What was kept of Atelier itself is deleted; your tasks are not."
-                }
+                (false, true) => "Off. The offline copy is deleted; your tasks remain.",
                 (false, false) => {
                     "Switched off until the page is loaded again: this browser refuses to keep settings."
                 }

@@ -83,7 +83,7 @@ async fn lineage_leads_both_ways() {
         browser
             .press(&starting("link", "a first harbour").within(&from))
             .await?;
-        let into = browser.find(&by("list", "Went into")).await?;
+        let into = browser.find(&by("list", "Used in")).await?;
         browser
             .press(&starting("link", "a second harbour").within(&into))
             .await?;

@@ -83,7 +83,7 @@ async fn a_history_moves_to_another_browser_once() {
         browser.press(&by("link", "Settings")).await?;
         import(browser, &half).await?;
         browser
-            .see_text("The file is damaged, or no ZIP archive.", TIMEOUT)
+            .see_text("This file is damaged or isn't a ZIP.", TIMEOUT)
             .await?;
         Ok(())
     })

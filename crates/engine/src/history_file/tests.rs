@@ -176,7 +176,10 @@ fn what_is_no_history_says_so() {
         ("{\"atelier_history\": 1, \"tas", "damaged"),
         ("[]", "damaged"),
         ("{\"atelier_history\": 1, \"tasks\": {}}", "damaged"),
-        ("{\"atelier\": 1, \"items\": []}", "no history of Atelier"),
+        (
+            "{\"atelier\": 1, \"items\": []}",
+            "isn't an Atelier history file",
+        ),
         ("{\"atelier_history\": 2, \"tasks\": []}", "newer Atelier"),
     ] {
         let error = read(text, there).unwrap_err();
