@@ -1,0 +1,56 @@
+//! Many outputs.
+
+use atelier_end_to_end::wait::{Seen, until};
+use serde_json::{Value, json};
+
+use crate::{TIMEOUT, visit};
+
+/// Guards against a gallery that is built in full, or holds up the page while it is scrolled; and against
+/// answers of storage to tiles that are gone, each of which was an error of the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_outputs_are_as_smooth_as_a_hundred() {
+    visit("ten_thousand_outputs", 5_000, async |studio| {
+        let browser = studio.browser;
+        let script = "
+            const frame = () => new Promise(requestAnimationFrame);
+            return (async () => {
+                const errors = [];
+                addEventListener('error', event => errors.push(event.message));
+                const times = [];
+                let most = 0;
+                for (let n = 0; n < 80; n++) {
+                    const begun = performance.now();
+                    scrollBy(0, 200);
+                    await frame();
+                    await new Promise(done => setTimeout(done, 0));
+                    times.push(performance.now() - begun);
+                    most = Math.max(most, document.querySelectorAll('.gallery *').length);
+                }
+                // So quickly that tiles go before storage has answered them.
+                for (let n = 1; n <= 120; n++) {
+                    scrollTo(0, document.documentElement.scrollHeight * n / 120);
+                    await frame();
+                }
+                await new Promise(done => setTimeout(done, 1000));
+                return [times.sort((a, b) => a - b)[76], times[79], most, errors];
+            })()";
+        let measured = browser.run(script, vec![]).await?;
+        let nodes = measured[2].as_u64();
+        println!("10,000 outputs: slow frame, slowest frame in ms, nodes: {measured}");
+        assert!(nodes.is_some_and(|nodes| nodes < 400), "{nodes:?} nodes");
+        assert_eq!(measured[3], json!([]));
+        // The end is the oldest one.
+        until("the last output", TIMEOUT, async || {
+            let script = "
+                return [...document.querySelectorAll('.gallery li')].some(
+                    item => item.getAttribute('aria-posinset') === '10000')";
+            let is_there = browser.run(script, vec![]).await? == Value::Bool(true);
+            Ok(match is_there {
+                true => Seen::Yes(()),
+                false => Seen::NotYet("it is not there".into()),
+            })
+        })
+        .await
+    })
+    .await;
+}
