@@ -10,9 +10,10 @@ use super::shown::SHOWN;
 use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
-use crate::view::parts::answer::Answer;
+
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::small_output;
@@ -22,7 +23,7 @@ pub fn lineage(shown: &ShownOutput) -> AnyView {
     let runner = contexts().runner;
     let (task, position) = (shown.task.clone(), shown.position);
     // Of all of them: what is sent is a relative, with which the rows are made anew.
-    let answer = Answer::default();
+    let answer = StatusNote::default();
     let family = memo(move || {
         runner.track_phases();
         runner.with_tasks(|tasks| lineage::family(&task, position, tasks))
@@ -45,7 +46,7 @@ pub fn lineage(shown: &ShownOutput) -> AnyView {
     view! { {tree} {answer.view()} }.into_any()
 }
 
-fn branch(heading: &'static str, relatives: Vec<Relative>, answer: Answer) -> Option<AnyView> {
+fn branch(heading: &'static str, relatives: Vec<Relative>, answer: StatusNote) -> Option<AnyView> {
     if relatives.is_empty() {
         return None;
     }
@@ -62,7 +63,7 @@ fn branch(heading: &'static str, relatives: Vec<Relative>, answer: Answer) -> Op
     Some(branch.into_any())
 }
 
-fn row(relative: Relative, answer: Answer) -> AnyView {
+fn row(relative: Relative, answer: StatusNote) -> AnyView {
     let task = contexts().runner.task(&relative.task);
     let task = task.filter(|_| relative.is_known);
     let node = match task {
@@ -73,7 +74,7 @@ fn row(relative: Relative, answer: Answer) -> AnyView {
     view! { <li style:--distance=(relative.distance - 1).to_string()>{node}</li> }.into_any()
 }
 
-fn node(relative: &Relative, task: &Task, answer: Answer) -> AnyView {
+fn node(relative: &Relative, task: &Task, answer: StatusNote) -> AnyView {
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
