@@ -62,7 +62,7 @@ pub struct Deferred {
     /// A person wants to see what is in it.
     #[cfg_attr(not(feature = "split"), expect(dead_code))]
     is_wanted: StoredValue<bool>,
-    /// What drives tasks belongs to the root.
+    /// What drives tasks belongs to the root. Held from the start until the part is here alone.
     root: StoredValue<Option<Owner>>,
 }
 
@@ -74,7 +74,7 @@ impl Deferred {
             #[cfg(feature = "split")]
             loader: StoredValue::new(None),
             is_wanted: StoredValue::new(false),
-            root: StoredValue::new(Owner::current()),
+            root: StoredValue::new(None),
         }
     }
 
@@ -110,6 +110,7 @@ impl Default for Deferred {
 impl Deferred {
     /// It is part of the one file.
     pub fn start(self, load: Loader, _catalog: Catalog) {
+        self.root.set_value(Owner::current());
         self.arrive(load());
     }
 

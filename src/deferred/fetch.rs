@@ -34,6 +34,7 @@ impl Deferred {
     /// for: where the processor is slow, it would take the time of the first cards. And again, where
     /// it was missed, when the page is looked at or the network comes back.
     pub fn start(self, load: Loader, catalog: Catalog) {
+        self.root.set_value(Owner::current());
         self.loader.set_value(Some(load));
         let load = move || {
             if self.state.try_get_untracked() == Some(State::Waiting) {

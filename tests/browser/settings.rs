@@ -86,7 +86,7 @@ async fn test_connection_says_what_is_right_and_what_is_wrong() {
 
     page.fill("textbox", "User ID", "somebody").await;
     page.click("button", "Test connection").await;
-    page.says("but User ID and Access token are needed").await;
+    page.says("User ID and Access token are not set yet").await;
 
     page.fill("textbox", "Access token", TOKEN).await;
     page.click("button", "Test connection").await;

@@ -328,10 +328,8 @@ fn one_item_in_use_waits_alone() {
         }
     };
     let results: Vec<Value> = (0..3).map(entry).collect();
-    hand.answer(
-        &call,
-        Ok(json!({"success": true, "data": {"results": results}})),
-    );
+    let reply = json!({"success": true, "data": {"results": results}});
+    hand.answer(&call, Ok(reply));
     assert!(hand.calls().is_empty());
     loop {
         hand.now = hand.engine.next_wake().unwrap();
@@ -390,11 +388,8 @@ fn a_person_may_leave_what_is_sent_again_and_again() {
     let call = hand.call();
     let key = TaskKey("a".into());
     hand.engine.act(&key, Action::Dismiss, hand.now);
-    assert_eq!(
-        hand.phase("a"),
-        Phase::Submitting,
-        "its answer may come any moment"
-    );
+    // Its answer may come any moment.
+    assert_eq!(hand.phase("a"), Phase::Submitting);
     hand.answer(&call, Err(network()));
     hand.engine.act(&key, Action::Dismiss, hand.now);
     hand.now += DAY / 2;
