@@ -1,6 +1,7 @@
 use std::rc::Rc;
 
-use atelier_contract::Draft;
+use atelier_contract::{Draft, Entry};
+use atelier_engine::compose::table::Row;
 use leptos::prelude::*;
 
 use super::base_hint::base_hint;
@@ -70,18 +71,28 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
 }
 
 /// One seed for all rows that were not sent, so that only their prompts differ; or, again, another for each.
+/// A seed that was typed into a row stays.
 fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> AnyView {
     let hold = move |event| {
         let is_wanted = event_target_checked(&event);
         is_held.set(is_wanted);
         let mut held = Draft::default();
         untrack(|| seed.put_into(&mut held));
-        let entry = held.get(seed.name()).filter(|_| is_wanted);
+        let held = held.get(seed.name());
+        let (from, to) = if is_wanted {
+            (None, held)
+        } else {
+            (held, None)
+        };
         composer.change(|table, schema| {
-            let rows = table.rows().iter().filter(|row| row.sent.is_none());
+            let is_meant = |row: &&Row| {
+                let seed = row.draft.get(seed.name());
+                row.sent.is_none() && seed.map(Entry::to_text) == from.map(Entry::to_text)
+            };
+            let rows = table.rows().iter().filter(is_meant);
             let rows: Vec<u64> = rows.map(|row| row.id).collect();
             for row in rows {
-                table.set(row, seed.name(), entry.cloned(), schema);
+                table.set(row, seed.name(), to.cloned(), schema);
             }
             Ok(())
         });
