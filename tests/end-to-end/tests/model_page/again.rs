@@ -84,7 +84,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.press(&by("button", "Retry")).await?;
         browser.find(&by("button", "Run again")).await?;
         browser.find_gone(&by("button", "Retry")).await?;
-        browser.see_text("Sent again", TIMEOUT).await?;
+        browser.see_text("Second attempt.", TIMEOUT).await?;
 
         studio.open(MODEL).await?;
         browser.press(&by("button", "Remove")).await?;

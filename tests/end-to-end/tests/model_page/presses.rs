@@ -91,7 +91,7 @@ async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry")).await?;
         studio.hand("await twice('Retry', 120);").await?;
-        let said = browser.see_text("Sent again", CONCURRENCY).await;
+        let said = browser.see_text("Second attempt.", CONCURRENCY).await;
         studio.sees_sent(2).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 2, "paid twice, or removed");
