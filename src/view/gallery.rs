@@ -4,6 +4,7 @@ mod filters;
 mod focus;
 mod grid;
 mod keys;
+mod laid;
 mod marquee;
 pub mod narrowing;
 mod selection;

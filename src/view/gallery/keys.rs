@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
-use super::grid::Laid;
+use super::laid::Laid;
 use super::selection::Selection;
 use crate::contexts::{Contexts, contexts};
 

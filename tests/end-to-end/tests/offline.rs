@@ -160,7 +160,9 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         browser.press(&by("link", "Settings")).await?;
         let switch = by("checkbox", "Open without network");
         browser.press(&switch).await?;
-        browser.see_text("Off. The offline copy is deleted", TIMEOUT).await?;
+        browser
+            .see_text("Off. The offline copy is deleted", TIMEOUT)
+            .await?;
         let none: Vec<Value> = Vec::new();
         becomes(browser, "no cache", CACHES, &none.into()).await?;
         let registrations =
