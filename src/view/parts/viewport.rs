@@ -43,6 +43,8 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
                 top: -bounds.top(),
                 height,
                 width: bounds.width(),
+                // What is on the screen is to be there soon.
+                first_margin: 0.0,
                 margin: height,
             }
         },
@@ -56,11 +58,13 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
         |element| element.clone().into(),
         |element| {
             let height = element.client_height();
+            let margin = f64::from(height / 2);
             InSight {
                 top: f64::from(element.scroll_top()),
                 height: f64::from(height),
                 width: f64::from(element.client_width()),
-                margin: f64::from(height / 2),
+                first_margin: margin,
+                margin,
             }
         },
     )
@@ -71,12 +75,12 @@ struct InSight {
     top: f64,
     height: f64,
     width: f64,
+    first_margin: f64,
     margin: f64,
 }
 
-/// Follows resizing and the scrolling of `target`, at most once a frame. At first it is what is on the
-/// screen alone, so that this is there soon, and from the next frame on more on each side, so that
-/// scrolling shows cards and not gaps.
+/// Follows resizing and the scrolling of `target`, at most once a frame. In the first frame it may be less
+/// than from the next one on, when scrolling is to show cards and not gaps.
 fn follow(
     element: NodeRef<Div>,
     target: fn(&HtmlDivElement) -> EventTarget,
@@ -91,7 +95,7 @@ fn follow(
         };
         let in_sight = measure(&element);
         let margin = match is_measured_first.get() {
-            true => 0.0,
+            true => in_sight.first_margin,
             false => in_sight.margin,
         };
         let next = Viewport {
