@@ -24,7 +24,7 @@ import { LASTING, nameByContent } from "./names.mjs";
 import { withShortNames } from "./short_names.mjs";
 
 // What styles only the deferred part of the program.
-const DEFERRED_STYLES = /^(model|task|tasks|gallery|dialogs|batch|integrations|typeface)-/;
+const DEFERRED_STYLES = /^(model|inline_field|task|tasks|gallery|dialogs|batch|integrations|typeface)-/;
 
 // The part of the typeface that every page needs: it comes within the deferred style sheet, a request less.
 const TYPEFACE = "bricolage-grotesque-latin.woff2";

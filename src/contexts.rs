@@ -8,6 +8,7 @@ use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
 use crate::session::Session;
+use crate::theme::Theme;
 
 /// Made once, at the root, so that nothing a view drops takes a task
 /// with it.
@@ -19,6 +20,7 @@ pub struct Contexts {
     pub runner: Runner,
     pub notices: Notices,
     pub deferred: Deferred,
+    pub theme: RwSignal<Theme>,
 }
 
 impl Contexts {
@@ -36,6 +38,7 @@ impl Contexts {
             runner,
             notices,
             deferred,
+            theme: Theme::follow(),
         };
         provide_context(this);
         this

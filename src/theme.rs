@@ -16,7 +16,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    pub const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
+    const ALL: [Theme; 3] = [Theme::System, Theme::Light, Theme::Dark];
 
     pub fn word(self) -> &'static str {
         match self {
@@ -26,7 +26,7 @@ impl Theme {
         }
     }
 
-    pub fn kept() -> Self {
+    fn kept() -> Self {
         let kept = LocalStore::Browser.read(THEME).unwrap_or_default();
         Self::ALL
             .into_iter()
@@ -34,13 +34,26 @@ impl Theme {
             .unwrap_or_default()
     }
 
-    /// Calls back when another tab has made a choice.
-    pub fn on_change(callback: impl Fn(Self) + 'static) {
-        local::on_change(THEME, move || callback(Self::kept()));
+    /// What is chosen, here or in another tab.
+    pub fn follow() -> RwSignal<Self> {
+        let theme = RwSignal::new(Self::kept());
+        local::on_change(THEME, move || {
+            let kept = Self::kept();
+            kept.show();
+            theme.try_set(kept);
+        });
+        theme
+    }
+
+    /// The one after it, of all in turn.
+    pub fn next(self) -> Self {
+        let at = Self::ALL.iter().position(|theme| *theme == self);
+        Self::ALL[at.map_or(0, |at| (at + 1) % Self::ALL.len())]
     }
 
     /// Keeps the choice, for all tabs, and shows it.
-    pub fn keep(self) {
+    pub fn choose(self, chosen: RwSignal<Self>) {
+        chosen.set(self);
         match self {
             Theme::System => LocalStore::Browser.remove(THEME),
             _ => {
@@ -51,7 +64,7 @@ impl Theme {
         self.show();
     }
 
-    pub fn show(self) {
+    fn show(self) {
         let Some(root) = document().document_element() else {
             return;
         };

@@ -2,6 +2,7 @@
 
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
+use atelier_engine::{Action, TaskKey};
 use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -12,8 +13,11 @@ use crate::boxed::{dynamic, effect, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
+use crate::theme::Theme;
+use crate::view::model::mode::Mode;
 use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
+use crate::view::task::{actions, edit};
 
 /// So many are listed; further letters find the others.
 const SHOWN: usize = 12;
@@ -28,6 +32,9 @@ const TASKS: usize = 500;
 enum Act {
     Go(String),
     ShowShortcuts,
+    UseTheme(Theme),
+    /// What a task offers on its page.
+    Task(TaskKey, Action),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -48,17 +55,28 @@ impl Command {
             act: Act::Go(route.path()),
         }
     }
+
+    fn act(group: &'static str, label: &str, act: Act) -> Self {
+        Self {
+            group,
+            label: label.to_owned(),
+            about: "Action".to_owned(),
+            act,
+        }
+    }
 }
 
 /// Everything that there is, by group; tracked.
 fn all(contexts: Contexts) -> Vec<Command> {
+    let mut commands = on_this_page(contexts);
     let page = |label, route| Command::go("Pages", label, "Page", &route);
-    let mut commands = vec![
+    commands.extend([
         page("Models", Route::Models),
         page("Tasks", Route::Tasks),
         page("Gallery", Route::Gallery),
         page("Settings", Route::Settings),
-    ];
+    ]);
+    commands.extend(anywhere(contexts));
     let runner = contexts.runner;
     let tasks = runner.keys();
     commands.extend(tasks.iter().take(TASKS).filter_map(|key| {
@@ -80,13 +98,54 @@ fn all(contexts: Contexts) -> Vec<Command> {
             Command::go("Models", model.display_name(), &about, &route)
         }));
     }
-    commands.push(Command {
-        group: "Help",
-        label: "Keyboard shortcuts".to_owned(),
-        about: "Help".to_owned(),
-        act: Act::ShowShortcuts,
-    });
     commands
+}
+
+/// What can be done with the model or the task that the page is about; tracked.
+fn on_this_page(contexts: Contexts) -> Vec<Command> {
+    let act = |label, act| Command::act("On this page", label, act);
+    match contexts.navigation.route() {
+        Route::Model(model) => {
+            let in_mode = |mode: Mode| {
+                let path = Route::Model(model.clone()).path() + &mode.query();
+                act(mode.does(), Act::Go(path))
+            };
+            Mode::ALL.into_iter().map(in_mode).collect()
+        }
+        Route::Task(key) => {
+            let Some(task) = contexts.runner.task(&key) else {
+                return Vec::new();
+            };
+            let task = task.read();
+            let edit = act("Edit", Act::Go(edit::address(&task)));
+            // An answer to this one is said on the task itself.
+            let offered = Action::offered(&task).into_iter();
+            let offered = offered.filter(|action| *action != Action::Refetch);
+            let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
+            [edit].into_iter().chain(offered).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn anywhere(contexts: Contexts) -> Vec<Command> {
+    let act = |label, act| Command::act("Actions", label, act);
+    let go = |label, target: &str| act(label, Act::Go(target.to_owned()));
+    let theme = contexts.theme.get();
+    let themes = [
+        ("Light theme", Theme::Light),
+        ("Dark theme", Theme::Dark),
+        ("Theme of the system", Theme::System),
+    ];
+    let themes = themes.into_iter().filter(|(_, other)| *other != theme);
+    let themes = themes.map(|(label, other)| act(label, Act::UseTheme(other)));
+    let others = [
+        act("Keyboard shortcuts", Act::ShowShortcuts),
+        go("Show favorites", "/gallery?favorites=yes"),
+        go("Show failed tasks", "/tasks?state=failed"),
+        go("Export or import history", "/settings"),
+    ];
+    others.into_iter().chain(themes).collect()
 }
 
 /// The first of each group.
@@ -140,6 +199,8 @@ pub fn Commands() -> impl IntoView {
         match command.act {
             Act::Go(path) => navigation.go(&path),
             Act::ShowShortcuts => shortcuts::open(navigation, SHORTCUTS),
+            Act::UseTheme(theme) => theme.choose(contexts.theme),
+            Act::Task(key, action) => actions::perform(contexts, &key, action),
         }
     });
     let press = move |event: KeyboardEvent| {
@@ -178,7 +239,7 @@ pub fn Commands() -> impl IntoView {
                     aria-expanded="true"
                     aria-controls="commands"
                     aria-activedescendant=text(move || option_id(at.get()))
-                    placeholder="Search models, tasks, pages"
+                    placeholder="Search models, tasks, actions"
                     autocomplete="off"
                     spellcheck="false"
                     autofocus

@@ -12,6 +12,7 @@ pub mod sweep;
 mod zooming;
 
 use atelier_engine::output::OutputKind;
+use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuChevronLeft, LuChevronRight, LuX, LuZoomIn};
 use leptos::html::Dialog;
@@ -26,10 +27,11 @@ use zooming::Zooming;
 
 use super::shell::NoticeList;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
-use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::{dialog, focus};
 
 /// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
 #[component]
@@ -47,6 +49,7 @@ pub fn Lightbox() -> impl IntoView {
         shown.track();
         zooming.reset();
     });
+    return_focus(navigation, shown);
     let output = output(sequence, zooming, close);
     view! {
         <dialog
@@ -64,6 +67,26 @@ pub fn Lightbox() -> impl IntoView {
             })}
         </dialog>
     }
+}
+
+/// A dialog gives the focus back to what had it; after a reload nothing had. The gallery knows its tiles
+/// itself, those out of sight as well.
+fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
+    let before = StoredValue::new(None::<String>);
+    effect(move || {
+        let now = shown.get();
+        let closed = before.get_value().filter(|_| now.is_none());
+        before.set_value(now);
+        let Some(closed) = closed else { return };
+        if untrack(|| navigation.route()) == Route::Gallery {
+            return;
+        }
+        after_frame(move || {
+            if focus::is_lost() {
+                let _ = focus::to_output(&closed) || focus::to("main");
+            }
+        });
+    });
 }
 
 /// On the document: the focus falls out of the dialog where what had it is gone.

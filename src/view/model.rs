@@ -4,7 +4,7 @@ mod draft;
 mod head;
 mod input_json;
 mod loaded;
-mod mode;
+pub mod mode;
 mod one;
 mod presets;
 mod recall;

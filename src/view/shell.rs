@@ -116,28 +116,17 @@ fn Mark() -> impl IntoView {
 
 #[component]
 fn ThemeSwitch() -> impl IntoView {
-    let theme = RwSignal::new(Theme::kept());
-    Theme::on_change(move |kept| {
-        kept.show();
-        theme.try_set(kept);
-    });
-    let next = move || {
-        let at = Theme::ALL
-            .iter()
-            .position(|t| *t == theme.get())
-            .unwrap_or(0);
-        Theme::ALL[(at + 1) % Theme::ALL.len()]
-    };
+    let theme = contexts().theme;
     let icon = changing_glyph(move || match theme.get() {
         Theme::System => LuMonitor,
         Theme::Light => LuSun,
         Theme::Dark => LuMoon,
     });
-    let label = text(move || format!("Theme: {}. Switch to {}", theme.get().word(), next().word()));
-    let switch = move |_| {
-        theme.set(next());
-        theme.get_untracked().keep();
-    };
+    let label = text(move || {
+        let theme = theme.get();
+        format!("Theme: {}. Switch to {}", theme.word(), theme.next().word())
+    });
+    let switch = move |_| theme.get_untracked().next().choose(theme);
     view! {
         <button class="icon-button" type="button" aria-label=label title=label on:click=handler(switch)>
             {icon}

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter, check};
-use atelier_engine::control;
+use atelier_engine::control::{self, Control};
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -216,6 +216,8 @@ pub fn FieldFrame(
         })
     };
     let bounds = control::bounds(&field.parameter);
+    // Nobody chooses a seed by its bounds, which are long.
+    let is_seed = Control::of(&field.parameter) == Control::Seed;
     let bounds_id = format!("{}-bounds", field.id);
     let hint_id = format!("{}-hint", field.id);
     let problem_id = format!("{}-problem", field.id);
@@ -227,7 +229,9 @@ pub fn FieldFrame(
         <div class="field">
             <div class="field-head">
                 {label} {star}
-                <span class="bounds" id=bounds_id>{bounds}</span>
+                <span class="bounds" class:visually-hidden=is_seed id=bounds_id>
+                    {bounds}
+                </span>
                 {explain} {reset}
                 {aside.map(|aside| view! { <span class="aside">{aside}</span> }.into_any())}
             </div>

@@ -6,12 +6,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{FocusOptions, HtmlElement};
 
 use crate::browser::frame::after_frame;
-
-/// Gives the focus to the tile of an output; whether it is there.
-pub fn to_tile(output: &str) -> bool {
-    let quoted = output.replace('\\', "\\\\").replace('"', "\\\"");
-    to(&format!("[data-output=\"{quoted}\"]"))
-}
+use crate::view::parts::focus::{to, to_output};
 
 /// Once what has the focus is gone: to this output, else to the first that is shown, else to what says that
 /// there is none.
@@ -19,7 +14,7 @@ pub fn settle(output: Option<String>) {
     // The selection goes with this frame, and what was removed with the next.
     after_frame(move || {
         after_frame(move || {
-            let is_settled = output.is_some_and(|output| to_tile(&output));
+            let is_settled = output.is_some_and(|output| to_output(&output));
             let _ = is_settled || to(".tile-open") || to(".gallery-page .empty a");
         });
     });
@@ -28,7 +23,7 @@ pub fn settle(output: Option<String>) {
 /// Gives the focus to the tile of an output that lies so far down the gallery; it may be out of sight, and
 /// not built yet.
 pub fn to_place(output: String, gallery: NodeRef<Div>, top: f64, height: f64) {
-    if to_tile(&output) {
+    if to_output(&output) {
         return;
     }
     let Some(gallery) = gallery.get_untracked() else {
@@ -46,7 +41,7 @@ const FRAMES: u32 = 10;
 
 fn wait_for(output: String, frames: u32) {
     after_frame(move || {
-        if !to_tile(&output) && frames > 0 {
+        if !to_output(&output) && frames > 0 {
             wait_for(output, frames - 1);
         }
     });
@@ -69,9 +64,3 @@ pub fn to_list() {
 }
 
 const LIST: &str = ".gallery > ul";
-
-fn to(selector: &str) -> bool {
-    let found = document().query_selector(selector).ok().flatten();
-    let element = found.and_then(|found| found.dyn_into::<HtmlElement>().ok());
-    element.is_some_and(|element| element.focus().is_ok())
-}

@@ -186,6 +186,9 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
     let is_busy = when(move || progress.read().is_some());
     view! {
         <section class="selection" aria-label="Selection" hidden=when(move || count() == 0)>
+            <div class="filled" role="status">
+                {dynamic(move || filled_tables(filled.get()))}
+            </div>
             <p role="status">
                 {text(move || match progress.get() {
                     Some((done, total)) => format!("Packing {done} of {total}"),
@@ -243,9 +246,6 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 "Select none"
             </button>
         </section>
-        <div class="filled" role="status">
-            {dynamic(move || filled_tables(filled.get()))}
-        </div>
     }
 }
 

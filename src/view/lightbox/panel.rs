@@ -1,5 +1,5 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::route::{Route, with_query_value};
+use atelier_engine::route::Route;
 use atelier_engine::{Action, duration};
 use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, LuTrash2};
 use leptos::prelude::*;
@@ -14,7 +14,7 @@ use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
-use crate::view::task::{inputs, output_recovery};
+use crate::view::task::{edit, inputs, output_recovery};
 
 /// How the output was made, and what can be done with it.
 pub fn panel(
@@ -52,13 +52,14 @@ pub fn panel(
         .into_any()
     });
     let path = Route::Model(task.model.clone()).path();
+    let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
             <p class="task-prompt whole" dir="auto">
                 {title}
             </p>
             <p class="muted">
-                <a href=path.clone()>{task.model_name.clone()}</a>
+                <a href=path>{task.model_name.clone()}</a>
                 {format!(" · {}", facts(shown))}
             </p>
             <p class="muted" hidden=when(move || measures.text().is_empty())>
@@ -73,10 +74,7 @@ pub fn panel(
             </div>
             {again.answer.view()}
             <div class="row">
-                <a class="button quiet" href=format!("{path}{}", with_query_value("", "from", Some(&task.key.0)))>
-                    <Glyph icon=LuPencil />
-                    "Edit"
-                </a>
+                {edit}
                 {entry(&task)}
                 {copy_image}
                 <CopyButton label="Copy output URL" text=move || url.clone() />

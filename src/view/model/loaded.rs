@@ -14,6 +14,7 @@ use crate::boxed::{dynamic, effect, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::runner::Runner;
+use crate::view::task::edit::FROM;
 
 #[derive(Clone)]
 pub enum Loaded {
@@ -94,7 +95,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
             navigation.set_query("output", None);
             navigation.set_query("into", None);
         }
-        let Some(from) = navigation.query("from") else {
+        let Some(from) = navigation.query(FROM) else {
             return;
         };
         known.track();
@@ -108,7 +109,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
             None if !is_open => return,
             None => loaded.set(Loaded::Missing),
         }
-        navigation.set_query("from", None);
+        navigation.set_query(FROM, None);
     });
     loaded
 }

@@ -1,3 +1,4 @@
+use atelier_engine::route::with_query_value;
 use leptos::prelude::*;
 
 use crate::boxed::{memo, when};
@@ -18,7 +19,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Integrations];
+    pub const ALL: [Self; 3] = [Self::One, Self::Batch, Self::Integrations];
 
     fn name(self) -> &'static str {
         match self {
@@ -26,6 +27,20 @@ impl Mode {
             Self::Batch => "Batch",
             Self::Integrations => "Integrations",
         }
+    }
+
+    /// What a person does there, as a command.
+    pub fn does(self) -> &'static str {
+        match self {
+            Self::One => "Generate one",
+            Self::Batch => "Compose a batch",
+            Self::Integrations => "Download Python files",
+        }
+    }
+
+    /// The query of the model's address.
+    pub fn query(self) -> String {
+        with_query_value("", QUERY, self.word())
     }
 
     /// The word in the address.

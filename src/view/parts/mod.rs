@@ -8,6 +8,7 @@ pub mod deferred;
 pub mod dialog;
 pub mod double_click_guard;
 pub mod failure;
+pub mod focus;
 pub mod glyph;
 pub mod heart;
 pub mod list;

@@ -1,10 +1,10 @@
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
 use atelier_engine::route::Route;
-use atelier_engine::{Action, Phase, Task};
+use atelier_engine::{Action, Phase, Task, TaskKey};
 use leptos::prelude::*;
 
 use super::again::Again;
-use super::{fresh, vary};
+use super::{edit, fresh, vary};
 use crate::boxed::{dynamic, handler, memo, when};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 
@@ -19,16 +19,13 @@ struct Offered {
 /// What can be done with a task in its present state.
 #[component]
 pub fn Actions(task: Task, again: Again) -> impl IntoView {
-    let runner = contexts().runner;
+    let all = contexts();
+    let runner = all.runner;
     let Some(signal) = runner.task(&task.key) else {
         return ().into_any();
     };
     let key = StoredValue::new(task.key.clone());
-    let edit = format!(
-        "{}?from={}",
-        Route::Model(task.model.clone()).path(),
-        task.key.0
-    );
+    let edit = edit::button(&task, "Edit".into_any());
     let possible = memo(move || {
         let task = signal.read();
         Offered {
@@ -55,7 +52,6 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
         held.counts(what)
     };
     let answer = again.answer;
-    let navigation = contexts().navigation;
     let act = move |action: Action| {
         let counts = press(action.label());
         if action == Action::Resubmit {
@@ -64,14 +60,10 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
         if !counts {
             return;
         }
-        let on_its_page = untrack(|| navigation.route()) == Route::Task(key.get_value());
-        if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
-            navigation.go("/tasks");
-        }
         if action == Action::Refetch {
             fresh::ask(runner, key.get_value(), answer);
         } else {
-            runner.act(&key.get_value(), action);
+            perform(all, &key.get_value(), action);
         }
     };
     let retry = move |_| {
@@ -113,9 +105,7 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
                     ().into_any()
                 }
             })}
-            <a class="button quiet" href=edit>
-                "Edit"
-            </a>
+            {edit}
             {dynamic(move || {
                 let actions = offered.get().actions.into_iter();
                 actions.map(|action| button(action, act)).collect_view().into_any()
@@ -124,6 +114,15 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
         </footer>
     }
     .into_any()
+}
+
+/// Does what a person has asked for; away from the page of a task that is no longer to be seen.
+pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
+    let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
+    if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
+        all.navigation.go("/tasks");
+    }
+    all.runner.act(task, action);
 }
 
 fn button(action: Action, act: impl Fn(Action) + Copy + 'static) -> AnyView {

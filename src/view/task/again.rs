@@ -8,6 +8,7 @@ use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
 use crate::view::parts::status_note::StatusNote;
+use crate::view::task::edit;
 
 /// Sends the same inputs once more, each time with another seed, and says what came of it.
 #[derive(Clone, Copy)]
@@ -86,7 +87,7 @@ impl Again {
             Err(differences) => {
                 let first = differences.into_iter().next();
                 let why = first.map_or_else(String::new, |difference| difference.message);
-                let href = format!("{}?from={}", Route::Model(task.model).path(), task.key.0);
+                let href = edit::address(&task);
                 answer.say_with(
                     format!("Not sent: the model has changed. {why}"),
                     "Edit it",

@@ -1,7 +1,8 @@
 //! One task: its state, what that means, its outputs and what can be done with it.
 
-mod actions;
+pub mod actions;
 pub mod again;
+pub mod edit;
 pub mod favorite;
 mod fresh;
 pub mod inputs;

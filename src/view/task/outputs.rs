@@ -177,6 +177,7 @@ fn enlarge(output: String) -> AnyView {
         <button
             class="enlarge"
             type="button"
+            data-output=output.clone()
             aria-label="Show large"
             title="Show large"
             on:click=handler(move |_| shown::open(navigation, &output))

@@ -1,6 +1,6 @@
 //! The item of a sweep that is shown: which of its outputs, what it is, and what can be done with it.
 
-use atelier_engine::route::{Route, with_query_value};
+use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, TaskState};
 use leptos::prelude::*;
 
@@ -10,7 +10,7 @@ use crate::view::lightbox::actions;
 use crate::view::lightbox::shown::shown_output;
 use crate::view::parts::segment::segment;
 use crate::view::task::again::Again;
-use crate::view::task::words;
+use crate::view::task::{edit, words};
 
 /// How many outputs a task has; tracked.
 pub fn outputs(task: &TaskKey) -> usize {
@@ -68,16 +68,13 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
         Some(shown) => actions::actions(&shown, again),
         None => ().into_any(),
     });
-    let edit =
-        Route::Model(task.model.clone()).path() + &with_query_value("", "from", Some(&key.0));
+    let edit = edit::button(&task, "Edit".into_any());
     view! {
         <p class="task-prompt whole" dir="auto">
             {words::name(&task)}
         </p>
         <div class="row lightbox-actions">
-            {offered} <a class="button" href=edit>
-                "Edit"
-            </a> <a class="button" href=Route::Task(key).path()>
+            {offered} {edit} <a class="button" href=Route::Task(key).path()>
                 "Show task"
             </a>
         </div>

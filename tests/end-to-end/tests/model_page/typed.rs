@@ -22,7 +22,7 @@ async fn an_edit_fills_the_form_once_says_so_and_what_is_typed_since_survives() 
         browser.press(&by("button", "Generate")).await?;
         let task = browser.find(&containing("article", "the first")).await?;
         studio.type_prompt("something else").await?;
-        browser.press(&by("link", "Edit").within(&task)).await?;
+        browser.press(&by("button", "Edit").within(&task)).await?;
         studio.sees_prompt("the first").await?;
         browser
             .see_text("Changed in the form: prompt", TIMEOUT)
