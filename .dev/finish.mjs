@@ -23,8 +23,8 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { LASTING, nameByContent } from "./names.mjs";
 import { withShortNames } from "./short_names.mjs";
 
-// What styles only the deferred part of the program.
-const DEFERRED_STYLES = /^(model|inline_field|task|tasks|gallery|dialogs|batch|integrations|typeface)-/;
+// What styles only the deferred part of the program: its links in index.html have this.
+const DEFERRED_STYLE = /\sdata-deferred\b/;
 
 // The part of the typeface that every page needs: it comes within the deferred style sheet, a request less.
 const TYPEFACE = "bricolage-grotesque-latin.woff2";
@@ -160,7 +160,7 @@ function withStyles(html, deferredWasm) {
   });
   if (links.length === 0) return html;
   const { root } = links[0];
-  const isDeferred = ({ name }) => deferredWasm !== null && DEFERRED_STYLES.test(name);
+  const isDeferred = ({ tag }) => deferredWasm !== null && DEFERRED_STYLE.test(tag);
   const joinInto = (name, parts) => {
     const text = parts.map((part) => readFileSync(join(folder, part.name), "utf8")).join("\n");
     writeFileSync(join(folder, name), esbuild.transformSync(text, { loader: "css", minify: true }).code);

@@ -141,7 +141,7 @@ test_format() {
 test_lint() {
   check "every file compiled, every test where it is run" node .dev/unreached.mjs
   check "every style used" node .dev/unused_styles.mjs
-  check "no Rust file too long" node .dev/long_files.mjs
+  check "no file too long" node .dev/long_files.mjs
   check "no modules in circles" node .dev/circles.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
   check "clippy, cluster" cargo clippy --locked -p atelier-service --features cluster --all-targets -- -D warnings

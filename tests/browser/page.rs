@@ -216,6 +216,63 @@ pub fn url() -> String {
     window().location().href().expect("a URL")
 }
 
+macro_rules! styles {
+    ($($name:literal)*) => {
+        concat!($(include_str!(concat!("../../style/", $name, ".css"))),*)
+    };
+}
+
+/// In the order of index.html.
+const STYLES: &str = styles! {
+    "tokens"
+    "base"
+    "parts"
+    "parts/button"
+    "parts/choice"
+    "parts/state"
+    "parts/message"
+    "parts/dialog"
+    "shell"
+    "models"
+    "media"
+    "waveform"
+    "menu"
+    "undo"
+    "form"
+    "form/field"
+    "form/text_field"
+    "form/number"
+    "form/media"
+    "form/file"
+    "model"
+    "model/wide"
+    "model/narrow"
+    "model/presets"
+    "form/inline"
+    "settings"
+    "task"
+    "task/state"
+    "task/inputs"
+    "task/outputs"
+    "model/result"
+    "task/vary"
+    "task/over"
+    "task/thumbnail"
+    "heart"
+    "model_card"
+    "tasks/filters"
+    "tasks/rows"
+    "tasks/batch_row"
+    "batch"
+    "batch/add_rows"
+    "batch/table_editor"
+    "batch/run"
+    "batch/grid"
+    "batch/export"
+    "integrations"
+    "integrations/code"
+};
+
 /// The app's own looks: without them nothing is where a person sees it.
 fn dress() {
     const ID: &str = "test-styles";
@@ -224,18 +281,7 @@ fn dress() {
     }
     let style = document().create_element("style").expect("an element");
     style.set_id(ID);
-    style.set_text_content(Some(concat!(
-        include_str!("../../style/tokens.css"),
-        include_str!("../../style/base.css"),
-        include_str!("../../style/parts.css"),
-        include_str!("../../style/shell.css"),
-        include_str!("../../style/models.css"),
-        include_str!("../../style/model.css"),
-        include_str!("../../style/task.css"),
-        include_str!("../../style/tasks.css"),
-        include_str!("../../style/batch.css"),
-        include_str!("../../style/integrations.css"),
-    )));
+    style.set_text_content(Some(STYLES));
     let root = document().document_element().expect("a root");
     root.append_child(&style).expect("a place");
 }
