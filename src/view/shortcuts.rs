@@ -203,7 +203,11 @@ fn groups() -> AnyView {
 /// A key cap for each key, plain words between them.
 fn keys_of(text: &'static str) -> AnyView {
     let caps = |together: &'static str| {
-        let caps = together.split('+').map(|key| {
+        let keys: Vec<&str> = match together {
+            "+" => vec!["+"],
+            together => together.split('+').collect(),
+        };
+        let caps = keys.into_iter().map(|key| {
             let key = match key {
                 "Mod" => control::command_key(&location::platform()),
                 key => key,

@@ -126,7 +126,17 @@ async fn the_focus_returns_to_what_was_seen_last() {
         studio.keys("\u{e010}").await?;
         becomes(browser, "the last one", FOCUSED, "made-00000/1").await?;
         studio.keys("\u{e011}").await?;
-        becomes(browser, "the first one", FOCUSED, "made-00003/0").await
+        becomes(browser, "the first one", FOCUSED, "made-00003/0").await?;
+
+        // On the page of a task nothing had it either, once that page was loaded with the output large.
+        studio
+            .open("/tasks/made-00001?lightbox=made-00001/1")
+            .await?;
+        browser.find(&by("dialog", "Output")).await?;
+        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        studio.keys(ESCAPE).await?;
+        browser.find_gone(&by("dialog", "Output")).await?;
+        becomes(browser, "the focus on the page", FOCUSED, "made-00001/1").await
     })
     .await;
 }

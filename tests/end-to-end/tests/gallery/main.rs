@@ -2,6 +2,7 @@
 //! lead there.
 
 mod changes;
+mod commands;
 mod many;
 
 use atelier_end_to_end::Result;
