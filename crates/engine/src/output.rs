@@ -182,6 +182,29 @@ pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<Str
     shape(value("aspect_ratio").or_else(|| value("size"))?.as_str()?)
 }
 
+/// What models call the parameter that says how many outputs one call gives.
+const COUNTS: [&str; 7] = [
+    "num_outputs",
+    "num_images",
+    "num_images_per_prompt",
+    "num_videos",
+    "number_of_images",
+    "batch_size",
+    "n",
+];
+
+/// No place is kept for more.
+const MAX_EXPECTED: u64 = 16;
+
+/// How many outputs an input asks for, from 1 to 16: each can then be given its place before it is there.
+pub fn expected_count(values: &Map<String, Value>, schema: Option<&Schema>) -> usize {
+    let asked = COUNTS.iter().find_map(|name| {
+        let default = || schema?.parameter(name)?.0.default.as_ref();
+        values.get(*name).or_else(default)?.as_u64()
+    });
+    asked.unwrap_or(1).clamp(1, MAX_EXPECTED) as usize
+}
+
 /// The shape that a value such as `16:9` or `1024x768` names, as style sheets write it.
 pub fn shape(value: &str) -> Option<String> {
     let (width, height) = value.split_once([':', 'x', '*', '/'])?;

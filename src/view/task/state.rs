@@ -4,7 +4,7 @@ use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progre
 use leptos::prelude::*;
 
 use super::words;
-use crate::boxed::{derived, memo, text, when};
+use crate::boxed::{derived, dynamic, memo, text, when};
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -98,11 +98,30 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     });
     let values = task.with_untracked(|task| task.input.values().clone());
     let catalog = contexts().catalog;
-    let ratio =
-        derived(move || output::ratio(&values, catalog.schema(&model).loaded().map(|s| &**s)));
+    let expected = memo(move || {
+        let schema = catalog.schema(&model);
+        let schema = schema.loaded().map(|schema| &**schema);
+        let ratio = output::ratio(&values, schema);
+        // What has no shape is given one place.
+        let count = ratio
+            .as_ref()
+            .map_or(1, |_| output::expected_count(&values, schema));
+        (count, ratio)
+    });
+    let has_several = when(move || expected.read().0 > 1);
+    let others = dynamic(move || {
+        let others =
+            (1..expected.read().0).map(|_| view! { <div class="output-place"></div> }.into_any());
+        others.collect_view().into_any()
+    });
     let unwatched = when(move || !task.read().watching);
     view! {
-        <div class="media-place" style:--shape=ratio>
+        <div
+            class:media-place=when(move || !has_several.get())
+            class:outputs=has_several
+            data-count=text(move || expected.read().0.min(4).to_string())
+            style:--shape=derived(move || expected.read().1.clone())
+        >
         <div class="waiting">
             <progress
                 class:indeterminate=when(move || part.get().is_none())
@@ -119,6 +138,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 <p class="muted">{why}</p>
             </details>
         </div>
+        {others}
         </div>
     }
     .into_any()

@@ -168,6 +168,40 @@ async fn a_result_comes_where_its_place_was_kept() {
     .await;
 }
 
+/// Guards against one place that is kept for four outputs, which then push all below them away.
+#[tokio::test(flavor = "multi_thread")]
+async fn several_results_come_where_their_places_were_kept() {
+    drive("several_results_come_where", async |browser| {
+        let service = Service::with_site(&["--speed", "3"]).await?;
+        browser.set_size(1440, 900).await?;
+        let page = format!("{}/models/image/tessera", service.address());
+        browser.open(&page).await?;
+        let prompt = starting("textbox", "prompt");
+        browser.fill(&prompt, "cobalt panes").await?;
+        browser
+            .fill(&by("spinbutton", "num_outputs"), "3")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        let keep = "
+            const places = [...document.querySelectorAll('.outputs > :is(.waiting, .output-place)')];
+            if (places.length !== 3) return `${places.length} places`;
+            window.kept = places.map(place => place.getBoundingClientRect());
+            return 'three'";
+        becomes(browser, "three places", keep, "three".into()).await?;
+        let compare = "
+            const images = [...document.querySelectorAll('.picture > img')];
+            if (images.length !== 3 || images.some(image => !image.naturalWidth)) return 'no pictures';
+            const moved = images.filter((image, n) => {
+                const [now, then] = [image.getBoundingClientRect(), window.kept[n]];
+                return ['left', 'top', 'right', 'bottom'].some(side => Math.abs(now[side] - then[side]) > 3);
+            });
+            if (moved.length === 0) return 'there';
+            return JSON.stringify([window.kept, images.map(image => image.getBoundingClientRect())])";
+        becomes(browser, "three pictures", compare, "there".into()).await
+    })
+    .await;
+}
+
 /// Guards against a film of 480 pixels that is stretched to the width of its pane, blocky.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_film_is_no_larger_than_it_is() {

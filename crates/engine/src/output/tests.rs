@@ -51,6 +51,26 @@ fn shapes_that_inputs_ask_for() {
 }
 
 #[test]
+fn how_many_outputs_an_input_asks_for() {
+    let schema: Schema = serde_json::from_value(serde_json::json!({
+        "category": "image", "subcategory": "a", "parameters": {"optional": [
+            {"name": "num_images", "type": "integer", "default": 2}
+        ]}
+    }))
+    .unwrap();
+    let count =
+        |values: serde_json::Value, schema| expected_count(values.as_object().unwrap(), schema);
+    use serde_json::json;
+    assert_eq!(count(json!({"num_outputs": 4}), None), 4);
+    assert_eq!(count(json!({}), Some(&schema)), 2);
+    assert_eq!(count(json!({"num_images": 3}), Some(&schema)), 3);
+    assert_eq!(count(json!({"n": 1_000_000}), None), 16);
+    for value in [json!(0), json!("4"), json!(-1), json!(1.5), json!(null)] {
+        assert_eq!(count(json!({"n": value.clone()}), None), 1, "{value}");
+    }
+}
+
+#[test]
 fn extensions_by_type_then_url_then_kind() {
     use OutputKind::*;
     assert_eq!(extension("image/jpeg", "https://a/b.png", Image), "jpg");
