@@ -15,7 +15,7 @@ mod submit_cooldown;
 pub use draft::suggest;
 
 use crate::contexts::contexts;
-use atelier_contract::{Draft, ModelId};
+use atelier_contract::{ApiError, Draft, ModelId};
 use leptos::prelude::*;
 
 use super::batch::batch;
@@ -56,6 +56,26 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     }
 }
 
+/// Whether the service lists its models, and not this one; tracked.
+fn is_unknown(model: &ModelId) -> bool {
+    let models = contexts().catalog.models();
+    models
+        .loaded()
+        .is_some_and(|list| list.models.iter().all(|known| known.id != *model))
+}
+
+fn unknown(model: &ModelId) -> AnyView {
+    view! {
+        <div class="panel">
+            <p>{format!("The service has no model {model}.")}</p>
+            <a class="button" href="/">
+                "All models"
+            </a>
+        </div>
+    }
+    .into_any()
+}
+
 /// The form, and what becomes of what it sends.
 fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
     let catalog = contexts().catalog;
@@ -79,6 +99,7 @@ fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
                     }
                         .into_any()
                 }
+                Load::Failed(ApiError::NotFound { .. }) if is_unknown(&model) => unknown(&model),
                 Load::Failed(error) => {
                     let model = model.clone();
                     view! {

@@ -7,7 +7,8 @@ use serde_json::Value;
 /// Of the first problem; nothing where there is none.
 pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     let Some(Problem {
-        parameter: name, ..
+        parameter: name,
+        message,
     }) = problems.first()
     else {
         return String::new();
@@ -21,7 +22,7 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
             format!("Choose {article} {name}.")
         }
         Some(_) => format!("{name} is required"),
-        None => format!("{name} needs a look."),
+        None => message.clone(),
     }
 }
 
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(missing(&draft, &schema), Some(1));
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
         draft.set("layers", Entry::Text("99".into()));
-        assert_eq!(message(&draft), "layers needs a look.");
+        assert_eq!(message(&draft), "layers must be at most 12, not 99");
         draft.set("layers", Entry::Text("9".into()));
         assert_eq!(message(&draft), "");
         assert_eq!(missing(&draft, &schema), None);

@@ -55,7 +55,7 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
                 parameter: name.clone(),
                 change: Change::Dropped,
                 message: format!(
-                    "This model has no {name} any more; {} was left out.",
+                    "This model has no {name}; {} was left out.",
                     shortened(value)
                 ),
                 value: Some(value.clone()),
@@ -256,7 +256,7 @@ mod tests {
                 (
                     "lora",
                     Change::Dropped,
-                    "This model has no lora any more; \"x\" was left out."
+                    "This model has no lora; \"x\" was left out."
                 ),
             ]
         );

@@ -77,7 +77,9 @@ pub fn trouble(task: &Task, now: Millis) -> Option<Trouble> {
             error,
         ),
         _ => (
-            format!("Status unknown for {since}. Retrying; the task goes on at the service."),
+            format!(
+                "Status unknown for {since}. The service does not answer; it is asked again by itself."
+            ),
             error,
         ),
     };

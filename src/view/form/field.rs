@@ -5,7 +5,7 @@ use atelier_engine::control::{self, Control};
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{FocusOptions, HtmlElement};
+use web_sys::{FocusOptions, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::view::parts::glyph::Glyph;
@@ -153,6 +153,16 @@ pub fn focus(id: &str) {
             let _ = fold.set_attribute("open", "");
         }
         let _ = element.focus();
+    }
+}
+
+/// Scrolls no further than it has to.
+pub fn bring_into_sight(id: &str) {
+    let field = element(id).and_then(|element| element.closest(".field").ok()?);
+    if let Some(field) = field {
+        let options = ScrollIntoViewOptions::new();
+        options.set_block(ScrollLogicalPosition::Nearest);
+        field.scroll_into_view_with_scroll_into_view_options(&options);
     }
 }
 

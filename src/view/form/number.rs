@@ -4,8 +4,9 @@ use icondata_lu::LuDices;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::field::{Field, FieldFrame};
+use super::field::{self, Field, FieldFrame};
 use crate::boxed::{handler, text};
+use crate::browser::frame::after_frame;
 use crate::browser::random;
 use crate::view::parts::glyph::Glyph;
 
@@ -43,6 +44,9 @@ pub fn NumberField(
         let roll = move |_| {
             let drawn = seed::seed(&field.parameter, random::bits());
             field.set(Entry::Value(Value::Number(drawn)));
+            // What that says below the form takes room of it.
+            let id = field.id.clone();
+            after_frame(move || field::bring_into_sight(&id));
         };
         view! {
             <button

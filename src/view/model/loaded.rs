@@ -195,7 +195,7 @@ fn input(
             .map(|line| view! { <li>{line}</li> }.into_any())
             .collect_view();
         view! {
-            <p>"The model's inputs have changed. Not used as given:"</p>
+            <p>"Not everything fits this model as it is now:"</p>
             <ul>{lines}</ul>
         }
         .into_any()

@@ -9,7 +9,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
 use super::input_json::InputJson;
-use super::loaded;
+use super::loaded::{self, Loaded};
 use super::presets;
 use super::recall::recall;
 use super::submission::{Refusal, Submission};
@@ -56,6 +56,10 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         submission.begin_anew();
+        // What is said of it stands at the top.
+        if let Some(fields) = fields.get_untracked() {
+            fields.set_scroll_top(0);
+        }
     };
     let recall = recall(model.clone(), schema.clone(), draft);
     // A key that is held down is pressed once.
@@ -95,7 +99,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             novalidate
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
-                submission.submit();
+                if submission.submit() {
+                    loaded.set(Loaded::Nothing);
+                }
             })
             on:keydown=handler(keydown)
         >
@@ -170,7 +176,7 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
                 title="Another seed for each result"
                 on:click=handler(release)
             >
-                "Draw it anew"
+                "New seed each time"
             </button>
         </p>
     }

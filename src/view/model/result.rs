@@ -54,12 +54,15 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
         };
         key.map(article).collect()
     };
-    let others = move || {
+    // The one that is shown keeps its place: nothing moves under the finger that chooses.
+    let strip = move || {
         let shown = shown.get();
-        let others = tasks.get().into_iter().take(MAX);
-        others
-            .filter(|key| Some(key) != shown.as_ref())
-            .map(|key| Item::new(key.0.clone(), move || small(key.clone(), chosen)))
+        let tasks = tasks.get().into_iter().take(MAX);
+        tasks
+            .map(|key| match Some(&key) == shown.as_ref() {
+                true => Item::new(format!("{} shown", key.0), move || mark(&key)),
+                false => Item::new(key.0.clone(), move || small(key.clone(), chosen)),
+            })
             .collect()
     };
     let usual = text(move || {
@@ -76,13 +79,25 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
             </div>
             {list(article)}
             <div class="strip" hidden=when(move || tasks.read().len() < 2)>
-                {list(others)}
+                {list(strip)}
                 <a class="button quiet" href="/tasks" hidden=when(move || tasks.read().len() <= MAX)>
                     "All tasks"
                 </a>
             </div>
         </section>
     }
+}
+
+/// Where in the strip the task stands that is shown above it.
+fn mark(key: &TaskKey) -> AnyView {
+    let task = contexts().runner.task(key);
+    let picture = task.map(|task| thumbnail(&task));
+    view! {
+        <div class="strip-task shown" aria-hidden="true">
+            <span class="strip-picture">{picture}</span>
+        </div>
+    }
+    .into_any()
 }
 
 /// A task of the strip: pressed, it is shown large.

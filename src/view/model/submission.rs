@@ -67,14 +67,15 @@ impl Submission {
         self.schema.get_value()
     }
 
-    pub fn submit(self) {
+    /// Whether it was sent.
+    pub fn submit(self) -> bool {
         self.attempted.set(true);
         self.refused.set(None);
         self.answer.clear();
         let all = contexts();
         if let Some(problem) = self.json.problem_untracked() {
             self.refused.set(Some(Refusal::Json(problem)));
-            return;
+            return false;
         }
         let schema = self.schema();
         // A seed that is left alone is drawn here, so that it is known afterwards.
@@ -94,16 +95,17 @@ impl Submission {
                 let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
                 self.refused.set(Some(Refusal::Account { is_asking }));
             }
-            Ok(input) => self.send(input),
+            Ok(input) => return self.send(input),
         }
+        false
     }
 
-    fn send(self, input: Input) {
+    fn send(self, input: Input) -> bool {
         self.problems.set(Vec::new());
         self.attempted.set(false);
         let typed = self.draft.get_untracked();
         if !self.cooldown.counts(&typed) {
-            return;
+            return false;
         }
         let all = contexts();
         let model = self.model.get_value();
@@ -114,6 +116,7 @@ impl Submission {
         let is_chosen = seed::entry(&typed, &self.schema()).is_some();
         all.runner.submit(Seeded { input, is_chosen }, &name);
         bring_into_view();
+        true
     }
 
     /// The form was emptied: nothing is wrong with it yet.
@@ -129,8 +132,6 @@ impl Submission {
         text(move || {
             let schema = self.schema();
             match schema.validate(&self.draft.read(), false) {
-                // From the press on it stands at the field.
-                Err(_) if self.attempted.get() => String::new(),
                 Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
                 Ok(_) => match active.get() {
                     0 => String::new(),
@@ -172,14 +173,17 @@ impl Refusal {
                 view! { {problem} " The form holds what was read last." }.into_any()
             }
             Self::Account { is_asking } => {
-                let why = if is_asking {
-                    "It is not known yet whether this service needs an account; press Generate again in a \
-                     moment."
-                } else {
-                    NO_CREDENTIALS
-                };
+                if is_asking {
+                    return summary(
+                        view! {
+                            "It is not known yet whether this service needs an account. Press Generate again in \
+                            a moment."
+                        }
+                        .into_any(),
+                    );
+                }
                 view! {
-                    {why}
+                    {NO_CREDENTIALS}
                     " They are set in "
                     <a href="/settings">"Settings"</a>
                     "; what you typed here stays."
@@ -187,16 +191,20 @@ impl Refusal {
                 .into_any()
             }
         };
-        view! {
-            <div class="summary" role="alert">
-                <p>
-                    <strong>"Not sent yet. "</strong>
-                    {why}
-                </p>
-            </div>
-        }
-        .into_any()
+        summary(why)
     }
+}
+
+fn summary(why: AnyView) -> AnyView {
+    view! {
+        <div class="summary" role="alert">
+            <p>
+                <strong>"Not sent yet. "</strong>
+                {why}
+            </p>
+        </div>
+    }
+    .into_any()
 }
 
 /// Where the result stands below the form, it comes into view.

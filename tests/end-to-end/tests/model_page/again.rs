@@ -35,7 +35,7 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
         browser
             .see_text(&format!("Seed {seed} fixed"), TIMEOUT)
             .await?;
-        browser.press(&by("button", "Draw it anew")).await?;
+        browser.press(&by("button", "New seed each time")).await?;
         let left = browser.find(&field).await?.prop("value").await?;
         assert_eq!(left.as_deref(), Some(""));
 
