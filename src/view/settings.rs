@@ -24,26 +24,28 @@ pub fn SettingsPage() -> impl IntoView {
     view! {
         <div class="page settings-page">
             <h1>"Settings"</h1>
-            <form class="form settings" aria-label="Settings" novalidate on:submit=handler(save)>
-                {connection::connection(entered)}
+            <div class="settings">
+                <form class="panel form" aria-label="Settings" novalidate on:submit=handler(save)>
+                    {connection::connection(entered)}
+                    <div class="form-foot">
+                        <button class="button primary" type="submit">
+                            "Save"
+                        </button>
+                        <span class="muted" hidden=entered.saved>
+                            "Saves the connection. Everything else takes effect at once."
+                        </span>
+                        <span role="status">
+                            {text(move || match entered.saved.get() {
+                                true => "Saved.".into(),
+                                false => String::new(),
+                            })}
+                        </span>
+                    </div>
+                </form>
                 {generating::generating(entered)}
+            </div>
+            <div class="settings">
                 {output_cache::output_cache(entered)}
-                <div class="form-foot">
-                    <button class="button primary" type="submit">
-                        "Save"
-                    </button>
-                    <span class="muted" hidden=entered.saved>
-                        "Saves what is above. Everything else here takes effect at once."
-                    </span>
-                    <span role="status">
-                        {text(move || match entered.saved.get() {
-                            true => "Saved.".into(),
-                            false => String::new(),
-                        })}
-                    </span>
-                </div>
-            </form>
-            <div class="settings-at-once">
                 <history::HistoryFile />
                 <offline::Offline />
             </div>

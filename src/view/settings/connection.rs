@@ -12,7 +12,7 @@ use crate::contexts::contexts;
 pub fn connection(entered: Entered) -> AnyView {
     let session = contexts().session;
     view! {
-        <section class="panel form" aria-labelledby="connection-heading">
+        <section class="form" aria-labelledby="connection-heading">
             <h2 id="connection-heading">"Connection"</h2>
             <p class="muted" hidden=when(move || !session.is_guest())>
                 "No account needed. User ID and Access token may stay empty."

@@ -2,12 +2,14 @@ use atelier_contract::ServiceAddress;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
 use crate::session::Settings;
 
-/// What stands in the fields of the settings, saved or not.
+/// What stands in the fields of the settings. Those of the connection are saved together, once they are
+/// complete; all others at once.
 #[derive(Clone, Copy)]
 pub struct Entered {
+    all: Contexts,
     pub address: RwSignal<String>,
     pub uid: RwSignal<String>,
     pub token: RwSignal<String>,
@@ -20,16 +22,18 @@ pub struct Entered {
     pub keep_limit: RwSignal<u64>,
     /// The address was left or asked for: from then on what is wrong with it is said.
     pub visited: RwSignal<bool>,
-    /// All of it has just been saved.
+    /// The connection has just been saved.
     pub saved: RwSignal<bool>,
 }
 
 impl Entered {
     /// Begins with what is saved, and follows what another tab saves.
     pub fn new() -> Self {
-        let session = contexts().session;
+        let all = contexts();
+        let session = all.session;
         let now = session.settings_untracked();
         let entered = Self {
+            all,
             address: RwSignal::new(now.address.to_string()),
             uid: RwSignal::new(now.uid.clone()),
             token: RwSignal::new(session.token_untracked()),
@@ -49,7 +53,7 @@ impl Entered {
 
     /// What is being changed here stays.
     fn follow_other_tabs(self, mut before: Settings) {
-        let session = contexts().session;
+        let session = self.all.session;
         effect(move || {
             let saved = session.settings();
             // A token that is being typed is for what stands above it.
@@ -73,7 +77,7 @@ impl Entered {
 
     /// A token is for one service and one User ID: with others named, it is not theirs.
     fn follow_credentials(self) {
-        let session = contexts().session;
+        let session = self.all.session;
         effect(move || {
             let uid = self.uid.read().trim().to_owned();
             let known = ServiceAddress::parse(&self.address.read())
@@ -92,39 +96,35 @@ impl Entered {
         });
     }
 
-    /// As settings, and the token; none while the address is no address, which is then said.
+    /// The connection as settings, and the token; none while the address is no address, which is then said.
     pub fn settings(self) -> Option<(Settings, String)> {
         self.visited.set(true);
         let settings = Settings {
             address: ServiceAddress::parse(&self.address.read_untracked()).ok()?,
             uid: self.uid.read_untracked().trim().to_owned(),
             remember: self.remember.get_untracked(),
-            send_defaults: self.send_defaults.get_untracked(),
-            notify: self.notify.get_untracked(),
-            keep: self.keep.get_untracked(),
-            keep_limit: self.keep_limit.get_untracked(),
-            ..contexts().session.settings_untracked()
+            ..self.all.session.settings_untracked()
         };
         Some((settings, self.token.read_untracked().trim().to_owned()))
     }
 
-    /// Saves all of it, and says so where that fails.
+    /// Saves the connection.
     pub fn save(self) {
-        let all = contexts();
         let Some((settings, token)) = self.settings() else {
             return;
         };
         self.address.set(settings.address.to_string());
         let is_entered = self.is_token_typed.get_untracked();
         self.is_token_typed.set(false);
-        if all.session.save(settings, token, is_entered) {
-            self.saved.set(true);
-        } else {
-            all.notices.problem(
-                "This browser refuses to keep settings; they hold until this tab is closed.",
-            );
-        }
-        all.runner.shown(String::new());
+        self.saved.set(keep(self.all, settings, token, is_entered));
+    }
+
+    /// Saves a choice that is complete with a press. What stands in the fields of the connection waits.
+    pub fn choose(self, change: impl FnOnce(&mut Settings)) {
+        let session = self.all.session;
+        let mut settings = session.settings_untracked();
+        change(&mut settings);
+        keep(self.all, settings, session.token_untracked(), false);
     }
 
     /// Something was changed since it was saved.
@@ -140,6 +140,18 @@ impl Entered {
             self.changed();
         }
     }
+}
+
+/// Whether the browser keeps them; where it does not, that is said.
+fn keep(all: Contexts, settings: Settings, token: String, is_token_entered: bool) -> bool {
+    let is_kept = all.session.save(settings, token, is_token_entered);
+    if !is_kept {
+        all.notices
+            .problem("This browser refuses to keep settings; they hold until this tab is closed.");
+    }
+    // More may be kept now, or less.
+    all.runner.shown(String::new());
+    is_kept
 }
 
 /// Sets a field to what is saved now, unless it was changed since it showed what was saved before.

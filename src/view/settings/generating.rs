@@ -12,11 +12,12 @@ pub fn generating(entered: Entered) -> AnyView {
     let ask = move |event| {
         let is_wanted = event_target_checked(&event);
         entered.notify.set(is_wanted);
-        entered.changed();
+        entered.choose(|settings| settings.notify = is_wanted);
         if is_wanted {
             spawn(async move {
                 if !notify::ask().await {
                     entered.notify.try_set(false);
+                    entered.choose(|settings| settings.notify = false);
                     notices.problem("The browser does not allow notifications for this page.");
                 }
             });
@@ -39,7 +40,10 @@ pub fn generating(entered: Entered) -> AnyView {
                     id="send-defaults"
                     label="Always send every setting"
                     checked=entered.send_defaults
-                    on_change=move |()| entered.changed()
+                    on_change=move |()| {
+                        let is_wanted = entered.send_defaults.get_untracked();
+                        entered.choose(|settings| settings.send_defaults = is_wanted);
+                    }
                 />
                 <p class="hint">
                     "When off, untouched parameters are left out and the service uses its own defaults."

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{effect, handler, spawn, text};
+use crate::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::browser::storage;
 use crate::view::parts::confirm::ConfirmButton;
 
@@ -14,13 +14,16 @@ pub fn output_cache(entered: Entered) -> AnyView {
     let Entered {
         keep, keep_limit, ..
     } = entered;
-    let runner = contexts().runner;
+    let (runner, session) = (contexts().runner, contexts().session);
     let used = RwSignal::new(String::new());
+    let used_bytes = RwSignal::new(0);
     effect(move || {
         runner.track_copies();
         spawn(async move {
             let copies = runner.copies().await.unwrap_or_default();
-            let size = output_cache::size(output_cache::total(&copies));
+            let total = output_cache::total(&copies);
+            used_bytes.try_set(total);
+            let size = output_cache::size(total);
             used.try_set(match copies.len() {
                 1 => format!("1 copy, {size}"),
                 n => format!("{n} copies, {size}"),
@@ -28,12 +31,41 @@ pub fn output_cache(entered: Entered) -> AnyView {
         });
     });
     let on_tick = move |()| {
-        entered.changed();
-        if keep.get_untracked() {
+        let is_wanted = keep.get_untracked();
+        entered.choose(|settings| settings.keep = is_wanted);
+        if is_wanted {
             storage::ask_to_persist();
         }
     };
     keep_limit.update(|limit| *limit = output_cache::chosen(*limit));
+    let apply = move || {
+        let limit = keep_limit.get_untracked();
+        entered.choose(|settings| settings.keep_limit = limit);
+    };
+    // A key on the list chooses in passing, and copies that go do not come back.
+    let is_asking = when(move || {
+        let limit = keep_limit.get();
+        limit < used_bytes.get() && limit != output_cache::chosen(session.settings().keep_limit)
+    });
+    let too_many = dynamic(move || {
+        if !is_asking.get() {
+            return ().into_any();
+        }
+        view! {
+            <ConfirmButton
+                label="Use this space"
+                class="button removes"
+                question=text(move || format!(
+                    "{} are kept now. The copies you have not looked at for longest are deleted until {} are left. Favorites stay.",
+                    output_cache::size(used_bytes.get()),
+                    output_cache::size(keep_limit.get()),
+                ))
+                confirm="Delete them"
+                on_confirm=move |()| apply()
+            />
+        }
+        .into_any()
+    });
     let limits = LIMITS.map(|limit| {
         view! {
             <option value=limit.to_string() selected=keep_limit.get_untracked() == limit>
@@ -60,7 +92,9 @@ pub fn output_cache(entered: Entered) -> AnyView {
                     aria-describedby="keep-limit-hint"
                     on:change=handler(move |event| {
                         keep_limit.set(event_target_value(&event).parse().unwrap_or_default());
-                        entered.changed();
+                        if !untrack(|| is_asking.get()) {
+                            apply();
+                        }
                     })
                 >
                     {limits.into_iter().collect_view()}
@@ -68,6 +102,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 <p class="hint" id="keep-limit-hint">
                     "When it is full, the copies you have not looked at for longest are deleted. Favorites stay."
                 </p>
+                {too_many}
             </div>
             <div class="row">
                 <span>"Kept now: " {used}</span>

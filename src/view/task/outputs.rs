@@ -65,7 +65,7 @@ pub fn Outputs(
             role="list"
             class="outputs"
             class:media-place=has_place
-            data-count=total.min(4).to_string()
+            data-count=total.min(5).to_string()
             style:--shape=shape_of_place
         >
             <For each=parts key=|from| *from let:from>

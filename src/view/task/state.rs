@@ -119,7 +119,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         <div
             class:media-place=when(move || !has_several.get())
             class:outputs=has_several
-            data-count=text(move || expected.read().0.min(4).to_string())
+            data-count=text(move || expected.read().0.min(5).to_string())
             style:--shape=derived(move || expected.read().1.clone())
         >
         <div class="waiting">
