@@ -33,6 +33,10 @@ mod stopped;
 mod tab_message;
 mod tab_sync;
 mod task_store;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 use parts::Parts;

@@ -308,3 +308,6 @@ impl Driver {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

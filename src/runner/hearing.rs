@@ -107,3 +107,6 @@ impl Parts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

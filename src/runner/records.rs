@@ -262,3 +262,6 @@ fn record(task: &Task) -> (Store, String, JsValue) {
     let text = task.to_value().to_string();
     (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
 }
+
+#[cfg(test)]
+mod tests;

@@ -199,3 +199,6 @@ impl Recovery {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

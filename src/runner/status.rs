@@ -83,3 +83,152 @@ impl Status {
         self.leader_storage_error.set(storage_error);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+    use crate::browser::tabs::Channel;
+    use crate::runner::task_store::TaskStore;
+    use crate::runner::testing::{owner, pause, start_afresh, until};
+
+    /// What a tab says, as another one hears it.
+    struct Said {
+        owner: Owner,
+        tabs: TabSync,
+        status: Status,
+        heard: Rc<RefCell<Vec<String>>>,
+        _channel: Channel,
+    }
+
+    impl Said {
+        fn new() -> Self {
+            let heard = Rc::new(RefCell::new(Vec::new()));
+            let hear = heard.clone();
+            let channel = Channel::open("atelier", move |text| hear.borrow_mut().push(text));
+            let owner = owner();
+            owner.set();
+            let tabs = TabSync::new(TaskStore::new());
+            on_cleanup(move || tabs.resign());
+            tabs.listen(|_| ());
+            Self {
+                status: Status::new(tabs),
+                owner,
+                tabs,
+                heard,
+                _channel: channel,
+            }
+        }
+
+        async fn leads(&self) {
+            let tabs = self.tabs;
+            tabs.stand_for_leading(move |generation| {
+                generation.and_then(|generation| tabs.lead(generation));
+            });
+            until("the right to lead", || tabs.leads()).await;
+        }
+
+        /// All it has said beside its wish to know how things stand.
+        async fn states(&self) -> Vec<String> {
+            pause().await;
+            let heard = self.heard.borrow();
+            let states = heard.iter().filter(|text| text.contains("State\":"));
+            states.cloned().collect()
+        }
+    }
+
+    impl Drop for Said {
+        fn drop(&mut self) {
+            self.owner.cleanup();
+        }
+    }
+
+    #[wasm_bindgen_test]
+    async fn what_holds_the_leader_back_is_shown_and_told_once() {
+        start_afresh().await;
+        let said = Said::new();
+        said.leads().await;
+        let status = said.status;
+        let shown = Memo::new(move |_| status.block_reason().get());
+        assert_eq!(shown.get(), None);
+        let paused = Some(BlockReason::Unanswered(7));
+        assert!(status.set_block_reason(paused.clone()));
+        status.tell();
+        assert_eq!(shown.get(), paused);
+        assert!(!status.set_block_reason(paused), "it is the same as before");
+        assert!(status.set_block_reason(None), "it goes on");
+        status.tell();
+        assert_eq!(shown.get(), None);
+        assert_eq!(
+            said.states().await,
+            [
+                r#"{"State":{"hindrance":{"Unanswered":7}}}"#,
+                r#"{"State":{}}"#
+            ]
+        );
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_storage_error_stays_until_it_is_mended_and_is_told_once() {
+        start_afresh().await;
+        let said = Said::new();
+        said.leads().await;
+        let status = said.status;
+        let shown = Memo::new(move |_| status.storage_error());
+        assert_eq!(shown.get(), None);
+        status.set_storage_error(Some(StorageError::Full));
+        status.set_storage_error(Some(StorageError::Full));
+        assert_eq!(shown.get(), Some(StorageError::Full));
+        status.set_block_reason(Some(BlockReason::Offline));
+        status.set_block_reason(None);
+        assert_eq!(shown.get(), Some(StorageError::Full));
+        status.set_storage_error(None);
+        assert_eq!(shown.get(), None);
+        assert_eq!(
+            said.states().await,
+            [r#"{"State":{"storage_error":"full"}}"#, r#"{"State":{}}"#]
+        );
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_follower_says_nothing_and_shows_what_the_leader_says_beside_its_own() {
+        start_afresh().await;
+        let said = Said::new();
+        let status = said.status;
+        let shown = Memo::new(move |_| status.storage_error());
+        assert_eq!(shown.get(), None);
+        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent));
+        assert_eq!(shown.get(), Some(StorageError::Silent));
+        assert!(status.leader_cannot_write());
+        assert_eq!(
+            status.block_reason().get_untracked(),
+            Some(BlockReason::Offline)
+        );
+        // Its own comes first: that is what a person can do something about here.
+        status.set_storage_error(Some(StorageError::Newer));
+        assert_eq!(shown.get(), Some(StorageError::Newer));
+        status.set_storage_error(None);
+        assert_eq!(shown.get(), Some(StorageError::Silent));
+        status.on_message(None, None);
+        assert_eq!(shown.get(), None);
+        assert!(!status.leader_cannot_write());
+        assert_eq!(said.states().await, [""; 0]);
+    }
+
+    #[wasm_bindgen_test]
+    async fn who_leads_cares_for_no_other_tabs_storage() {
+        start_afresh().await;
+        let said = Said::new();
+        let status = said.status;
+        status.on_message(None, Some(StorageError::Closed));
+        said.leads().await;
+        status.lead();
+        assert_eq!(untrack(|| status.storage_error()), None);
+        assert!(!status.leader_cannot_write());
+        assert_eq!(said.states().await, [r#"{"State":{}}"#], "it says so");
+    }
+}

@@ -232,3 +232,6 @@ impl TabSync {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

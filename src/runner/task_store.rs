@@ -299,3 +299,6 @@ impl TaskStore {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

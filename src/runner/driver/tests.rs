@@ -1,0 +1,122 @@
+use atelier_contract::ServiceAddress;
+use atelier_engine::{Action, BlockReason, TaskState};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use super::*;
+use crate::runner::testing::{Tab, put, ready, session, start_afresh, stored, task, until};
+use crate::session::Settings;
+
+fn key(key: &str) -> TaskKey {
+    TaskKey(key.into())
+}
+
+/// A task of the one who is signed in: it is sent.
+fn own(name: &str, created: u64) -> Task {
+    let account = session().account();
+    let other = task(name, created);
+    Task::new(other.key, account, other.model_name, other.input, created)
+}
+
+#[wasm_bindgen_test]
+async fn what_the_engine_decides_is_shown_and_written() {
+    start_afresh().await;
+    let tab = Tab::open_leading().await;
+    let driver = tab.parts().driver;
+    driver.change(|engine| engine.submit(vec![task("a", 10), task("b", 20)], clock::now()));
+    assert_eq!(tab.keys(), ["b", "a"], "at once");
+    driver.written().await.expect("written");
+    assert_eq!(stored().await, [task("a", 10), task("b", 20)]);
+    driver.change(|engine| engine.act(&key("a"), Action::Cancel, clock::now()));
+    assert_eq!(tab.keys(), ["b"]);
+    // Its record goes, too; reading takes its turn behind that.
+    assert_eq!(stored().await, [task("b", 20)]);
+}
+
+/// More than are written at once, in the order in which they came.
+#[wasm_bindgen_test]
+async fn many_records_are_all_written() {
+    start_afresh().await;
+    let tab = Tab::open_leading().await;
+    let driver = tab.parts().driver;
+    let count = MAX_INLINE_WRITES + 50;
+    let tasks: Vec<_> = (0..count).map(|n| task(&format!("t{n:03}"), 10)).collect();
+    driver.change(|engine| engine.submit(tasks.clone(), clock::now()));
+    // Before it was written: as it is by then.
+    driver.change(|engine| engine.act(&key("t000"), Action::Cancel, clock::now()));
+    driver.written().await.expect("written");
+    assert_eq!(stored().await.len(), count - 1);
+    assert_eq!(tab.keys().len(), count - 1);
+}
+
+/// Whoever leads writes, and may have written something newer.
+#[wasm_bindgen_test]
+async fn what_another_tab_says_is_shown_and_not_written() {
+    start_afresh().await;
+    put(&[task("a", 10)]).await;
+    let tab = Tab::open_leading().await;
+    // It follows from now on.
+    tab.parts().tabs.resign();
+    let driver = tab.parts().driver;
+    driver.merge_remote(vec![ready("a", 10, &["https://x/1"]), task("b", 20)]);
+    assert_eq!(tab.keys(), ["b", "a"]);
+    let known = driver.with_engine(|engine| engine.task(&key("a")).cloned());
+    assert_eq!(known.flatten(), Some(ready("a", 10, &["https://x/1"])));
+    // What is late changes nothing.
+    driver.merge_remote(vec![task("a", 10)]);
+    let shown = tab.runner.task(&key("a")).expect("a task");
+    assert!(shown.get_untracked().state.is_terminal());
+    driver.written().await.expect("nothing to be written");
+    assert_eq!(stored().await, [task("a", 10)]);
+}
+
+/// A submission that nobody answers: the next one must not meet the same.
+#[wasm_bindgen_test]
+async fn where_nobody_answers_submissions_are_paused_in_every_tab() {
+    start_afresh().await;
+    let settings = Settings {
+        // No browser lets anybody call this port.
+        address: ServiceAddress::parse("http://127.0.0.1:1").expect("an address"),
+        uid: "me".into(),
+        ..Settings::default()
+    };
+    session().save(settings, "secret".into(), true);
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    leader.runner.submit_tasks(vec![own("a", 10)]);
+    until("the lack of an answer", || {
+        let task = leader.runner.task(&key("a")).expect("a task");
+        matches!(task.get_untracked().state, TaskState::Unconfirmed { .. })
+    })
+    .await;
+    let reason = |tab: &Tab| untrack(|| tab.runner.block_reason());
+    assert_eq!(reason(&leader), None, "nothing waits");
+    leader.runner.submit_tasks(vec![own("b", 20)]);
+    for tab in [&leader, &follower] {
+        until(
+            "the pause",
+            || matches!(reason(tab), Some(BlockReason::Unanswered(until)) if until > clock::now()),
+        )
+        .await;
+        let waiting = tab.runner.task(&key("b")).expect("a task");
+        assert_eq!(waiting.get_untracked().state, TaskState::Queued);
+    }
+    // Nobody waits for anything any more.
+    follower.runner.act(&key("b"), Action::Cancel);
+    for tab in [&leader, &follower] {
+        until("the end of the pause", || reason(tab).is_none()).await;
+    }
+}
+
+/// Timers and answers may still come; the app that they were for is gone.
+#[wasm_bindgen_test]
+async fn a_driver_whose_app_is_gone_does_nothing() {
+    start_afresh().await;
+    let tab = Tab::open_leading().await;
+    let driver = tab.parts().driver;
+    drop(tab);
+    driver.change(|engine| engine.submit(vec![task("a", 10)], clock::now()));
+    driver.pump();
+    driver.write_rest();
+    assert_eq!(driver.written().await, Ok(()));
+    assert!(driver.with_engine(|_| ()).is_none());
+    assert_eq!(stored().await, []);
+}

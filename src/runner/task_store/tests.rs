@@ -1,0 +1,227 @@
+use atelier_engine::press::SAME_PRESS;
+use atelier_engine::{BatchPlace, TaskState};
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use super::*;
+use crate::runner::testing::{failed, pause, ready, task, until};
+
+/// A store with an owner that lives as long as the test.
+struct Shown {
+    _owner: Owner,
+    store: TaskStore,
+}
+
+fn shown(tasks: &[Task]) -> Shown {
+    let owner = Owner::new();
+    let store = owner.with(TaskStore::new);
+    owner.set();
+    store.show(tasks);
+    Shown {
+        _owner: owner,
+        store,
+    }
+}
+
+impl Shown {
+    fn keys(&self) -> Vec<String> {
+        let keys = untrack(|| self.store.keys());
+        keys.iter().map(|key| key.0.clone()).collect()
+    }
+}
+
+fn key(key: &str) -> TaskKey {
+    TaskKey(key.into())
+}
+
+#[wasm_bindgen_test]
+fn tasks_are_listed_newest_first_in_whatever_order_they_come() {
+    let shown = shown(&[task("a", 10), task("c", 30)]);
+    assert_eq!(shown.keys(), ["c", "a"]);
+    shown.store.show(&[task("b", 20), task("d", 40)]);
+    assert_eq!(shown.keys(), ["d", "c", "b", "a"]);
+    assert_eq!(shown.store.newest(), Some(40));
+    // Of two of the same time the one that came last.
+    shown.store.show(&[task("b2", 20)]);
+    assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
+    // What changes stays where it is.
+    shown.store.show(&[ready("a", 10, &[])]);
+    assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
+}
+
+#[wasm_bindgen_test]
+fn who_follows_one_task_hears_of_its_changes_and_of_no_other() {
+    let shown = shown(&[task("a", 10), task("b", 20)]);
+    let signal = shown.store.task(&key("a")).expect("a task");
+    let followed = signal.clone();
+    let looks = StoredValue::new(0);
+    let outputs = Memo::new(move |_| {
+        looks.update_value(|looks| *looks += 1);
+        match &followed.read().state {
+            TaskState::Ready { outputs, .. } => outputs.len(),
+            _ => 0,
+        }
+    });
+    assert_eq!((outputs.get(), looks.get_value()), (0, 1));
+    shown.store.show(&[ready("b", 20, &["https://x/1"])]);
+    assert_eq!((outputs.get(), looks.get_value()), (0, 1));
+    shown
+        .store
+        .show(&[ready("a", 10, &["https://x/1", "https://x/2"])]);
+    assert_eq!((outputs.get(), looks.get_value()), (2, 2));
+    assert!(shown.store.task(&key("never heard of")).is_none());
+}
+
+#[wasm_bindgen_test]
+fn what_is_counted_follows_phases() {
+    let shown = shown(&[task("a", 10), task("b", 20), ready("c", 30, &[])]);
+    let store = shown.store;
+    let model = store.task(&key("a")).expect("a task");
+    let model = model.get_untracked().model;
+    let active = Memo::new(move |_| store.active_count());
+    let of_model = Memo::new(move |_| store.active_of(&model));
+    assert_eq!((active.get(), of_model.get()), (2, 2));
+    store.show(&[ready("a", 10, &[])]);
+    assert_eq!((active.get(), of_model.get()), (1, 1));
+    let mut one_of_a_batch = task("d", 40);
+    one_of_a_batch.batch = Some(BatchPlace {
+        batch: BatchKey("batch".into()),
+        index: 0,
+    });
+    store.show(&[one_of_a_batch]);
+    assert_eq!((active.get(), of_model.get()), (2, 1));
+}
+
+#[wasm_bindgen_test]
+fn what_was_removed_is_out_of_sight_and_comes_back_where_it_was() {
+    let shown = shown(&[task("a", 10), ready("b", 20, &[]), task("c", 30)]);
+    let store = shown.store;
+    let removed = Memo::new(move |_| store.removed().len());
+    assert_eq!(removed.get(), 0);
+    let mut gone = ready("b", 20, &[]);
+    gone.removed = Some(50);
+    store.show(&[gone.clone()]);
+    assert_eq!(shown.keys(), ["c", "a"]);
+    assert_eq!(removed.get(), 1);
+    assert_eq!(store.removed()[0].key, gone.key);
+    // Undo.
+    gone.removed = None;
+    store.show(&[gone]);
+    assert_eq!(shown.keys(), ["c", "b", "a"]);
+    assert_eq!(removed.get(), 0);
+}
+
+/// A reload between the removal and its end.
+#[wasm_bindgen_test]
+fn what_comes_as_removed_is_known_and_not_listed() {
+    let mut gone = ready("b", 20, &[]);
+    gone.removed = Some(50);
+    let shown = shown(&[task("a", 10), gone]);
+    assert_eq!(shown.keys(), ["a"]);
+    assert_eq!(shown.store.removed().len(), 1);
+}
+
+#[wasm_bindgen_test]
+fn what_is_forgotten_leaves_nothing_behind() {
+    let shown = shown(&[task("a", 10), ready("b", 20, &["https://x/1"])]);
+    shown.store.hide(&key("b"));
+    assert_eq!(shown.keys(), ["a"]);
+    assert!(shown.store.task(&key("b")).is_none());
+    let outputs = shown.store.recent_outputs(OutputKind::Image, 9);
+    assert!(outputs.is_empty());
+    // A second time there is nothing left to do.
+    shown.store.hide(&key("b"));
+    assert_eq!(shown.keys(), ["a"]);
+}
+
+#[wasm_bindgen_test]
+fn a_retry_stands_for_what_failed_and_gives_its_place_back() {
+    let shown = shown(&[failed("first", 10)]);
+    let store = shown.store;
+    let latest = Memo::new(move |_| store.latest(&key("first")));
+    assert_eq!(latest.get(), key("first"));
+    let again = |name: &str, of: &str, created| {
+        let mut task = failed(name, created);
+        task.retry_of = Some(key(of));
+        task
+    };
+    store.show(&[again("second", "first", 20)]);
+    store.show(&[again("third", "second", 30), task("other", 5)]);
+    assert_eq!(shown.keys(), ["third", "other"]);
+    assert_eq!(latest.get(), key("third"));
+    assert_eq!(store.latest(&key("other")), key("other"));
+    store.hide(&key("third"));
+    assert_eq!(shown.keys(), ["second", "other"]);
+    assert_eq!(latest.get(), key("second"));
+}
+
+/// The second half of a double click on Retry must not meet the button of the next attempt.
+#[wasm_bindgen_test]
+async fn a_retry_of_just_now_lets_what_failed_stand_for_a_moment() {
+    let now = clock::now();
+    let shown = shown(&[failed("first", now - 1_000)]);
+    let mut again = task("second", now);
+    again.retry_of = Some(key("first"));
+    shown.store.show(&[again]);
+    assert_eq!(shown.keys(), ["second", "first"]);
+    until("the retry's place", || shown.keys() == ["second"]).await;
+    assert!(clock::now() >= now + SAME_PRESS - 100);
+    assert_eq!(shown.store.latest(&key("first")), key("second"));
+}
+
+/// The retry is removed before it has taken the place.
+#[wasm_bindgen_test]
+async fn a_retry_that_is_gone_takes_no_place() {
+    let now = clock::now();
+    let shown = shown(&[failed("first", now - 1_000)]);
+    let mut again = task("second", now);
+    again.retry_of = Some(key("first"));
+    shown.store.show(&[again]);
+    shown.store.hide(&key("second"));
+    until("the moment to be over", || clock::now() > now + SAME_PRESS).await;
+    pause().await;
+    assert_eq!(shown.keys(), ["first"]);
+    assert_eq!(shown.store.latest(&key("first")), key("first"));
+}
+
+#[wasm_bindgen_test]
+fn a_batch_has_its_own_order() {
+    let of = |name: &str, batch: &str, index| {
+        let mut task = task(name, 10);
+        task.batch = Some(BatchPlace {
+            batch: BatchKey(batch.into()),
+            index,
+        });
+        task
+    };
+    let mut removed = of("x", "one", 3);
+    removed.removed = Some(20);
+    let tasks = [
+        of("b", "one", 1),
+        of("c", "one", 2),
+        of("a", "one", 0),
+        of("o", "another", 0),
+        removed,
+        task("alone", 10),
+    ];
+    let shown = shown(&tasks);
+    let keys = shown.store.keys_of_batch(&BatchKey("one".into()));
+    assert_eq!(keys, [key("a"), key("b"), key("c")]);
+}
+
+#[wasm_bindgen_test]
+fn the_newest_outputs_come_first_and_each_once() {
+    let shown = shown(&[
+        ready("a", 10, &["https://x/old.png", "https://x/same.png"]),
+        ready("b", 20, &["https://x/same.png", "https://x/film.mp4"]),
+        ready("c", 30, &["https://x/new.png"]),
+        task("d", 40),
+    ]);
+    let recent = |most| shown.store.recent_outputs(OutputKind::Image, most);
+    let all = [
+        "https://x/new.png",
+        "https://x/same.png",
+        "https://x/old.png",
+    ];
+    assert_eq!(recent(9), all);
+    assert_eq!(recent(2), all[..2]);
+}
