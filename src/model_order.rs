@@ -56,3 +56,34 @@ fn kept() -> String {
 fn known() -> ArcRwSignal<String> {
     KNOWN.with(Clone::clone)
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn stored_favorites_are_read_and_written_as_they_were() {
+        let model = |name: &str| ModelId {
+            category: "image".into(),
+            subcategory: name.into(),
+        };
+        let place = "atelier.favorite-models";
+        LocalStore::Browser.write(place, "image/strata\nimage/later model");
+        known().set(kept());
+        let is_favorite = |name| untrack(|| is_favorite(&model(name)));
+        assert!(is_favorite("strata") && is_favorite("later model"));
+        assert!(!is_favorite("tessera"));
+        toggle(&model("tessera"));
+        toggle(&model("strata"));
+        let stored = LocalStore::Browser.read(place);
+        assert_eq!(stored.as_deref(), Some("image/later model\nimage/tessera"));
+        LocalStore::Browser.write("atelier.first-models", "image/tessera\nimage/strata");
+        assert_eq!(first(), "image/tessera\nimage/strata");
+        LocalStore::Browser.remove("atelier.first-models");
+        LocalStore::Browser.remove(place);
+        known().set(kept());
+        assert!(!is_favorite("tessera"));
+    }
+}

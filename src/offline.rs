@@ -50,3 +50,26 @@ async fn start() -> bool {
         None => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    async fn a_stored_no_is_read_and_written_as_it_was() {
+        LocalStore::Browser.remove("atelier.offline");
+        assert!(is_wanted());
+        LocalStore::Browser.write("atelier.offline", "off");
+        assert!(!is_wanted());
+        LocalStore::Browser.write("atelier.offline", "of a later version");
+        assert!(is_wanted());
+        assert!(want(false).await);
+        let stored = LocalStore::Browser.read("atelier.offline");
+        assert_eq!(stored.as_deref(), Some("off"));
+        // Of a page that is no release there is nothing to keep.
+        assert!(!want(true).await);
+        assert_eq!(LocalStore::Browser.read("atelier.offline"), None);
+    }
+}

@@ -90,3 +90,65 @@ fn read(place: &str) -> Presets {
     let stored = stored.and_then(|text| json::read(&text));
     stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
 }
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::Entry;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    const PLACE: &str = "atelier.presets.image/strata";
+    const STORED: &str = r#"[{"name":"dawn","draft":{"entries":{"prompt":{"text":"a"},"steps":{"value":7}}}},{"name":"Night","draft":{"entries":{}}}]"#;
+
+    /// In its own owner, as on a model's page.
+    fn visited<T>(look: impl FnOnce(KeptPresets) -> T) -> T {
+        let model = ModelId {
+            category: "image".into(),
+            subcategory: "strata".into(),
+        };
+        let owner = Owner::new();
+        let found = owner.with(|| look(KeptPresets::of(&model)));
+        owner.cleanup();
+        found
+    }
+
+    fn names(presets: KeptPresets) -> Vec<String> {
+        let presets = presets.presets.read_untracked();
+        presets.iter().map(|preset| preset.name.clone()).collect()
+    }
+
+    #[wasm_bindgen_test]
+    fn stored_presets_are_read_and_written_as_they_were() {
+        LocalStore::Browser.write(PLACE, STORED);
+        visited(|presets| {
+            assert_eq!(names(presets), ["dawn", "Night"]);
+            let all = presets.presets.read_untracked();
+            let dawn = all.get("dawn").expect("a preset");
+            assert_eq!(dawn.get("prompt"), Some(&Entry::Text("a".into())));
+            assert_eq!(dawn.get("steps"), Some(&Entry::Value(7.into())));
+            assert_eq!(dawn.iter().count(), 2);
+            assert_eq!(all.get("Night"), Some(&Draft::default()));
+        });
+        visited(|presets| {
+            presets.remove("dawn");
+            let without = r#"[{"name":"Night","draft":{"entries":{}}}]"#;
+            assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(without));
+            presets.undo();
+        });
+        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(STORED));
+        LocalStore::Browser.remove(PLACE);
+    }
+
+    #[wasm_bindgen_test]
+    fn what_a_newer_version_keeps_in_another_way_is_left_out() {
+        for odd in ["", "{", "null", "{}", r#"{"later":[]}"#, r#"[[1]]"#] {
+            LocalStore::Browser.write(PLACE, odd);
+            assert!(visited(names).is_empty(), "{odd}");
+        }
+        let one = r#"[{"name":"later","draft":{"entries":{"a":{"file":1}}}},{"name":"b","colour":1,"draft":{"entries":{}}}]"#;
+        LocalStore::Browser.write(PLACE, one);
+        assert_eq!(visited(names), ["b"]);
+        LocalStore::Browser.remove(PLACE);
+    }
+}

@@ -319,3 +319,6 @@ fn keep_token(remember: bool, token: Option<&AccessToken>) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

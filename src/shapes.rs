@@ -72,3 +72,28 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
     }
     Some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn stored_shapes_are_read_as_they_were() {
+        let model = ModelId {
+            category: "image".into(),
+            subcategory: "strata".into(),
+        };
+        LocalStore::Browser.write(
+            "atelier.shapes",
+            r#"{"image/strata":1.5,"image/tessera":1.0}"#,
+        );
+        assert_eq!(kept().of(&model), Some(1.5));
+        for odd in ["", "{", "[]", r#"{"image/strata":{"width":3}}"#] {
+            LocalStore::Browser.write("atelier.shapes", odd);
+            assert_eq!(kept(), Shapes::default(), "{odd}");
+        }
+        LocalStore::Browser.remove("atelier.shapes");
+    }
+}

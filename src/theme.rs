@@ -75,3 +75,34 @@ impl Theme {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_stored_choice_is_read_and_written_as_it_was() {
+        let stored = || LocalStore::Browser.read("atelier.theme");
+        let root = document().document_element().expect("a root");
+        let chosen = ArcRwSignal::new(Theme::default()).into();
+        for (word, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
+            LocalStore::Browser.write("atelier.theme", word);
+            assert_eq!(Theme::kept(), theme);
+            LocalStore::Browser.remove("atelier.theme");
+            theme.choose(chosen);
+            assert_eq!(chosen.get_untracked(), theme);
+            assert_eq!(stored().as_deref(), Some(word));
+            assert_eq!(root.get_attribute("data-theme").as_deref(), Some(word));
+        }
+        // As at the first visit: the next system may have another one.
+        Theme::System.choose(chosen);
+        assert_eq!(stored(), None);
+        assert_eq!(root.get_attribute("data-theme"), None);
+        assert_eq!(Theme::kept(), Theme::System);
+        LocalStore::Browser.write("atelier.theme", "of a later version");
+        assert_eq!(Theme::kept(), Theme::System);
+        LocalStore::Browser.remove("atelier.theme");
+    }
+}

@@ -227,3 +227,90 @@ fn put(
     store.put(&parts, Some(&JsValue::from_str(model)))?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    /// A table of the first version, in a database that is there already.
+    async fn put_record(model: &str, record: &JsValue) {
+        let factory = Factory::new().expect("IndexedDB");
+        let mut request = factory.open("atelier-drafts", Some(1)).expect("a request");
+        request.on_upgrade_needed(|event| {
+            let database = event.database().expect("a database");
+            let store = database.create_object_store("tables", ObjectStoreParams::new());
+            store.expect("a store");
+        });
+        let database = request.await.expect("a database");
+        let transaction = database.transaction(&["tables"], TransactionMode::ReadWrite);
+        let transaction = transaction.expect("a transaction");
+        let store = transaction.object_store("tables").expect("a store");
+        let key = JsValue::from_str(model);
+        store.put(record, Some(&key)).expect("a request");
+        transaction.await.expect("written");
+        database.close();
+    }
+
+    fn array(json: &str) -> JsValue {
+        js_sys::JSON::parse(json).expect("JSON")
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_stored_table_is_read_and_written_as_it_was() {
+        let model = "image/test of tables";
+        let text = r#"[3,1700000000000,"writer","{\"rows\":[]}"]"#;
+        put_record(model, &array(text)).await;
+        let there = exchange(model, None).await.expect("read").there;
+        let there = there.expect("a table");
+        let stored = Stored {
+            revision: 3,
+            edited: 1_700_000_000_000,
+            writer: "writer".into(),
+        };
+        assert_eq!(there.stored, stored);
+        assert_eq!(there.text, r#"{"rows":[]}"#);
+        let wanted = Wanted {
+            base: 3,
+            edited: 1_700_000_000_001,
+            writer: "me".into(),
+        };
+        let written = exchange(model, Some((wanted, "{}".into()))).await;
+        assert_eq!(written.expect("written").revision, Some(4));
+        let transaction = begin(false).await.expect("a transaction");
+        let store = transaction.object_store(STORE).expect("a store");
+        let found = store.get(Query::from(JsValue::from_str(model)));
+        let found = found.expect("a request").await.expect("read");
+        let found = js_sys::JSON::stringify(&found.expect("a record"));
+        let wanted = r#"[4,1700000000001,"me","{}"]"#;
+        assert_eq!(
+            found.ok().and_then(|it| it.as_string()).as_deref(),
+            Some(wanted)
+        );
+    }
+
+    #[wasm_bindgen_test]
+    async fn what_a_newer_version_keeps_in_another_way_is_no_table() {
+        let model = "image/test of other tables";
+        for odd in [
+            "null",
+            "7",
+            r#""text""#,
+            "{}",
+            "[]",
+            r#"[3,1700000000000,"writer"]"#,
+            r#"["3",1700000000000,"writer","{}"]"#,
+            r#"[3,1700000000000,"writer",{"rows":[]}]"#,
+        ] {
+            put_record(model, &array(odd)).await;
+            let found = exchange(model, None).await.expect("read");
+            assert!(found.there.is_none(), "{odd}");
+        }
+        // With more than is known here it can be read.
+        let more = r#"[3,1700000000000,"writer","{}",{"later":1}]"#;
+        put_record(model, &array(more)).await;
+        let found = exchange(model, None).await.expect("read");
+        assert_eq!(found.there.map(|there| there.text).as_deref(), Some("{}"));
+    }
+}

@@ -157,3 +157,6 @@ impl TabMessage {
         record.into_value()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,3 +61,72 @@ fn read(key: &str) -> Map<String, Value> {
     let record = kept.and_then(|text| Record::read(json::read(&text)?));
     record.unwrap_or_default().rest()
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    /// A point in time that no test lives to see.
+    const LATE: Millis = 99_000_000_000_000;
+
+    fn store(waits: &str, since: &str) {
+        assert!(LocalStore::Browser.write("atelier.waits", waits));
+        assert!(LocalStore::Browser.write("atelier.waits.since", since));
+    }
+
+    fn stored() -> [Option<String>; 2] {
+        ["atelier.waits", "atelier.waits.since"].map(|name| LocalStore::Browser.read(name))
+    }
+
+    fn found() -> Vec<(String, Millis, Option<Millis>)> {
+        let found = kept().into_iter();
+        let mut found: Vec<_> = found.map(|it| (it.address, it.until, it.since)).collect();
+        found.sort();
+        found
+    }
+
+    #[wasm_bindgen_test]
+    fn stored_waits_are_read_and_written_as_they_were() {
+        store(
+            r#"{"https://s.example":99000000000000,"https://over.example":5,"":99000000000000}"#,
+            r#"{"https://s.example":1700000000000,"https://over.example":4}"#,
+        );
+        let known = (
+            "https://s.example".to_owned(),
+            LATE,
+            Some(1_700_000_000_000),
+        );
+        // The page's own service; of an earlier version, which has not kept since when.
+        assert_eq!(found(), [(String::new(), LATE, None), known]);
+        keep("https://s.example".into(), LATE + 1, 8);
+        assert_eq!(
+            stored().map(Option::unwrap_or_default),
+            [
+                r#"{"":99000000000000,"https://s.example":99000000000001}"#,
+                r#"{"https://s.example":8}"#
+            ]
+        );
+        store("{}", "{}");
+    }
+
+    #[wasm_bindgen_test]
+    fn what_a_newer_version_keeps_in_another_way_is_no_wait() {
+        for odd in [
+            "",
+            "{",
+            "[]",
+            "null",
+            "7",
+            r#"{"https://s.example":{"until":1}}"#,
+        ] {
+            store(odd, odd);
+            assert_eq!(found(), [], "{odd}");
+            store(r#"{"https://s.example":99000000000000}"#, odd);
+            let wait = ("https://s.example".to_owned(), LATE, None);
+            assert_eq!(found(), [wait], "{odd}");
+        }
+        store("{}", "{}");
+    }
+}

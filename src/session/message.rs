@@ -52,3 +52,64 @@ impl SessionMessage {
         record.into_value()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::json;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    const SETTINGS: &str = r#"{"settings":{"address":"https://s.example","uid":"me","remember":true,"send_defaults":false,"notify":false,"keep":false,"keep_limit":5,"saved":7,"token_version":6},"token":{"address":"https://s.example","uid":"me","version":6,"token":"secret"}}"#;
+    const TAKEN_OUT: &str = r#"{"settings":{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":8,"token_version":8}}"#;
+    const GUEST: &str =
+        r#"{"address":"https://s.example","guest":{"uid":"guest","token":"for anyone"}}"#;
+
+    fn read(text: &str) -> Option<SessionMessage> {
+        json::read(text).and_then(SessionMessage::from_value)
+    }
+
+    #[wasm_bindgen_test]
+    fn tabs_of_all_versions_say_it_in_the_same_words() {
+        for text in [r#""Wanted""#, SETTINGS, TAKEN_OUT, GUEST] {
+            let message = read(text).map(|message| message.to_value().to_string());
+            assert_eq!(message.as_deref(), Some(text));
+        }
+        assert!(matches!(read(r#""Wanted""#), Some(SessionMessage::Wanted)));
+        let Some(SessionMessage::Settings(settings, token)) = read(SETTINGS) else {
+            panic!("settings");
+        };
+        assert_eq!((settings.saved, settings.uid.as_str()), (7, "me"));
+        let token = token.expect("a token");
+        assert_eq!(token.of(&settings), Some("secret"));
+        assert!(matches!(
+            read(TAKEN_OUT),
+            Some(SessionMessage::Settings(Settings { saved: 8, .. }, None))
+        ));
+        let Some(SessionMessage::Guest(address, guest)) = read(GUEST) else {
+            panic!("a guest");
+        };
+        assert_eq!(address.as_str(), "https://s.example");
+        assert_eq!((&*guest.uid, &*guest.token), ("guest", "for anyone"));
+    }
+
+    #[wasm_bindgen_test]
+    fn what_a_newer_version_says_is_passed_over() {
+        for text in [
+            r#""Unwanted""#,
+            "null",
+            "[]",
+            "{}",
+            r#"{"later":{}}"#,
+            r#"{"settings":[]}"#,
+            // With half a token they are taken for settings without one otherwise.
+            r#"{"settings":{"uid":"me"},"token":{"sealed":"x"}}"#,
+            r#"{"guest":{"uid":"guest","token":"for anyone"}}"#,
+            r#"{"address":"ftp://s.example","guest":{"uid":"guest","token":"for anyone"}}"#,
+            r#"{"address":"https://s.example","guest":{"uid":"guest"}}"#,
+            r#"{"address":"https://s.example","guest":"anyone"}"#,
+        ] {
+            assert!(read(text).is_none(), "{text}");
+        }
+    }
+}

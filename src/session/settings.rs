@@ -120,3 +120,126 @@ impl AccessToken {
         record.into_value()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::json;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    const SETTINGS: &str = r#"{"address":"https://s.example/base","uid":"me","remember":true,"send_defaults":true,"notify":true,"keep":true,"keep_limit":1073741824,"saved":1700000000001,"token_version":1700000000000}"#;
+    const TOKEN: &str = r#"{"address":"https://s.example/base","uid":"me","version":1700000000000,"token":"secret"}"#;
+
+    fn read(text: &str) -> Option<Settings> {
+        json::read(text).and_then(Settings::from_value)
+    }
+
+    fn read_token(text: &str) -> Option<AccessToken> {
+        json::read(text).and_then(AccessToken::from_value)
+    }
+
+    /// They lie in browsers.
+    #[wasm_bindgen_test]
+    fn stored_settings_are_read_and_written_as_they_were() {
+        let settings = read(SETTINGS).expect("settings");
+        let wanted = Settings {
+            address: ServiceAddress::parse("https://s.example/base").expect("an address"),
+            uid: "me".into(),
+            remember: true,
+            send_defaults: true,
+            notify: true,
+            keep: true,
+            keep_limit: 1 << 30,
+            saved: 1_700_000_000_001,
+            token_version: 1_700_000_000_000,
+        };
+        assert_eq!(settings, wanted);
+        assert_eq!(settings.to_value().to_string(), SETTINGS);
+        let first = Settings::default().to_value().to_string();
+        assert_eq!(
+            first,
+            r#"{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":0,"token_version":0}"#
+        );
+        assert_eq!(read(&first), Some(Settings::default()));
+    }
+
+    /// Each switch by itself: one must not be taken for another.
+    #[wasm_bindgen_test]
+    fn each_switch_is_its_own() {
+        for (name, wanted) in [
+            ("remember", [true, false, false, false]),
+            ("send_defaults", [false, true, false, false]),
+            ("notify", [false, false, true, false]),
+            ("keep", [false, false, false, true]),
+        ] {
+            let settings = read(&format!(r#"{{"{name}":true}}"#)).expect("settings");
+            let switches = [
+                settings.remember,
+                settings.send_defaults,
+                settings.notify,
+                settings.keep,
+            ];
+            assert_eq!(switches, wanted, "{name}");
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn what_a_newer_version_keeps_in_another_way_is_as_at_the_first_visit() {
+        let newer = r#"{"address":["https://s.example"],"uid":{"name":"me"},"remember":"for a week","send_defaults":null,"notify":1,"keep":"","keep_limit":-1,"saved":0.5,"token_version":"1","later":[{}]}"#;
+        assert_eq!(read(newer), Some(Settings::default()));
+        let partly = r#"{"later":1,"address":"ftp://s.example","uid":"me"}"#;
+        let wanted = Settings {
+            uid: "me".into(),
+            ..Settings::default()
+        };
+        assert_eq!(read(partly), Some(wanted));
+        for text in ["null", "[]", "7", r#""me""#, "{"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn a_stored_token_is_read_and_is_of_use_where_it_was_entered_alone() {
+        let token = read_token(TOKEN).expect("a token");
+        assert_eq!(token.to_value().to_string(), TOKEN);
+        let settings = read(SETTINGS).expect("settings");
+        assert_eq!(token.of(&settings), Some("secret"));
+        for other in [
+            Settings {
+                address: ServiceAddress::default(),
+                ..settings.clone()
+            },
+            Settings {
+                uid: "you".into(),
+                ..settings.clone()
+            },
+            Settings {
+                token_version: 1_700_000_000_001,
+                ..settings.clone()
+            },
+        ] {
+            assert_eq!(token.of(&other), None, "{other:?}");
+        }
+    }
+
+    /// Half a token, or one that is kept in another way, is none: it must not reach a service that it was
+    /// not entered for.
+    #[wasm_bindgen_test]
+    fn what_is_no_token_is_none() {
+        let later = TOKEN.replace('{', r#"{"later":1,"#);
+        assert!(read_token(&later).is_some(), "it has more, and all of this");
+        for odd in [
+            r#"{"address":"https://s.example/base","uid":"me","token":"secret"}"#,
+            r#"{"address":"https://s.example/base","uid":"me","version":"1","token":"secret"}"#,
+            r#"{"address":"https://s.example/base","uid":"me","version":1,"token":{"sealed":"x"}}"#,
+            r#"{"address":null,"uid":"me","version":1,"token":"secret"}"#,
+            r#"{"address":"https://s.example/base","version":1,"token":"secret"}"#,
+            "null",
+            "[]",
+            r#""secret""#,
+        ] {
+            assert!(read_token(odd).is_none(), "{odd}");
+        }
+    }
+}

@@ -27,3 +27,28 @@ pub(super) fn remembered() -> Vec<String> {
     let names = LocalStore::Browser.read(WANTED).unwrap_or_default();
     names.lines().map(str::to_owned).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn stored_names_are_read_and_written_as_they_were() {
+        let stored = || LocalStore::Browser.read("atelier.copies.wanted");
+        LocalStore::Browser.write("atelier.copies.wanted", "a/\nb/");
+        let names = remembered();
+        assert_eq!(names, ["a/", "b/"]);
+        // What was looked at will be looked at again.
+        remember(["a/", "c/0", "", "b/"].map(str::to_owned).iter());
+        assert_eq!(stored().as_deref(), Some("a/\nb/"));
+        remember([].iter());
+        assert_eq!(stored(), None);
+        assert!(remembered().is_empty());
+        let many: Vec<_> = (0..=MAX_REMEMBERED).map(|n| format!("{n}/")).collect();
+        remember(many.iter());
+        assert_eq!(remembered(), many[..MAX_REMEMBERED]);
+        remember([].iter());
+    }
+}

@@ -132,3 +132,30 @@ fn place_of(entry: GalleryEntry, placed: Memo<Vec<(GalleryEntry, TileRect)>>) ->
         own.map(|(_, place)| *place).unwrap_or_default()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_stored_size_is_read_as_it_was() {
+        let place = "atelier.gallery.size";
+        for (text, size) in [
+            ("8", 8.0),
+            ("20.5", 20.5),
+            ("900", 13.0),
+            ("", 13.0),
+            ("{}", 13.0),
+        ] {
+            local::LocalStore::Browser.write(place, text);
+            assert_eq!(kept_size(), size, "{text}");
+        }
+        keep_size(20.5);
+        let stored = local::LocalStore::Browser.read(place);
+        assert_eq!(stored.as_deref(), Some("20.5"));
+        local::LocalStore::Browser.remove(place);
+        assert_eq!(kept_size(), 13.0);
+    }
+}

@@ -113,3 +113,26 @@ fn kept() -> usize {
         .position(|language| kept.as_deref() == Some(language.name()))
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_stored_language_is_read_as_it_was() {
+        for (word, language) in [
+            ("curl", Language::Curl),
+            ("Python", Language::Python),
+            ("JavaScript", Language::JavaScript),
+            ("Rust", Language::Rust),
+            ("Of a later version", Language::ALL[0]),
+        ] {
+            LocalStore::Browser.write("atelier.copy-as", word);
+            assert_eq!(Language::ALL[kept()], language, "{word}");
+        }
+        LocalStore::Browser.remove("atelier.copy-as");
+        assert_eq!(kept(), 0);
+    }
+}

@@ -91,3 +91,62 @@ fn find(unstored: &[(String, Draft)], place: &str) -> Option<Draft> {
     let found = unstored.iter().find(|(known, _)| known == place);
     found.map(|(_, draft)| draft.clone())
 }
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    const PLACE: &str = "atelier.draft.image/strata";
+
+    fn model() -> ModelId {
+        ModelId {
+            category: "image".into(),
+            subcategory: "strata".into(),
+        }
+    }
+
+    #[wasm_bindgen_test]
+    fn a_stored_draft_is_read_and_written_as_it_was() {
+        assert_eq!(place(&model()), PLACE);
+        let stored = r#"{"entries":{"prompt":{"text":"hills \"2\""},"seed":{"value":18446744073709551615}}}"#;
+        LocalStore::Browser.write(PLACE, stored);
+        let draft = read(PLACE);
+        let prompt = Entry::Text(r#"hills "2""#.into());
+        assert_eq!(draft.get("prompt"), Some(&prompt));
+        assert_eq!(draft.get("seed"), Some(&Entry::Value(u64::MAX.into())));
+        assert_eq!(draft.iter().count(), 2);
+        LocalStore::Browser.remove(PLACE);
+        assert!(write(PLACE, &draft));
+        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(stored));
+        // What was begun is not written over.
+        suggest(&model(), "other");
+        assert_eq!(read(PLACE), draft);
+        assert!(write(PLACE, &Draft::default()));
+        assert_eq!(LocalStore::Browser.read(PLACE), None);
+        suggest(&model(), "hills");
+        let suggested = r#"{"entries":{"prompt":{"text":"hills"}}}"#;
+        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(suggested));
+        LocalStore::Browser.remove(PLACE);
+    }
+
+    #[wasm_bindgen_test]
+    fn what_a_newer_version_keeps_in_another_way_is_no_draft() {
+        for odd in [
+            "",
+            "{",
+            "null",
+            "[]",
+            "{}",
+            r#"{"entries":[]}"#,
+            r#"{"entries":{"prompt":{"file":"x"}}}"#,
+        ] {
+            LocalStore::Browser.write(PLACE, odd);
+            assert!(read(PLACE).is_empty(), "{odd}");
+        }
+        LocalStore::Browser.write(PLACE, r#"{"later":1,"entries":{"a":{"text":""}}}"#);
+        assert!(!read(PLACE).is_empty());
+        LocalStore::Browser.remove(PLACE);
+    }
+}

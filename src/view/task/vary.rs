@@ -11,9 +11,7 @@ const MAX_VARIATIONS: usize = 8;
 
 /// `Vary`, and how many.
 pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
-    let kept = LocalStore::Browser.read(VARIATIONS);
-    let kept = kept.and_then(|kept| kept.parse().ok());
-    let count = RwSignal::new(kept.unwrap_or(4_usize).clamp(1, MAX_VARIATIONS));
+    let count = RwSignal::new(kept());
     let choose = move |event| {
         if let Ok(chosen) = event_target_value(&event).parse() {
             count.set(chosen);
@@ -48,4 +46,27 @@ pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
         </span>
     }
     .into_any()
+}
+
+fn kept() -> usize {
+    let kept = LocalStore::Browser.read(VARIATIONS);
+    let kept = kept.and_then(|kept| kept.parse().ok());
+    kept.unwrap_or(4).clamp(1, MAX_VARIATIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    #[wasm_bindgen_test]
+    fn a_stored_count_is_read_as_it_was() {
+        for (text, count) in [("1", 1), ("8", 8), ("0", 1), ("200", 8), ("", 4), ("{}", 4)] {
+            LocalStore::Browser.write("atelier.variations", text);
+            assert_eq!(kept(), count, "{text}");
+        }
+        LocalStore::Browser.remove("atelier.variations");
+        assert_eq!(kept(), 4);
+    }
 }

@@ -76,6 +76,25 @@ mod tests {
         assert_eq!(LeftBehind::read("[]"), None);
     }
 
+    /// A page of an earlier version may have left it.
+    #[test]
+    fn it_is_read_and_written_as_it_always_was() {
+        let text = r#"{"base":3,"edited":10,"writer":"me","table":"{\"rows\":[]}"}"#;
+        assert_eq!(LeftBehind::read(text), Some(left()));
+        assert_eq!(left().to_text(), text);
+        let later = text.replacen('{', r#"{"later":1,"#, 1);
+        assert_eq!(LeftBehind::read(&later), Some(left()));
+        for odd in [
+            "",
+            "{",
+            "null",
+            "{}",
+            r#"{"base":3,"edited":10,"writer":"me","table":{"rows":[]}}"#,
+        ] {
+            assert_eq!(LeftBehind::read(odd), None, "{odd}");
+        }
+    }
+
     #[test]
     fn what_was_stored_after_all_is_not_stored_once_more() {
         assert_eq!(left().base_beside(Some(&stored(4, 10, "me"))), None);

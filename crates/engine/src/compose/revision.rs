@@ -134,7 +134,12 @@ mod tests {
             base: 9,
             model: "image/a model of spaces".into(),
         };
-        assert_eq!(TableStored::read(&stored.to_text()), Some(stored));
-        assert_eq!(TableStored::read("hello"), None);
+        // Tabs of other versions say and hear it in these words.
+        let text = "12 9 image/a model of spaces";
+        assert_eq!(stored.to_text(), text);
+        assert_eq!(TableStored::read(text), Some(stored));
+        for odd in ["hello", "", "12 9", "12 nine image/a", "-1 9 image/a", "{}"] {
+            assert_eq!(TableStored::read(odd), None, "{odd}");
+        }
     }
 }

@@ -69,6 +69,16 @@ mod tests {
         assert_eq!(Shapes::read(&shapes.to_text()), shapes);
     }
 
+    /// They lie in browsers.
+    #[test]
+    fn they_are_read_and_written_as_they_always_were() {
+        let text = r#"{"image/strata":1.5,"image/tessera":1.0}"#;
+        let shapes = Shapes::read(text);
+        assert_eq!(shapes.of(&model("strata")), Some(1.5));
+        assert_eq!(shapes.of(&model("tessera")), Some(1.0));
+        assert_eq!(shapes.to_text(), text);
+    }
+
     #[test]
     fn what_is_no_shape_is_not_learned() {
         let mut shapes = Shapes::default();
