@@ -3,7 +3,6 @@
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
 use atelier_engine::{Action, TaskKey};
-use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
@@ -16,7 +15,6 @@ use crate::contexts::{Contexts, contexts};
 use crate::theme::Theme;
 use crate::view::model::mode::Mode;
 use crate::view::parts::dialog;
-use crate::view::parts::glyph::Glyph;
 use crate::view::task::{actions, edit};
 
 /// So many are listed; further letters find the others.
@@ -250,14 +248,7 @@ pub fn Commands() -> impl IntoView {
                     })
                     on:keydown=handler(press)
                 />
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    on:click=handler(move |_| close())
-                >
-                    <Glyph icon=LuX />
-                </button>
+                {dialog::close_button(close, false)}
             </div>
             {dynamic(move || options(found.get(), is_grouped(), at, act))}
         </dialog>

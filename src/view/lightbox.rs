@@ -14,7 +14,7 @@ mod zooming;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
-use icondata_lu::{LuChevronLeft, LuChevronRight, LuX, LuZoomIn};
+use icondata_lu::{LuChevronLeft, LuChevronRight, LuZoomIn};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -167,16 +167,7 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
             {zoom_button}
             {step_button("Previous", LuChevronLeft, -1)}
             {step_button("Next", LuChevronRight, 1)}
-            <button
-                class="icon-button"
-                type="button"
-                aria-label="Close"
-                title="Close"
-                autofocus
-                on:click=handler(move |_| close())
-            >
-                <Glyph icon=LuX />
-            </button>
+            {dialog::close_button(close, true)}
         </header>
     }
     .into_any()

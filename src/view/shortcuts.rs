@@ -4,7 +4,6 @@ use std::cell::Cell;
 
 use atelier_engine::{Millis, control};
 use gloo_events::{EventListener, EventListenerOptions};
-use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -15,7 +14,6 @@ use crate::browser::{clock, location};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::dialog;
-use crate::view::parts::glyph::Glyph;
 
 /// In the address: which of the dialogs is open.
 const OPEN: &str = "open";
@@ -164,14 +162,7 @@ pub fn Shortcuts() -> impl IntoView {
         >
             <header class="row">
                 <h2>"Keyboard shortcuts"</h2>
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    on:click=handler(move |_| close(navigation, SHORTCUTS))
-                >
-                    <Glyph icon=LuX />
-                </button>
+                {dialog::close_button(move || close(navigation, SHORTCUTS), false)}
             </header>
             <div class="shortcut-groups" tabindex="0">{groups}</div>
         </dialog>

@@ -3,7 +3,7 @@
 
 use atelier_engine::gallery::compare::{Difference, differences};
 use atelier_engine::output::SafeUrl;
-use icondata_lu::{LuDownload, LuMaximize2, LuX};
+use icondata_lu::{LuDownload, LuMaximize2};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
@@ -78,16 +78,7 @@ pub fn Comparison() -> impl IntoView {
                     )}
                     {segment("comparison", "Slider", is_slider.into(), move || is_slider.set(true))}
                 </fieldset>
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    title="Close"
-                    autofocus
-                    on:click=handler(move |_| close())
-                >
-                    <Glyph icon=LuX />
-                </button>
+                {dialog::close_button(close, true)}
             </header>
             <div class="comparison-body">
                 <label class="comparison-slider" hidden=when(move || !is_over.get())>

@@ -7,7 +7,6 @@ mod explored;
 mod item;
 mod layers;
 
-use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -19,7 +18,6 @@ use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::view::parts::dialog;
-use crate::view::parts::glyph::Glyph;
 use crate::view::shell::NoticeList;
 use explored::Explored;
 
@@ -81,15 +79,7 @@ pub fn Sweep() -> impl IntoView {
                 <p class="muted" role="status">
                     {said}
                 </p>
-                <button
-                    class="icon-button"
-                    type="button"
-                    aria-label="Close"
-                    title="Close"
-                    on:click=handler(move |_| close())
-                >
-                    <Glyph icon=LuX />
-                </button>
+                {dialog::close_button(close, false)}
             </header>
             <div class="lightbox-body">
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>

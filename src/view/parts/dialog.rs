@@ -1,7 +1,11 @@
+//! What dialogs have in common.
+
+use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
-use crate::boxed::effect;
+use super::glyph::Glyph;
+use crate::boxed::{effect, handler};
 
 /// Keeps a dialog as open as a signal says.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
@@ -14,4 +18,21 @@ pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
             _ => {}
         }
     });
+}
+
+/// The cross in a dialog's head. `has_focus`: it has the focus when the dialog opens.
+pub fn close_button(mut close: impl FnMut() + 'static, has_focus: bool) -> AnyView {
+    view! {
+        <button
+            class="icon-button"
+            type="button"
+            aria-label="Close"
+            title="Close"
+            autofocus=has_focus
+            on:click=handler(move |_| close())
+        >
+            <Glyph icon=LuX />
+        </button>
+    }
+    .into_any()
 }
