@@ -377,3 +377,6 @@ fn facts(copy: &CachedOutput) -> (Store, String, JsValue) {
         JsValue::from_str(&text),
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -242,4 +242,13 @@ async fn what_holds_the_leader_back_stands_in_every_tab() {
         untrack(|| follower.runner.storage_error()) == Some(StorageError::Full)
     })
     .await;
+    // The next one can write, and says so.
+    drop(leader);
+    follower.leads().await;
+    for tab in [&follower, &late] {
+        until("no error", || {
+            untrack(|| tab.runner.storage_error()).is_none()
+        })
+        .await;
+    }
 }

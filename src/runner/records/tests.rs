@@ -111,6 +111,24 @@ async fn while_storage_is_not_open_nothing_is_read_or_deleted_and_all_is_written
     let storage = records.storage().expect("storage");
     let batches = storage.all_texts(Store::Batches).await.expect("records");
     assert_eq!(batches, ["{}"]);
+    // It is deleted by now: what comes under its name, say with another browser's history, is new.
+    put(&known[..1]).await;
+    assert_eq!(records.read_all().await.map(|all| all.len()), Ok(3));
+}
+
+#[wasm_bindgen_test]
+async fn what_is_deleted_is_gone_at_once_and_may_come_again() {
+    start_afresh().await;
+    let opened = Opened::new().await;
+    let records = opened.records;
+    let known = [task("a", 10), task("b", 20)];
+    records.write(&known).await.expect("written");
+    let deleted = records.delete(vec![record_of(&known[0])]);
+    assert_eq!(records.read_all().await, Ok(vec![known[1].clone()]));
+    deleted.await.expect("deleted");
+    assert_eq!(stored().await, known[1..]);
+    records.write(&known[..1]).await.expect("written");
+    assert_eq!(records.read_all().await, Ok(known.to_vec()));
 }
 
 #[wasm_bindgen_test]

@@ -1,0 +1,178 @@
+use atelier_engine::{Action, Task};
+use js_sys::Array;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+use super::*;
+use crate::browser::local::LocalStore;
+use crate::browser::location;
+use crate::browser::storage::Storage;
+use crate::runner::testing::{Tab, pause, put, ready, session, start_afresh, stored, until};
+use crate::session::Settings;
+
+/// Copies are kept, of so many bytes.
+fn keep(limit: u64) {
+    let settings = Settings {
+        keep: true,
+        keep_limit: limit,
+        ..Settings::default()
+    };
+    session().save(settings, String::new(), true);
+}
+
+/// Nothing is stored but these, where the browser stores files at all. WebKit does not where nothing is to
+/// last: in a private window, and where a test drives it.
+async fn begin_with(tasks: &[Task]) -> bool {
+    start_afresh().await;
+    put(tasks).await;
+    let storage = Storage::open(|| ()).await.expect("IndexedDB");
+    let bytes = Blob::new_with_str_sequence(&Array::of1(&"bytes".into()));
+    let probe = (Store::Outputs, "probe/0".to_owned());
+    let file = (
+        Store::Outputs,
+        probe.1.clone(),
+        bytes.expect("a blob").into(),
+    );
+    if storage.put(&[file]).await.is_ok() {
+        storage.delete(&[probe]).await.expect("deleted");
+        return true;
+    }
+    let agent = window().navigator().user_agent().unwrap_or_default();
+    let is_webkit = agent.contains("AppleWebKit") && !agent.contains("Chrome");
+    assert!(is_webkit, "refused by {agent}");
+    false
+}
+
+/// A task that has just finished, with outputs that can be had: each is this very page.
+fn finished(key: &str, outputs: usize) -> Task {
+    let urls: Vec<_> = (0..outputs)
+        .map(|n| format!("{}/?{key}{n}", location::origin()))
+        .collect();
+    let urls: Vec<_> = urls.iter().map(String::as_str).collect();
+    let mut task = ready(key, clock::now(), &urls);
+    task.finished = Some(clock::now());
+    task
+}
+
+/// The names of the copies that there are.
+async fn copies(tab: &Tab) -> Vec<String> {
+    let copies = tab.runner.copies().await.expect("what is known of copies");
+    copies.into_iter().map(|copy| copy.key).collect()
+}
+
+async fn has_copies(tab: &Tab, names: &[&str]) {
+    for _ in 0..1_000 {
+        if copies(tab).await == names {
+            return;
+        }
+        pause().await;
+    }
+    panic!("copies are {:?}, not {names:?}", copies(tab).await);
+}
+
+/// Time enough for a copy that is not to be made.
+async fn a_while() {
+    for _ in 0..20 {
+        pause().await;
+    }
+}
+
+fn wanted() -> Option<String> {
+    LocalStore::Browser.read("atelier.copies.wanted")
+}
+
+#[wasm_bindgen_test]
+async fn what_is_shown_is_copied_by_the_leader_and_what_is_removed_goes() {
+    if !begin_with(&[finished("a", 2), finished("b", 1)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    let runner = follower.runner;
+    let looks = follower.follow(move || runner.track_copies());
+    a_while().await;
+    let before = looks.with_value(Vec::len);
+    follower.runner.shown("a/1".into());
+    has_copies(&leader, &["a/1"]).await;
+    until("the follower to look again", || {
+        looks.with_value(Vec::len) > before
+    })
+    .await;
+    leader.runner.shown("b/0".into());
+    has_copies(&follower, &["a/1", "b/0"]).await;
+    let all = follower.runner.copies().await.expect("copies");
+    let copy = follower.runner.copy("a/1").await.expect("a copy");
+    assert_eq!(all[0].url, format!("{}/?a1", location::origin()));
+    assert_eq!(all[0].bytes as f64, copy.size());
+    assert!(all[0].bytes > 0);
+    assert!(follower.runner.copy("a/0").await.is_none());
+    let task = stored().await.swap_remove(0);
+    leader.runner.act(&task.key, Action::Delete);
+    has_copies(&follower, &["b/0"]).await;
+    assert!(leader.runner.copy("a/1").await.is_none());
+}
+
+/// The page was closed right after the task had finished.
+#[wasm_bindgen_test]
+async fn what_the_last_leader_has_not_come_to_is_copied_by_the_next() {
+    let mut old = finished("old", 1);
+    old.finished = Some(clock::now() - MAX_AGE - 1_000);
+    if !begin_with(&[finished("a", 2), old]).await {
+        return;
+    }
+    keep(1 << 30);
+    LocalStore::Browser.write("atelier.copies.wanted", "a/\nold/\ngone/");
+    let tab = Tab::open_leading().await;
+    has_copies(&tab, &["a/0", "a/1"]).await;
+    a_while().await;
+    assert_eq!(copies(&tab).await, ["a/0", "a/1"]);
+    assert_eq!(wanted(), None, "there is nothing left to be copied");
+}
+
+#[wasm_bindgen_test]
+async fn where_no_copies_are_wanted_favorites_alone_are_kept() {
+    if !begin_with(&[finished("a", 2)]).await {
+        return;
+    }
+    let tab = Tab::open_leading().await;
+    tab.runner.shown("a/0".into());
+    tab.runner.set_favorite("a/1", true);
+    has_copies(&tab, &["a/1"]).await;
+    a_while().await;
+    assert_eq!(copies(&tab).await, ["a/1"]);
+    // It makes way for nothing.
+    tab.runner.delete_copies();
+    a_while().await;
+    assert_eq!(copies(&tab).await, ["a/1"]);
+    tab.runner.set_favorite("a/1", false);
+    tab.runner.delete_copies();
+    has_copies(&tab, &[]).await;
+}
+
+#[wasm_bindgen_test]
+async fn the_copy_that_was_not_looked_at_for_longest_makes_way() {
+    if !begin_with(&[finished("a", 3)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let tab = Tab::open_leading().await;
+    for name in ["a/0", "a/1"] {
+        tab.runner.shown(name.into());
+        let there = ["a/0", "a/1"];
+        let count = if name == "a/0" { 1 } else { 2 };
+        has_copies(&tab, &there[..count]).await;
+        pause().await;
+    }
+    let bytes = tab.runner.copies().await.expect("copies")[0].bytes;
+    keep(bytes * 2);
+    // Looked at once more, so that the other one is the oldest.
+    let before = clock::now();
+    tab.runner.shown("a/0".into());
+    for _ in 0..100 {
+        if tab.runner.copies().await.expect("copies")[0].shown >= before {
+            break;
+        }
+        pause().await;
+    }
+    tab.runner.shown("a/2".into());
+    has_copies(&tab, &["a/0", "a/2"]).await;
+}
