@@ -32,20 +32,44 @@ async fn what_the_engine_decides_is_shown_and_written() {
     assert_eq!(stored().await, [task("b", 20)]);
 }
 
-/// More than are written at once, in the order in which they came.
+/// More than are written at once.
+fn submit_many(driver: Driver) -> usize {
+    let count = MAX_INLINE_WRITES + 50;
+    let tasks: Vec<_> = (0..count).map(|n| task(&format!("t{n:03}"), 10)).collect();
+    driver.change(|engine| engine.submit(tasks, clock::now()));
+    assert_eq!(put_off(driver), count);
+    count
+}
+
+fn put_off(driver: Driver) -> usize {
+    driver.state.with_value(|state| state.unwritten.len())
+}
+
 #[wasm_bindgen_test]
-async fn many_records_are_all_written() {
+async fn many_records_are_written_once_the_page_has_shown_them() {
     start_afresh().await;
     let tab = Tab::open_leading().await;
     let driver = tab.parts().driver;
-    let count = MAX_INLINE_WRITES + 50;
-    let tasks: Vec<_> = (0..count).map(|n| task(&format!("t{n:03}"), 10)).collect();
-    driver.change(|engine| engine.submit(tasks.clone(), clock::now()));
-    // Before it was written: as it is by then.
+    let count = submit_many(driver);
+    // As it is by then.
     driver.change(|engine| engine.act(&key("t000"), Action::Cancel, clock::now()));
-    driver.written().await.expect("written");
-    assert_eq!(stored().await.len(), count - 1);
     assert_eq!(tab.keys().len(), count - 1);
+    until("what was put off", || put_off(driver) == 0).await;
+    assert_eq!(stored().await.len(), count - 1);
+}
+
+#[wasm_bindgen_test]
+async fn who_waits_for_what_is_written_waits_for_what_was_put_off() {
+    start_afresh().await;
+    let tab = Tab::open_leading().await;
+    let driver = tab.parts().driver;
+    let count = submit_many(driver);
+    let mut written = driver.written().boxed_local();
+    let is_written = (&mut written).now_or_never();
+    assert!(is_written.is_none(), "it takes a while");
+    assert_eq!(put_off(driver), 0, "it has begun");
+    written.await.expect("written");
+    assert_eq!(stored().await.len(), count);
 }
 
 /// Whoever leads writes, and may have written something newer.
