@@ -1,11 +1,21 @@
 use crate::contexts::contexts;
-use atelier_contract::ApiError;
+use atelier_contract::{ApiError, ServiceAddress};
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
 use crate::boxed::handler;
+use crate::browser::location;
 
 use super::glyph::Glyph;
+
+/// Whoever looks at the page has started its service.
+fn is_on_this_machine(address: &ServiceAddress) -> bool {
+    let origin = location::origin();
+    address.is_same_origin()
+        && ["//127.0.0.1", "//localhost", "//[::1]"]
+            .iter()
+            .any(|host| origin.contains(host))
+}
 
 /// A fetch that failed: what happened, what to do, and a button to try again.
 #[component]
@@ -23,10 +33,15 @@ pub fn Failure(
         address.to_string()
     };
     let advice = match &error {
-        ApiError::Network { .. } | ApiError::Timeout { .. } | ApiError::Server { .. } => Some(
-            "Is the service running? On your own machine, start it with ./dev serve. \
-             Another service's address is set in Settings.",
-        ),
+        ApiError::Network { .. } | ApiError::Timeout { .. } | ApiError::Server { .. } => {
+            Some(match is_on_this_machine(&address) {
+                true => {
+                    "Is the service running? Start it with ./dev serve. Another service's address is set \
+                     in Settings."
+                }
+                false => "Is the service running? Its address is set in Settings.",
+            })
+        }
         ApiError::Malformed { .. } | ApiError::NotFound { .. } => {
             Some("Check the service address in Settings.")
         }
