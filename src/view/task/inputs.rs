@@ -4,6 +4,7 @@ use atelier_engine::{Task, control, recipe};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
+use crate::boxed::text;
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
@@ -39,9 +40,31 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
                 {link}
                 <CopyButton label="Copy as JSON" text=json />
             </div>
+            {left_out(task)}
         </details>
     }
     .into_any()
+}
+
+/// What was not sent, of the parameters that the model has now: the service used its own defaults.
+fn left_out(task: &Task) -> AnyView {
+    let catalog = contexts().catalog;
+    let (model, sent) = (task.model.clone(), task.input.values().clone());
+    let names = text(move || {
+        let schema = catalog.schema(&model);
+        let names = schema.loaded().map(|schema| {
+            let names = schema
+                .parameters()
+                .map(|(parameter, _)| parameter.name.as_str());
+            let names: Vec<&str> = names.filter(|name| !sent.contains_key(*name)).collect();
+            match names.is_empty() {
+                true => String::new(),
+                false => format!("Left at the service's defaults: {}", names.join(", ")),
+            }
+        });
+        names.unwrap_or_default()
+    });
+    view! { <p class="muted left-out">{names}</p> }.into_any()
 }
 
 /// Copies the link that carries inputs. They may hold addresses that open something by themselves.
