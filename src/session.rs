@@ -103,8 +103,10 @@ impl Session {
             && let Some(token) = token
             && token.of(&settings).is_some()
         {
+            // Where a person has cleared what this browser keeps, the token is not what comes back.
+            let remember = settings.remember && stored_settings().is_some();
             // Whether a reload finds it again is all that a refusal changes.
-            keep_token(settings.remember, Some(&token));
+            keep_token(remember, Some(&token));
             self.token.set(Some(token));
         }
     }
@@ -230,6 +232,19 @@ impl Session {
                 Some(Credentials::new(guest.uid, guest.token))
             }
             _ => None,
+        }
+    }
+
+    /// Whether calls can be made; `None` while nothing is entered and the service has not said whether it takes
+    /// guests; tracked.
+    pub fn has_credentials(&self) -> Option<bool> {
+        let is_heard = !matches!(
+            self.idempotency(),
+            Idempotency::Asked | Idempotency::Unknown
+        );
+        match self.credentials() {
+            Some(_) => Some(true),
+            None => (is_heard || !self.settings.read().uid.is_empty()).then_some(false),
         }
     }
 

@@ -7,7 +7,9 @@ use atelier_contract::ModelId;
 use atelier_engine::batch::Batch;
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::CachedOutput;
-use atelier_engine::{Action, BatchKey, BlockReason, Millis, Sending, Task, TaskKey, wait_reason};
+use atelier_engine::{
+    Action, BatchKey, BlockReason, Millis, Phase, Sending, Task, TaskKey, wait_reason,
+};
 use leptos::prelude::*;
 use web_sys::Blob;
 
@@ -24,13 +26,31 @@ impl Runner {
         self.parts().status.block_reason().get()
     }
 
-    /// Why a task has not been sent; tracked.
+    /// How many tasks go on at a service and are not asked about, because Settings name another account or
+    /// none; tracked.
+    pub fn not_followed_count(&self) -> usize {
+        self.track_phases();
+        let sending = Sending {
+            account: &self.session.account(),
+            has_credentials: self.session.has_credentials(),
+            block_reason: None,
+        };
+        let goes_on = |task: &Task| matches!(task.state.phase(), Phase::Running | Phase::Fetching);
+        self.with_tasks(|tasks| {
+            let running = tasks.iter().filter(|task| goes_on(task));
+            running
+                .filter(|task| wait_reason(task, sending, 0).is_some())
+                .count()
+        })
+    }
+
+    /// Why a task has not been sent, or is not asked about; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
         let block_reason = self.parts().status.block_reason();
         let block_reason = block_reason.read();
         let sending = Sending {
             account: &self.session.account(),
-            has_credentials: self.session.credentials().is_some(),
+            has_credentials: self.session.has_credentials(),
             block_reason: block_reason.as_ref(),
         };
         wait_reason(task, sending, now)

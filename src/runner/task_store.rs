@@ -202,7 +202,12 @@ impl TaskStore {
         let retry = task.key.clone();
         let replace = move || {
             self.known.update_value(|known| {
-                if known.tasks.contains_key(&retry) {
+                // Damaged records may name each other: then nothing would be listed.
+                let mut latest = Some(&retry);
+                while let Some(next) = latest.filter(|next| **next != failed) {
+                    latest = known.replaced.get(next);
+                }
+                if latest.is_none() && known.tasks.contains_key(&retry) {
                     known.replaced.insert(failed.clone(), retry.clone());
                 }
             });

@@ -1,5 +1,6 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
+use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::{Action, BlockReason, removed_last, said_of_removed};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -50,8 +51,22 @@ fn LimitNotice() -> impl IntoView {
         let error = runner.storage_error();
         error.map(StorageError::user_message).unwrap_or_default()
     });
+    let not_followed = memo(move || runner.not_followed_count());
+    let not_followed_line = text(move || {
+        let count = not_followed.get();
+        format!(
+            "{} {} not followed: Settings name another account, or none. ",
+            counted(count, "running task"),
+            agreeing(count, "is", "are"),
+        )
+    });
     view! {
         <div class="limit" role="status">
+            <p class="limit-line" hidden=when(move || not_followed.get() == 0)>
+                <span>
+                    {not_followed_line} <a href="/settings">"Settings"</a>
+                </span>
+            </p>
             <p class="limit-line" hidden=when(move || runner.storage_error().is_none())>
                 {kept}
             </p>

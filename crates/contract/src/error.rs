@@ -84,6 +84,11 @@ impl ErrorBody {
 }
 
 impl ApiError {
+    /// Details of [`ApiError::Network`] where it is known why no answer was seen. Stored with tasks.
+    pub const PAGE_CLOSED: &str = "the page was closed before the answer came";
+    pub const EXPORTED_UNSENT: &str = "not sent yet when its history was exported";
+    pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
+
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::Malformed {
             detail: detail.into(),
@@ -179,6 +184,18 @@ impl ApiError {
     /// What happened and what to do, for a person.
     pub fn user_message(&self) -> String {
         match self {
+            Self::Network { detail } if detail == Self::PAGE_CLOSED => {
+                "The page was closed before the answer came.".into()
+            }
+            Self::Network { detail } if detail == Self::EXPORTED_UNSENT => {
+                "It was not sent yet when its history was exported. The browser that it comes from may have \
+                 sent it since."
+                    .into()
+            }
+            Self::Network { detail } if detail == Self::WITHDRAWN => {
+                "An earlier submission was not answered; the one after it was cancelled before it was sent."
+                    .into()
+            }
             Self::Network { .. } => {
                 "No answer from the service. Either the network or the service is down, \
                  or the service does not allow this page to call it (CORS)."

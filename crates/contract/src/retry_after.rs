@@ -9,6 +9,10 @@ pub fn parse(header: &str, now_ms: u64, date: impl Fn(&str) -> Option<u64>) -> O
     if let Ok(seconds) = header.parse::<u64>() {
         return Some(seconds.saturating_mul(1000));
     }
+    // Longer than can be counted is as long as can be.
+    if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(u64::MAX);
+    }
     if let Some(seconds) = crate::parse_number(header).and_then(|number| number.as_f64()) {
         return (seconds >= 0.0).then(|| (seconds * 1000.0).ceil() as u64);
     }
@@ -34,6 +38,8 @@ mod tests {
     fn seconds_dates_and_nonsense() {
         assert_eq!(parse("12", 0, date), Some(12_000));
         assert_eq!(parse("0.5", 0, date), Some(500));
+        // Guards against the longest waits of all being taken for none.
+        assert_eq!(parse("18446744073709551616", 0, date), Some(u64::MAX));
         let header = "Wed, 21 Oct 2015 07:28:00 GMT";
         let at = date(header).unwrap();
         assert_eq!(parse(header, at - 5_000, date), Some(5_000));

@@ -62,7 +62,7 @@ impl Accepted {
         Ok(Self {
             id,
             status: status_of(data).unwrap_or(StatusWord::Other(String::new())),
-            error: error_text(data),
+            error: error_text(body, data),
         })
     }
 }
@@ -83,7 +83,7 @@ impl Progress {
             id: id_of(data),
             status: status_of(data)
                 .ok_or_else(|| ApiError::malformed("the reply has no status"))?,
-            error: error_text(data),
+            error: error_text(body, data),
             line: line_of(data),
         })
     }
@@ -111,7 +111,7 @@ impl Output {
         Ok(Self {
             status,
             output: output.unwrap_or_default(),
-            error: error_text(data),
+            error: error_text(body, data),
         })
     }
 }
@@ -132,7 +132,8 @@ fn data_of(body: &Value) -> Result<&Value, ApiError> {
 fn id_of(data: &Value) -> Option<TaskId> {
     match data.get("id")? {
         Value::String(id) if !id.is_empty() => Some(TaskId(id.clone())),
-        Value::Number(id) => Some(TaskId(id.to_string())),
+        // What is read as a fraction has lost digits: by that id nothing would be found.
+        Value::Number(id) if !id.is_f64() => Some(TaskId(id.to_string())),
         _ => None,
     }
 }
@@ -170,9 +171,11 @@ fn outputs_of(output: &Value) -> Vec<String> {
     }
 }
 
-/// `data.error` may be a text, an object with a message, any other JSON, or absent.
-fn error_text(data: &Value) -> Option<String> {
-    message_in(data.get("error")?)
+/// `data.error` may be a text, an object with a message, any other JSON, or absent; then it may stand beside
+/// `data`.
+fn error_text(body: &Value, data: &Value) -> Option<String> {
+    let own = data.get("error").and_then(message_in);
+    own.or_else(|| message_in(body.get("error")?))
 }
 
 #[cfg(test)]
@@ -180,6 +183,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    /// Guards against an id that is asked about with digits that the service has never given.
+    #[test]
+    fn an_id_that_lost_digits_is_none() {
+        let body = |id: &str| crate::json::read(&format!(r#"{{"data": {{"id": {id}}}}}"#)).unwrap();
+        let id = |text: &str| Accepted::from_body(&body(text)).map(|accepted| accepted.id.0);
+        assert_eq!(id("18446744073709551615").unwrap(), "18446744073709551615");
+        for lost in ["123456789012345678901234567890", "1.5"] {
+            assert!(
+                matches!(id(lost), Err(ApiError::Malformed { .. })),
+                "{lost}"
+            );
+        }
+    }
+
+    /// Guards against a failure without a word, where the word stands beside `data`.
+    #[test]
+    fn a_failure_may_say_why_beside_its_data() {
+        let error = |body: Value| Progress::from_body(&body).unwrap().error;
+        let outside =
+            json!({"success": false, "error": "out of memory", "data": {"status": "failed"}});
+        assert_eq!(error(outside).as_deref(), Some("out of memory"));
+        let both = json!({"error": "outer", "data": {"status": "failed", "error": "inner"}});
+        assert_eq!(error(both).as_deref(), Some("inner"));
+    }
 
     /// What a program draws over and over is not shown as one long line.
     #[test]

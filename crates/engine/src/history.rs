@@ -189,6 +189,9 @@ pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<Row> {
         .collect()
 }
 
+/// What took longer was not watched all the time.
+const LONGEST_RUN: Millis = 60 * 60 * 1_000;
+
 /// How long a task of this model takes, in ms, by the tasks that have completed so far.
 pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) -> Option<Millis> {
     let mut times: Vec<(Millis, Millis)> = tasks
@@ -198,6 +201,8 @@ pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) 
             let (submitted, finished) = (task.submitted?, task.finished?);
             Some((finished, finished.checked_sub(submitted)?))
         })
+        // It ended when a page found out: the night between is nothing that a model takes.
+        .filter(|(_, time)| *time < LONGEST_RUN)
         .collect();
     sort::pairs(&mut times);
     duration::estimate(times.into_iter().rev().map(|(_, time)| time))

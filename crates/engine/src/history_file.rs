@@ -234,7 +234,7 @@ fn arrival(mut value: Value, here: Here<'_>) -> Option<(Task, bool)> {
     if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
         // The browser that it comes from may have sent it since.
         let error = ApiError::Network {
-            detail: "not sent yet when its history was exported".into(),
+            detail: ApiError::EXPORTED_UNSENT.into(),
         };
         task.state = TaskState::Unconfirmed { error };
     }

@@ -34,6 +34,8 @@ pub enum Event {
     Ready { outputs: Vec<String> },
     /// A person sends an Unconfirmed once more.
     Resubmit,
+    /// And takes that back before it was sent: of the one before nothing more is known than it was.
+    Withdraw,
 }
 
 /// What follows from an event.
@@ -78,6 +80,12 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         }
         (Submitting | Unconfirmed { .. }, Event::PutBack) => (Queued, vec![Effect::Enqueue]),
 
+        (Queued, Event::Withdraw) => {
+            let error = ApiError::Network {
+                detail: ApiError::WITHDRAWN.into(),
+            };
+            (Unconfirmed { error }, vec![])
+        }
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
 
         (Running { id, .. } | Fetching { id }, Event::Progress { word, error }) => {

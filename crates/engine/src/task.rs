@@ -109,6 +109,9 @@ pub struct Task {
     /// The key that its submission carries, where the service takes one key once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// A person has sent it once more, though the one before may have been taken, and billed.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub resubmitted: bool,
     /// When the service's id arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
@@ -167,6 +170,7 @@ impl Task {
             batch: None,
             submitted: None,
             idempotency_key: None,
+            resubmitted: false,
             accepted: None,
             progress: None,
             finished: None,

@@ -1,4 +1,4 @@
-//! Why a Queued task has not been sent, as the person can see it in any tab.
+//! Why a task has not been sent, or is not asked about, as the person can see it in any tab.
 
 use crate::{Account, BlockReason, Millis, Phase, Task};
 
@@ -10,54 +10,89 @@ pub const NO_CREDENTIALS: &str = "User ID and Access token are not set yet.";
 pub struct Sending<'a> {
     /// The service and User ID that are set now.
     pub account: &'a Account,
-    /// User ID and token are set, or the service takes guests.
-    pub has_credentials: bool,
+    /// User ID and token are set, or the service takes guests. `None` while it has not said whether it does.
+    pub has_credentials: Option<bool>,
     /// What holds the tab back that makes the calls.
     pub block_reason: Option<&'a BlockReason>,
 }
 
-/// Why this task waits; `None` where it is not Queued.
+/// Why this task waits: it is not sent yet, or not asked about. `None` where nothing holds it up.
 pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
-    if task.state.phase() != Phase::Queued {
-        return None;
+    match task.state.phase() {
+        Phase::Queued => Some(unsent(task, sending, now)),
+        Phase::Running | Phase::Fetching if task.watching && !task.is_orphan() => {
+            let why = elsewhere(task, sending)?;
+            Some(format!(
+                "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
+            ))
+        }
+        Phase::Submitting if task.poll_error.is_some() => {
+            let why = elsewhere(task, sending)?;
+            Some(format!(
+                "No answer yet, and not sent again: {why}. The service may have received it, and may bill it."
+            ))
+        }
+        _ => None,
     }
-    if task.taken_back {
-        return Some(
-            "Taken back before it was sent. Its batch's page puts it into the table again.".into(),
-        );
-    }
-    let unsent = "Nothing has left this browser.";
+}
+
+/// Why no call can be made for a task, as Settings are now.
+fn elsewhere(task: &Task, sending: Sending<'_>) -> Option<String> {
     if task.account.address != sending.account.address {
-        let address = match task.account.address.as_str() {
-            "" => "the address that served this page",
-            address => address,
-        };
+        let address = address_of(&task.account.address);
         return Some(format!(
-            "Waits until Settings name its service again, {address}. {unsent}"
+            "its service, {address}, is not the one in Settings"
         ));
     }
-    if !sending.has_credentials {
-        return Some(format!(
-            "{NO_CREDENTIALS} They are set in Settings. {unsent}"
-        ));
+    if sending.has_credentials? {
+        let uid = &task.account.uid;
+        let is_other = *uid != sending.account.uid;
+        return is_other.then(|| format!("its User ID, {uid}, is not the one in Settings"));
     }
-    if task.account.uid != sending.account.uid {
-        return Some(format!(
-            "Waits until Settings name its User ID again, {}. {unsent}",
-            task.account.uid
-        ));
+    Some("User ID and Access token are not set in Settings".into())
+}
+
+fn address_of(address: &str) -> &str {
+    match address {
+        "" => "the address that served this page",
+        address => address,
+    }
+}
+
+fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
+    if task.taken_back {
+        return "Taken back before it was sent. Its batch's page puts it into the table again."
+            .into();
+    }
+    let unsent = match task.resubmitted {
+        true => "An earlier submission was not answered, and may be billed.",
+        false => "Nothing has left this browser.",
+    };
+    if task.account.address != sending.account.address {
+        let address = address_of(&task.account.address);
+        return format!("Waits until Settings name its service again, {address}. {unsent}");
+    }
+    match sending.has_credentials {
+        Some(false) => return format!("{NO_CREDENTIALS} They are set in Settings. {unsent}"),
+        Some(true) if task.account.uid != sending.account.uid => {
+            return format!(
+                "Waits until Settings name its User ID again, {}. {unsent}",
+                task.account.uid
+            );
+        }
+        _ => {}
     }
     if task.paused {
-        return Some(format!("Its batch is paused. {unsent}"));
+        return format!("Its batch is paused. {unsent}");
     }
-    Some(match sending.block_reason {
+    match sending.block_reason {
         // What goes on at the service is of no use to a task that is not there.
         Some(BlockReason::Offline) => {
             format!("You are offline: it is sent once the network is back. {unsent}")
         }
         Some(block_reason) => format!("{} {unsent}", block_reason.user_message(now)),
-        None => format!("Waiting to be sent. {unsent}"),
-    })
+        None => format!("Waiting to be sent. Two at a time wait for their answers. {unsent}"),
+    }
 }
 
 #[cfg(test)]
@@ -97,7 +132,7 @@ mod tests {
         let reason = |task: &Task, has_credentials, block_reason| {
             let sending = Sending {
                 account: &account,
-                has_credentials,
+                has_credentials: Some(has_credentials),
                 block_reason,
             };
             wait_reason(task, sending, 1_000).unwrap_or_default()
@@ -114,6 +149,80 @@ mod tests {
         assert!(reason(&paused, true, None).contains("paused"));
     }
 
+    /// Guards against `Generating. You can close this page.` at a task that nobody asks about.
+    #[test]
+    fn what_goes_on_without_being_asked_about_says_so() {
+        let account = Account {
+            address: "http://x".into(),
+            uid: "u".into(),
+        };
+        let reason = |task: &Task, has_credentials| {
+            let sending = Sending {
+                account: &account,
+                has_credentials: Some(has_credentials),
+                block_reason: None,
+            };
+            wait_reason(task, sending, 0)
+        };
+        let running = |address: &str, uid: &str| Task {
+            state: crate::TaskState::Running {
+                id: atelier_contract::TaskId("1".into()),
+                word: atelier_contract::StatusWord::Processing,
+            },
+            ..task(address, uid)
+        };
+        assert_eq!(reason(&running("http://x", "u"), true), None);
+        let without = reason(&running("http://x", "u"), false).unwrap();
+        assert!(
+            without.contains("User ID and Access token are not set"),
+            "{without}"
+        );
+        assert!(
+            reason(&running("http://x", "v"), true)
+                .unwrap()
+                .contains("its User ID, v,")
+        );
+        assert!(
+            reason(&running("http://y", "u"), true)
+                .unwrap()
+                .contains("http://y")
+        );
+        let hidden = Task {
+            watching: false,
+            ..running("http://y", "u")
+        };
+        assert_eq!(reason(&hidden, true), None);
+        // Guards against words about credentials where the service takes guests, and is only away.
+        let away = Sending {
+            account: &account,
+            has_credentials: None,
+            block_reason: None,
+        };
+        assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
+        let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
+        assert!(queued.starts_with("Waiting to be sent."), "{queued}");
+    }
+
+    /// Guards against `Nothing has left this browser` at what was sent before.
+    #[test]
+    fn what_was_sent_before_may_be_billed() {
+        let account = Account {
+            address: String::new(),
+            uid: "me".into(),
+        };
+        let sending = Sending {
+            account: &account,
+            has_credentials: Some(true),
+            block_reason: None,
+        };
+        let again = Task {
+            resubmitted: true,
+            ..task("", "me")
+        };
+        let reason = wait_reason(&again, sending, 0).unwrap();
+        assert!(reason.ends_with("may be billed."), "{reason}");
+    }
+
     /// Guards against words about running tasks beside one that was never sent.
     #[test]
     fn offline_it_says_when_this_one_is_sent() {
@@ -123,7 +232,7 @@ mod tests {
         };
         let sending = Sending {
             account: &account,
-            has_credentials: true,
+            has_credentials: Some(true),
             block_reason: Some(&BlockReason::Offline),
         };
         let reason = wait_reason(&task("", "me"), sending, 0).unwrap();

@@ -66,14 +66,14 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         text(move || {
             let task = task.read();
+            if let Some(reason) = runner.wait_reason(&task, now.get()) {
+                return reason;
+            }
             if let Some(trouble) = trouble(&task, now.get()) {
                 return trouble.said;
             }
             if !task.watching {
                 return "Hidden. It may still go on at the service.".into();
-            }
-            if let Some(reason) = runner.wait_reason(&task, now.get()) {
-                return reason;
             }
             match &task.state {
                 TaskState::Submitting => "Sending the request.".into(),

@@ -20,9 +20,14 @@ impl Engine {
             return;
         }
         match action {
+            Action::Cancel if tracked.task.resubmitted => {
+                self.send_queue.leave(&tracked.task, tracked.order);
+                self.apply_event(key, Event::Withdraw, now);
+            }
             Action::Cancel => self.apply_event(key, Event::Cancel, now),
             Action::Resubmit => {
                 tracked.task.submitted = None;
+                tracked.task.resubmitted = true;
                 Self::choose_other_key(&mut tracked.task);
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);

@@ -66,7 +66,7 @@ impl Engine {
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
         if !self.calls.is_sending(key) {
             let error = ApiError::Network {
-                detail: "the page was closed before the answer came".into(),
+                detail: ApiError::PAGE_CLOSED.into(),
             };
             self.mark_uncertain(key, error, now, now);
         }

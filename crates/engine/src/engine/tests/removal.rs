@@ -151,6 +151,25 @@ fn unconfirmed(hand: &mut Hand, name: &str) {
     hand.calls();
 }
 
+/// Guards against a task that is gone at one press, though its first submission may have been taken and billed:
+/// the press was `Cancel`, of the second one.
+#[test]
+fn what_was_sent_before_is_unconfirmed_again_when_the_next_submission_is_cancelled() {
+    let mut hand = Hand::new();
+    unconfirmed(&mut hand, "a");
+    hand.engine.set_online(false, hand.now);
+    hand.engine.act(&key("a"), Action::Resubmit, hand.now);
+    assert!(hand.calls().is_empty());
+    assert_eq!(hand.phase("a"), Phase::Queued);
+    hand.engine.act(&key("a"), Action::Cancel, hand.now);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    hand.engine.set_online(true, hand.now);
+    hand.now += UNDO;
+    assert!(hand.calls().is_empty(), "it was cancelled");
+    assert!(hand.deleted.is_empty());
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}
+
 /// Guards against a task that is gone at one press, without a way back, though it may have been taken and
 /// billed: the press was `Dismiss`.
 #[test]
