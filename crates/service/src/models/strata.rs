@@ -12,6 +12,7 @@ use crate::art::vocabulary::{Feature, Sense, Time};
 use crate::outputs::Artifact;
 
 mod land;
+mod mist;
 mod sky;
 mod water;
 
@@ -73,7 +74,7 @@ impl Model for Strata {
                     0.4,
                     0.0,
                     1.0,
-                    "How much mist lies between the ridges.",
+                    "How much mist lies between the ridges and on the water. At 0 the air is clear, at 1 the far ridges vanish.",
                 ),
                 schema::choice(
                     "water",

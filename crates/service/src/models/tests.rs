@@ -1,3 +1,4 @@
+mod landscapes;
 mod words;
 
 use super::*;

@@ -1,6 +1,7 @@
 //! The ridges, painted from the far ones to the near.
 
 use super::Scene;
+use super::mist::{self, Mist};
 use super::sky::Sky;
 use crate::art::canvas::Canvas;
 use crate::art::color::{Lab, lch};
@@ -12,48 +13,77 @@ use crate::art::{lerp, smoothstep};
 /// One ridge: the height of its crest in each column, and what is on it.
 struct Ridge {
     crest: Vec<f32>,
+    /// The crest without its trees and its small teeth: what the slopes below it follow.
+    smooth: Vec<f32>,
     /// 0 the farthest, 1 the nearest.
     near: f32,
     color: Lab,
     offset: f32,
 }
 
+impl Ridge {
+    /// The mean height of its crest.
+    fn level(&self) -> f32 {
+        self.smooth.iter().sum::<f32>() / self.smooth.len() as f32
+    }
+
+    /// Where on the crest the slope begins that a point is on, `below` under it: slopes run down and
+    /// outwards from the peaks, and together in the valleys.
+    fn origin(&self, x: f32, below: f32, unit: f32) -> f32 {
+        let reach = below.max(0.0) * 0.9 + unit * 0.02;
+        let at = |x: f32| {
+            let x = x.clamp(0.0, (self.smooth.len() - 1) as f32);
+            let (left, share) = (x as usize, x.fract());
+            let right = (left + 1).min(self.smooth.len() - 1);
+            lerp(self.smooth[left], self.smooth[right], share)
+        };
+        let slope = (at(x + reach) - at(x - reach)) / (2.0 * reach);
+        x - slope.clamp(-1.2, 1.2) * below.max(0.0) * 0.8
+    }
+}
+
 pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
     let noise = Noise::new(rng);
     let ridges = ridges(scene, sky, rng, &noise);
     let unit = canvas.unit();
-    let air = sky.air();
     let bottom = if scene.water {
         scene.horizon
     } else {
         scene.height as f32
     };
+    let bottom = vec![bottom; scene.width as usize];
+    let mist = Mist::new(scene, sky, &noise);
+    mist.before_the_sky(canvas, &bottom);
     for (i, ridge) in ridges.iter().enumerate() {
-        let depth = (bottom - scene.horizon).max(unit * 0.35) * 0.5 + unit * 0.1;
+        // What the next ridges hide need not be painted.
+        let mut hidden = bottom.clone();
+        for next in &ridges[i + 1..] {
+            for (hidden, crest) in hidden.iter_mut().zip(&next.crest) {
+                *hidden = crest.min(*hidden);
+            }
+        }
         for x in 0..scene.width as usize {
             let crest = ridge.crest[x];
-            // What the next ridges hide need not be painted.
-            let hidden = ridges[i + 1..]
-                .iter()
-                .map(|r| r.crest[x])
-                .fold(bottom, f32::min);
             let next = ridge.crest[(x + 1).min(ridge.crest.len() - 1)];
             let steepness = (1.0 + (next - crest).powi(2)).sqrt();
             let from = crest.floor().max(0.0) as i64 - 1;
-            for y in from..=(hidden.min(bottom).ceil() as i64 + 1) {
+            hidden[x] = (hidden[x].ceil() + 2.0).min(bottom[x]);
+            for y in from..hidden[x].ceil() as i64 {
                 let below = y as f32 + 0.5 - crest;
                 let coverage = (below / steepness + 0.5).clamp(0.0, 1.0);
-                if coverage <= 0.0 || y as f32 >= bottom {
+                if coverage <= 0.0 {
                     continue;
                 }
                 let lab = surface(scene, sky, ridge, &noise, x as f32, y as f32, below, unit);
-                let fog = scene.mist
-                    * (1.0 - 0.55 * ridge.near)
-                    * smoothstep(0.0, depth * (1.15 - 0.4 * scene.mist), below);
-                canvas.cover(x as i64, y, lab.mix(air, fog * 0.85).rgb(), coverage);
+                canvas.cover(x as i64, y, lab.rgb(), coverage);
             }
         }
+        if let Some(next) = ridges.get(i + 1) {
+            let heights = (ridge.level(), next.level());
+            mist.before_a_ridge(canvas, ridge.near, heights, ridge.offset, &hidden);
+        }
     }
+    mist.before_all(canvas, &bottom);
 }
 
 fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> {
@@ -104,14 +134,18 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
                     base - (shape - 0.28) * tall + slope
                 })
                 .collect();
+            let smooth = smooth(&crest, (unit * 0.012) as usize);
             if trees {
                 plant(&mut crest, unit * lerp(0.012, 0.075, near * near), rng);
             }
-            let through_air = (1.0 - near).powf(1.25) * (0.9 + 0.06 * scene.mist);
+            let through_air = (1.0 - near).powf(1.25) * lerp(0.84, 0.99, scene.mist);
+            let through_mist = (1.0 - near) * scene.mist.powi(3) * 0.75;
+            let color = ground_color(scene, sky, i).mix(distance, through_air.min(0.95));
             Ridge {
                 crest,
+                smooth,
                 near,
-                color: ground_color(scene, sky, i).mix(distance, through_air.min(0.95)),
+                color: color.mix(mist::tint(sky), through_mist),
                 offset,
             }
         })
@@ -168,26 +202,26 @@ fn surface(
     unit: f32,
 ) -> Lab {
     let scale = lerp(7.0, 4.0, ridge.near) / unit;
+    // Rock is folded along its slopes, and no two ridges alike. Where the folds hung straight down
+    // and were longer than a ridge is high, they stood in all ridges as bands.
     let (u, v) = (
-        x * scale + ridge.offset,
-        y * scale * 0.8 - below * scale * 0.35,
+        ridge.origin(x, below, unit) * scale + ridge.offset,
+        y * scale * 0.8 + ridge.offset * 0.37,
     );
-    let faces = |du: f32| {
+    // Where the land is nearly level they wind, too.
+    let u = u + 0.4 * noise.at(u * 0.45, v * 0.8 + 60.0);
+    let faces = |du: f32, dv: f32| {
         if scene.reading.has(Feature::Dunes) {
-            noise.fbm(u * 0.5 + du, v * 2.0, 3) * 0.5
+            noise.fbm((u + du) * 0.5, (v + dv) * 1.2, 3) * 0.5
         } else {
-            noise.ridged(u * 0.7 + du, v * 0.9, 4)
+            noise.ridged((u + du) * 0.7, (v + dv) * 0.75, 4)
         }
     };
-    // Rock is lit on the side of the sun. Around its place both sides are, each a little: where one
-    // took over from the other at once, a seam ran down through all ridges.
-    let right_of_light = smoothstep(-0.45, 0.45, (x - sky.light.0) / unit);
-    let lit = match right_of_light {
-        ..=0.0 => faces(0.09),
-        1.0.. => faces(-0.09),
-        share => lerp(faces(0.09), faces(-0.09), share),
-    };
-    let slope = (lit - faces(0.0)) * 3.2;
+    // Lit from above and from the side of the sun; below its place from above alone, since where one
+    // side took over from the other at once, a seam ran down through all ridges.
+    let aside = (sky.light.0 - x) / unit;
+    let aside = aside / aside.hypot(0.4);
+    let slope = (faces(0.0, 0.0) - faces(0.09 * aside, -0.08)) * 3.4;
     // Air and night soften what light draws.
     let contrast = lerp(0.4, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
     let rim = (-below / (unit * 0.02)).exp() * 0.035;
@@ -216,6 +250,16 @@ fn dune(noise: &Noise, u: f32) -> f32 {
     };
     let strength = 0.55 + 0.45 * noise.at(warped.floor() * 3.1, 8.0);
     wave * strength + 0.1 * noise.fbm(u * 0.8, 5.0, 2)
+}
+
+/// The mean of each height and its neighbours, `radius` columns far.
+fn smooth(crest: &[f32], radius: usize) -> Vec<f32> {
+    (0..crest.len())
+        .map(|x| {
+            let around = &crest[x.saturating_sub(radius)..(x + radius + 1).min(crest.len())];
+            around.iter().sum::<f32>() / around.len() as f32
+        })
+        .collect()
 }
 
 /// Raises the crest by conifers of about this height.

@@ -134,6 +134,13 @@ impl Sky {
         self.stops[self.stops.len() - 1]
     }
 
+    /// How strongly the air around the sun or moon shines.
+    pub fn glow_at(&self, x: f32, y: f32, unit: f32) -> f32 {
+        let (lx, ly) = self.light;
+        let distance = ((x - lx).powi(2) + ((y - ly) * 1.15).powi(2)).sqrt() / unit;
+        self.glow * ((-distance * 3.2).exp() * 0.55 + (-distance * 10.0).exp() * 0.45)
+    }
+
     pub fn paint(&self, scene: &Scene, rng: &mut Rng) -> Canvas {
         let (width, height) = (scene.width as f32, scene.height as f32);
         let unit = width.min(height);
@@ -152,7 +159,6 @@ impl Sky {
             Time::Night => self.stops[3].with_lightness(0.34).saturate(0.7),
         };
         let cloud_shade = self.stops[1].with_lightness(self.stops[1].l * 0.92);
-        let (lx, ly) = self.light;
         let warm = self.light_color.scale(0.6);
         let mut canvas = Canvas::paint(scene.width, scene.height, |x, y| {
             let t = (y / scene.horizon).min(1.0);
@@ -173,11 +179,8 @@ impl Sky {
                 noise.fbm(cx * 1.3 + warp * 0.7, cy + warp * 0.5 + 0.16, 3) - cover,
             );
             lab = lab.mix(cloud_color.mix(cloud_shade, lit * 0.6), body * 0.82);
-            let mut color = lab.rgb();
-            let distance = ((x - lx).powi(2) + ((y - ly) * 1.15).powi(2)).sqrt() / unit;
-            let glow = (-distance * 3.2).exp() * 0.55 + (-distance * 10.0).exp() * 0.45;
-            color = color.plus(warm.scale(glow * self.glow * (1.0 - body * 0.35)));
-            color
+            let glow = self.glow_at(x, y, unit);
+            lab.rgb().plus(warm.scale(glow * (1.0 - body * 0.35)))
         });
         if scene.time == Time::Night {
             self.stars(&mut canvas, scene, rng, &noise);

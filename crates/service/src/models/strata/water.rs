@@ -1,6 +1,7 @@
 //! Water that mirrors what is above it.
 
 use super::Scene;
+use super::mist::{Light, over_water};
 use super::sky::Sky;
 use crate::art::canvas::Canvas;
 use crate::art::lerp;
@@ -14,6 +15,8 @@ pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
     let shore = scene.horizon;
     let deep = sky.stops[0].with_lightness(sky.stops[0].l * 0.62).rgb();
     let roughness = (0.55 + 0.45 * scene.reading.energy).max(0.12);
+    let light = Light::new(scene, sky);
+    let mist = over_water(scene);
     let above = canvas.clone();
     let depth = scene.height as f32 - shore;
     for y in shore as u32..scene.height {
@@ -40,6 +43,13 @@ pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
             // A thin bright line where the water meets the land.
             let line = (-down / (unit * 0.003)).exp() * 0.22;
             color = color.mix(sky.air().rgb(), line);
+            if mist > 0.0 {
+                // It thins out towards the near shore.
+                let wisp = noise.fbm(across * 2.0 + 90.0, distance * 2.0, 2);
+                let end = 0.3 + 0.7 * scene.mist;
+                let lying = mist * (1.0 - smoothstep(0.0, end, near - wisp * 0.3));
+                color = color.mix(light.at(fx, (shore - down).max(0.0)), lying);
+            }
             canvas.pixels[(y * scene.width + x) as usize] = color;
         }
     }

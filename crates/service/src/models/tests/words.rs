@@ -252,53 +252,6 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
     }
 }
 
-/// How much lighter or darker each column of land is than the one before, against the columns
-/// around it; the highest.
-fn seam(seed: u64) -> f32 {
-    let models = Models::built_in();
-    let strata = models.find(&ModelId::new("image", "strata")).unwrap();
-    let (width, height) = (480, 300);
-    let values = json!({"prompt": "noon", "seed": seed, "mist": 0.0, "layers": 3, "water": "none"});
-    let input = complete(&strata.schema(), values.as_object().unwrap()).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
-    let job = Job {
-        frame: Some(Frame {
-            width,
-            height,
-            original: None,
-        }),
-        ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
-    };
-    let canvas = strata.poster(&job).unwrap();
-    let l = |x: u32, y: u32| canvas.get(x.into(), y.into()).lab().l;
-    let steps: Vec<f32> = (0..width - 1)
-        .map(|x| {
-            let rows = height * 2 / 3..height;
-            let mut steps: Vec<f32> = rows.map(|y| (l(x + 1, y) - l(x, y)).abs()).collect();
-            // The median: what goes down through all of the land, not a crest's slope.
-            steps.sort_by(f32::total_cmp);
-            steps[steps.len() / 2]
-        })
-        .collect();
-    (12..steps.len() - 12)
-        .map(|x| {
-            let mut around: Vec<f32> = steps[x - 12..=x + 12].to_vec();
-            around.sort_by(f32::total_cmp);
-            steps[x] / (around[around.len() * 4 / 5] + 0.002)
-        })
-        .fold(0.0, f32::max)
-}
-
-/// Guards against a straight line down through all ridges, below the sun.
-#[test]
-fn no_seam_runs_through_the_land() {
-    for seed in 0..6 {
-        let seam = seam(seed);
-        assert!(seam < 2.0, "{seed}: {seam}");
-    }
-}
-
 #[test]
 fn a_schema_says_which_words_its_model_understands() {
     let models = Models::built_in();
