@@ -9,6 +9,7 @@ use crate::route::Route;
 use crate::search::{Query, Searchable};
 use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, TaskState, control};
 
+pub mod beside;
 pub mod compare;
 pub mod layout;
 pub mod shapes;

@@ -1,6 +1,6 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::Route;
-use atelier_engine::{Action, duration};
+use atelier_engine::{Action, duration, said_of_siblings};
 use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, LuTrash2};
 use leptos::prelude::*;
 
@@ -52,6 +52,7 @@ pub fn panel(
         .into_any()
     });
     let path = Route::Model(task.model.clone()).path();
+    let siblings = said_of_siblings(&task);
     let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
@@ -87,10 +88,17 @@ pub fn panel(
             {lineage::lineage(shown)}
             {inputs::seed(&task)} {inputs::inputs(&task, true)}
             <div class="lightbox-end">
-                {id} <button class="button quiet removes" type="button" on:click=handler(remove)>
+                {id}
+                <button
+                    class="button quiet removes"
+                    type="button"
+                    title=siblings.clone()
+                    on:click=handler(remove)
+                >
                     <Glyph icon=LuTrash2 />
                     "Remove task"
                 </button>
+                {siblings.map(|said| view! { <p class="muted" aria-hidden="true">{said}</p> }.into_any())}
             </div>
         </aside>
     }

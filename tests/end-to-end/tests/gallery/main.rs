@@ -285,7 +285,9 @@ async fn several_are_chosen_with_keys() {
         {
             choice.click().await?;
         }
-        browser.press(&by("button", "Remove 2 tasks")).await?;
+        browser
+            .press(&by("button", "Remove 2 tasks, 4 outputs"))
+            .await?;
         studio.sees_outputs(4).await?;
         browser.press(&by("button", "Undo")).await?;
         studio.sees_outputs(8).await
