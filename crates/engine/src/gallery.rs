@@ -13,6 +13,7 @@ pub mod beside;
 pub mod compare;
 pub mod layout;
 pub mod shapes;
+pub mod side_by_side;
 pub mod zoom;
 
 /// What the gallery knows of an output.
