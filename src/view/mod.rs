@@ -20,6 +20,6 @@ pub mod settings;
 pub mod shell;
 pub mod shortcuts;
 pub mod status;
-pub mod undo;
 pub mod task;
 pub mod tasks;
+pub mod undo;
