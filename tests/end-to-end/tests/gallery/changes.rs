@@ -1,12 +1,9 @@
 //! What becomes of the tiles and of the focus when outputs go, are chosen or are looked at.
 
-use atelier_end_to_end::Result;
-use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
-use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
+use crate::{ESCAPE, RIGHT, TIMEOUT, becomes, visit};
 
 /// What is wrong with how the tiles lie: holes, and tiles over each other.
 const HOLES: &str = "
@@ -24,17 +21,6 @@ const HOLES: &str = "
         if (!follows && !begins) wrong.push(`${tile.at} lies at ${tile.left}, ${tile.top}`);
     });
     return tiles.length ? wrong.join('; ') : 'no tiles';";
-
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
-    until(what.to_owned(), TIMEOUT, async || {
-        let seen = browser.run(script, vec![]).await?;
-        Ok(match seen.as_str() == Some(wanted) {
-            true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
-        })
-    })
-    .await
-}
 
 const FOCUSED: &str =
     "return document.activeElement.dataset.output ?? document.activeElement.tagName";
