@@ -8,11 +8,13 @@ use super::sequence::Sequence;
 use crate::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
+use crate::runner::Runner;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
 
 #[derive(Clone, Copy)]
 pub struct Removal {
+    runner: Runner,
     sequence: Sequence,
     /// The next output's button comes to stand where that of this one stood.
     held: DoubleClickGuard,
@@ -23,6 +25,7 @@ pub struct Removal {
 impl Removal {
     pub fn new(sequence: Sequence) -> Self {
         let removal = Self {
+            runner: contexts().runner,
             sequence,
             held: DoubleClickGuard::default(),
             removed: RwSignal::new(None),
@@ -39,11 +42,11 @@ impl Removal {
         let Some((task, _)) = output_cache::place(&name) else {
             return;
         };
-        if !untrack(|| is_there(&task)) || !self.held.counts("Remove") {
+        if !untrack(|| self.is_there(&task)) || !self.held.counts("Remove") {
             return;
         }
         let next = self.sequence.after(&task);
-        contexts().runner.act(&task, Action::Remove);
+        self.runner.act(&task, Action::Remove);
         match next {
             Some(next) => {
                 self.sequence.show(&next);
@@ -58,7 +61,7 @@ impl Removal {
         let is_back = memo(move || {
             let name = removed.read();
             let place = name.as_deref().and_then(output_cache::place);
-            place.is_some_and(|(task, _)| is_there(&task))
+            place.is_some_and(|(task, _)| self.is_there(&task))
         });
         let was_gone = StoredValue::new(false);
         effect(move || {
@@ -74,12 +77,12 @@ impl Removal {
             }
         });
     }
-}
 
-/// Tracked.
-fn is_there(task: &TaskKey) -> bool {
-    let task = contexts().runner.task(task);
-    task.is_some_and(|task| task.read().removed.is_none())
+    /// Tracked.
+    fn is_there(self, task: &TaskKey) -> bool {
+        let task = self.runner.task(task);
+        task.is_some_and(|task| task.read().removed.is_none())
+    }
 }
 
 /// What had the focus goes with the output that it belonged to: it stays in the dialog.
