@@ -7,8 +7,10 @@ use crate::output::{self, OutputKind};
 const HEAD: f64 = 2.75;
 pub const GAP: f64 = 0.5;
 
-/// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text.
+/// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
+/// no wider than so many px.
 const SOUND: f64 = 4.0;
+const MOST_OF_SOUND: f64 = 640.0;
 const TEXT: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,11 +33,12 @@ impl Shape {
                 said.and_then(|said| super::ratio_of(&said)).unwrap_or(1.0)
             }
         };
-        let is_film = kind == OutputKind::Video;
-        Self {
-            ratio,
-            most: sides.filter(|_| is_film).map(|(width, _)| f64::from(width)),
-        }
+        let most = match (kind, sides) {
+            (OutputKind::Audio, _) => Some(MOST_OF_SOUND),
+            (OutputKind::Video, Some((width, _))) => Some(f64::from(width)),
+            _ => None,
+        };
+        Self { ratio, most }
     }
 
     /// How wide it is drawn in so much room.
@@ -135,9 +138,22 @@ mod tests {
         assert_eq!(Room::default().columns(&pictures::<3>(1.0)), 3);
     }
 
-    /// Guards against small films in rows where they fit beside each other in their own size.
+    fn task() -> Task {
+        crate::engine::tests::task("a", 0)
+    }
+
+    /// Guards against small films, and sounds, in rows where they fit beside each other as large as they are drawn.
     #[test]
     fn a_film_is_no_larger_than_it_is() {
+        let of = |kind, sides| Shape::of(&task(), kind, sides);
+        let small = [
+            of(OutputKind::Audio, None),
+            of(OutputKind::Video, Some((480, 270))),
+        ];
+        assert_eq!(room(1408.0, 600.0).columns(&small), 2);
+        let picture = of(OutputKind::Image, Some((480, 270)));
+        assert_eq!(picture.most, None);
+
         let film = Shape {
             ratio: 16.0 / 9.0,
             most: Some(480.0),

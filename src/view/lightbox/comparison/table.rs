@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use crate::boxed::derived;
 use crate::view::parts::media::MediaView;
 
-/// The names stand in a column so wide, in `rem`.
+/// The names stand in a column so wide, in `rem`; the style sheet says the same.
 const NAMES: f64 = 8.5;
 
 /// `column`: how wide each output's column is above, in `rem`, where all stand in one row: each value then stands below
@@ -33,7 +33,11 @@ pub fn table(differences: &[Difference], column: Signal<Option<f64>>) -> AnyView
     let aligned = derived(move || column.get().filter(|column| *column > 1.7 * NAMES));
     let widths = (1..=count).map(|at| {
         let taken = if at == 1 { NAMES } else { 0.0 };
-        let width = derived(move || aligned.get().map(|column| rem(column - taken)));
+        // The last one has what is left.
+        let width = derived(move || {
+            let column = aligned.get().filter(|_| at < count)?;
+            Some(rem(column - taken))
+        });
         view! { <col style:width=width /> }.into_any()
     });
     view! {
@@ -41,7 +45,7 @@ pub fn table(differences: &[Difference], column: Signal<Option<f64>>) -> AnyView
             <table>
                 <caption>"What differs"</caption>
                 <colgroup>
-                    <col style:width=rem(NAMES) />
+                    <col />
                     {widths.collect_view()}
                 </colgroup>
                 <thead>
