@@ -5,6 +5,7 @@ pub mod comparison;
 mod lineage;
 mod measures;
 mod panel;
+mod removal;
 mod sequence;
 pub mod shown;
 mod stage;
@@ -21,11 +22,13 @@ use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
 
 use measures::Measures;
+use removal::Removal;
 use sequence::Sequence;
 use shown::{SHOWN, known, shown_output};
 use zooming::Zooming;
 
 use super::shell::NoticeList;
+use super::undo::Undo;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
@@ -43,14 +46,17 @@ pub fn Lightbox() -> impl IntoView {
     let is_open = when(move || shown.read().is_some());
     dialog::follow(dialog, is_open);
     let zooming = Zooming::new();
-    follow_keys(navigation, sequence, zooming);
     let close = move || navigation.pop_query(SHOWN);
+    let removal = Removal::new(sequence);
+    let remove = move || removal.remove(close);
+    follow_keys(navigation, sequence, zooming, remove);
     effect(move || {
         shown.track();
         zooming.reset();
     });
     return_focus(navigation, shown);
-    let output = output(sequence, zooming, close);
+    removal::keep_focus(shown);
+    let output = output(sequence, zooming, remove);
     view! {
         <dialog
             class="lightbox"
@@ -62,7 +68,7 @@ pub fn Lightbox() -> impl IntoView {
             <div class="lightbox-body">{output}</div>
             // Those of the page lie behind.
             {dynamic(move || match is_open.get() {
-                true => view! { <NoticeList /> }.into_any(),
+                true => view! { <NoticeList /> <Undo /> }.into_any(),
                 false => ().into_any(),
             })}
         </dialog>
@@ -90,7 +96,12 @@ fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
 }
 
 /// On the document: the focus falls out of the dialog where what had it is gone.
-fn follow_keys(navigation: Navigation, sequence: Sequence, zooming: Zooming) {
+fn follow_keys(
+    navigation: Navigation,
+    sequence: Sequence,
+    zooming: Zooming,
+    remove: impl Fn() + 'static,
+) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
         let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
@@ -112,6 +123,9 @@ fn follow_keys(navigation: Navigation, sequence: Sequence, zooming: Zooming) {
             _ if zooming.key(event) => {}
             "ArrowLeft" => sequence.go(-1),
             "ArrowRight" => sequence.go(1),
+            // Held down, it is one press all the same.
+            "Delete" if event.repeat() => {}
+            "Delete" => remove(),
             _ => return,
         }
         event.prevent_default();
@@ -177,13 +191,12 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
 fn output(
     sequence: Sequence,
     zooming: Zooming,
-    close: impl Fn() + Copy + Send + Sync + 'static,
+    remove: impl Fn() + Copy + Send + Sync + 'static,
 ) -> AnyView {
     let shown = sequence.shown;
     let compare = move || {
         let this = shown.get_untracked();
-        let other = untrack(|| sequence.neighbor(1).or_else(|| sequence.neighbor(-1)));
-        if let (Some(this), Some(other)) = (this, other) {
+        if let (Some(this), Some(other)) = (this, sequence.companion()) {
             shown::compare(contexts().navigation, &[this, other]);
         }
     };
@@ -197,7 +210,7 @@ fn output(
             Some(shown) => {
                 let measures = Measures::new();
                 let go = move |step| sequence.go(step);
-                let panel = panel::panel(&shown, measures, compare, close);
+                let panel = panel::panel(&shown, measures, compare, remove);
                 view! { {stage::stage(&shown, measures, zooming, go)} {panel} }.into_any()
             }
             // Storage may not have been read yet; then this runs once more.

@@ -22,3 +22,4 @@ pub mod shortcuts;
 pub mod status;
 pub mod task;
 pub mod tasks;
+pub mod undo;

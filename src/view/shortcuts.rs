@@ -60,6 +60,7 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("+ or -", "Closer, further away"),
             ("0", "As a whole"),
             ("Shift+← ↑ → ↓", "Move a picture that is close"),
+            ("Delete", "Remove its task"),
             ("Esc", "Close"),
         ],
     ),

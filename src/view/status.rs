@@ -1,14 +1,14 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
+use atelier_engine::BlockReason;
 use atelier_engine::plural::{agreeing, counted};
-use atelier_engine::{Action, BlockReason, removed_last, said_of_removed};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::parts::question::Question;
 use super::parts::ticker::ticker;
+use super::undo::Undo;
 use crate::boxed::{effect, handler, memo, text, when};
-use crate::browser::clock;
 use crate::browser::storage::StorageError;
 use crate::contexts::contexts;
 
@@ -89,28 +89,6 @@ fn LimitNotice() -> impl IntoView {
                     "Send anyway"
                 </button>
             </div>
-        </div>
-    }
-}
-
-/// Brings back what was removed just now, in whichever tab.
-#[component]
-fn Undo() -> impl IntoView {
-    let runner = contexts().runner;
-    let now = ticker(1_000);
-    let all = memo(move || runner.removed());
-    let removed = memo(move || removed_last(&*all.read(), now.get().max(clock::now())));
-    let sentence = text(move || {
-        let (all, removed) = (all.read(), removed.read());
-        said_of_removed(all.iter().filter(|task| removed.contains(&task.key)))
-    });
-    let undo = move |_| runner.act_on_all(&removed.get_untracked(), Action::Restore);
-    view! {
-        <div class="undo" hidden=when(move || removed.read().is_empty())>
-            <p role="status">{sentence}</p>
-            <button class="button quiet small" type="button" on:click=handler(undo)>
-                "Undo"
-            </button>
         </div>
     }
 }

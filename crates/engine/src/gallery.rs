@@ -9,9 +9,11 @@ use crate::route::Route;
 use crate::search::{Query, Searchable};
 use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, TaskState, control};
 
+pub mod beside;
 pub mod compare;
 pub mod layout;
 pub mod shapes;
+pub mod side_by_side;
 pub mod zoom;
 
 /// What the gallery knows of an output.

@@ -18,6 +18,21 @@ pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelI
     likeliest.map(|at| models[at].id.clone()).collect()
 }
 
+/// Whether it is known that no model takes such an output. `takes`: whether a model does, where its schema is known;
+/// asked of the likeliest first, and no further than the first that does, or of which it is not known yet.
+pub fn is_taken_by_none(
+    models: &[Model],
+    kind: OutputKind,
+    takes: impl Fn(&ModelId) -> Option<bool>,
+) -> bool {
+    let may_take = |model: &Model| says_that_it_takes(&model.id.category, kind);
+    if models.is_empty() || models.len() > LOOKED_AT || models.iter().any(may_take) {
+        return false;
+    }
+    let mut candidates = candidates(models, "", kind).into_iter();
+    candidates.all(|model| takes(&model) == Some(false))
+}
+
 /// The parameters of a model that hold the address of such an output.
 pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
     schema
@@ -82,6 +97,34 @@ mod tests {
         let found = candidates(&models, "image/900", OutputKind::Image);
         assert_eq!(found.len(), LOOKED_AT);
         assert_eq!(found[0].subcategory, "900");
+    }
+
+    /// Guards against a button that leads to nothing and looks as if it led somewhere; and against calls that answer
+    /// nothing any more.
+    #[test]
+    fn that_no_model_takes_it_is_known_once_all_have_been_asked() {
+        let models = [model("image", "a"), model("audio", "b")];
+        let asked = std::cell::RefCell::new(Vec::new());
+        let is_vain = |models: &[Model], answers: [Option<bool>; 2]| {
+            asked.borrow_mut().clear();
+            is_taken_by_none(models, OutputKind::Audio, |model| {
+                let mut asked = asked.borrow_mut();
+                asked.push(model.subcategory.clone());
+                answers[asked.len() - 1]
+            })
+        };
+        assert!(is_vain(&models, [Some(false), Some(false)]));
+        assert!(!is_vain(&models, [Some(false), Some(true)]));
+        assert!(!is_vain(&models, [None, Some(false)]));
+        assert_eq!(asked.borrow().len(), 1);
+        assert!(!is_vain(&[], [None; 2]));
+        // Its category says that one does, and of so many not all are asked.
+        let taken = [model("image", "a"), model("audio-to-video", "b")];
+        let many = vec![model("image", "a"); LOOKED_AT + 1];
+        for models in [&taken[..], &many[..]] {
+            assert!(!is_vain(models, [Some(false); 2]));
+            assert_eq!(asked.borrow().len(), 0);
+        }
     }
 
     #[test]

@@ -183,13 +183,22 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyV
         .columns
         .values
         .iter()
-        .map(|value| view! { <th scope="col">{value.clone()}</th> }.into_any())
+        .map(|value| {
+            // Far from the corner it is still said of what.
+            view! {
+                <th scope="col">
+                    <span class="column-name">{labels.columns.parameter.clone()}" "</span>
+                    {value.clone()}
+                </th>
+            }
+            .into_any()
+        })
         .collect_view();
     let caption = format!(
         "Rows: {}. Columns: {}.",
         labels.rows.parameter, labels.columns.parameter
     );
-    let corner = format!("{} / {}", labels.rows.parameter, labels.columns.parameter);
+    let corner = labels.rows.parameter.clone();
     let items = move || {
         let (shown, ..) = window.get();
         let (labels, places) = (labels.clone(), places.clone());

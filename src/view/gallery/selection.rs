@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
-use atelier_engine::gallery::GalleryEntry;
+use atelier_engine::gallery::{GalleryEntry, beside};
 use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, Task, TaskKey, said_of_removal};
 use icondata_lu::{LuColumns2, LuDownload, LuHeart, LuShuffle, LuTrash2, LuX};
 use leptos::prelude::*;
 
@@ -101,7 +101,10 @@ impl Selection {
     /// The tasks of what is chosen and shown go, and with them the selection; the focus goes on.
     pub fn remove(self, all: Contexts) {
         let tasks = tasks_of(&untrack(|| self.entries()));
-        let next = self.after(&tasks);
+        let next = {
+            let found = self.found.read_untracked();
+            beside::after(&found, &tasks).map(GalleryEntry::name)
+        };
         all.runner.act_on_all(&tasks, Action::Remove);
         self.clear();
         focus::settle(next);
@@ -119,17 +122,6 @@ impl Selection {
     /// What was chosen last.
     pub fn last(self) -> Option<String> {
         self.anchor.get_value()
-    }
-
-    /// What stands, once these tasks are gone, where the first of them stood; the one before it at the end.
-    fn after(self, tasks: &[TaskKey]) -> Option<String> {
-        let found = self.found.read_untracked();
-        let goes = |entry: &GalleryEntry| tasks.contains(&entry.task);
-        let first = found.iter().position(goes)?;
-        let mut later = found[first..].iter();
-        let stays = later.find(|entry| !goes(entry));
-        let stays = stays.or_else(|| found[..first].last());
-        stays.map(GalleryEntry::name)
     }
 
     /// What is chosen and shown: a filter takes the rest out. Tracked.
@@ -174,7 +166,14 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         let tasks = tasks_of(&entries.read_untracked());
         spawn(fill_tables(all, tasks, is_filling, filled));
     };
-    let removed = move || counted(tasks_of(&entries.read()).len(), "task");
+    // A task goes as a whole, with what of it a filter hides.
+    let removed = memo(move || {
+        let entries = entries.read();
+        let tasks = tasks_of(&entries).into_iter();
+        let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
+        said_of_removal(&tasks.collect::<Vec<_>>(), entries.len())
+    });
+    let takes_more = when(move || removed.read().contains(','));
     let compare = move |_| {
         let names: Vec<String> = entries
             .read_untracked()
@@ -194,6 +193,10 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                     Some((done, total)) => format!("Packing {done} of {total}"),
                     None => format!("{} selected", count()),
                 })}
+            </p>
+            // On phones, where the button has no room for it.
+            <p class="selection-whole" aria-hidden="true" hidden=when(move || !takes_more.get())>
+                {text(move || format!("Remove takes {}", removed.get()))}
             </p>
             <button class="button" type="button" on:click=handler(favor)>
                 <Glyph icon=LuHeart />
@@ -235,7 +238,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 on:click=handler(move |_| selection.remove(all))
             >
                 <Glyph icon=LuTrash2 />
-                <span>"Remove "<span class="selection-more">{text(removed)}</span></span>
+                <span>"Remove "<span class="selection-more">{text(move || removed.get())}</span></span>
             </button>
             <button
                 class="button quiet"

@@ -26,9 +26,7 @@ pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
             }
         })
     });
-    let use_in = safe
-        .is_some()
-        .then(|| use_in::use_in(shown, "Use as input"));
+    let use_in = safe.is_some().then(|| use_in::use_as_input(shown));
     let save = safe.map(|_| {
         let shown = shown.clone();
         let busy = RwSignal::new(false);

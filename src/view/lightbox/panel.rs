@@ -1,6 +1,6 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::Route;
-use atelier_engine::{Action, duration};
+use atelier_engine::{duration, said_of_siblings};
 use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, LuTrash2};
 use leptos::prelude::*;
 
@@ -21,7 +21,7 @@ pub fn panel(
     shown: &ShownOutput,
     measures: Measures,
     compare: impl Fn() + 'static,
-    close: impl Fn() + 'static,
+    remove: impl Fn() + 'static,
 ) -> AnyView {
     let all = contexts();
     let task = shown.task.clone();
@@ -30,13 +30,6 @@ pub fn panel(
     let is_image = safe.is_some() && shown.kind == OutputKind::Image;
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
-    let remove = {
-        let key = task.key.clone();
-        move |_| {
-            close();
-            all.runner.act(&key, Action::Remove);
-        }
-    };
     let again = Again::of(&task);
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
@@ -52,6 +45,7 @@ pub fn panel(
         .into_any()
     });
     let path = Route::Model(task.model.clone()).path();
+    let siblings = said_of_siblings(&task);
     let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
@@ -87,10 +81,17 @@ pub fn panel(
             {lineage::lineage(shown)}
             {inputs::seed(&task)} {inputs::inputs(&task, true)}
             <div class="lightbox-end">
-                {id} <button class="button quiet removes" type="button" on:click=handler(remove)>
+                {id}
+                <button
+                    class="button quiet removes"
+                    type="button"
+                    title=siblings.clone()
+                    on:click=handler(move |_| remove())
+                >
                     <Glyph icon=LuTrash2 />
                     "Remove task"
                 </button>
+                {siblings.map(|said| view! { <p class="muted" aria-hidden="true">{said}</p> }.into_any())}
             </div>
         </aside>
     }

@@ -1,4 +1,5 @@
-use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope};
+use atelier_engine::TaskKey;
+use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope, beside};
 use atelier_engine::output_cache;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
@@ -73,10 +74,36 @@ impl Sequence {
         self.entries.read().get(at).map(GalleryEntry::name)
     }
 
+    /// What the large one is compared with, if there is any.
+    pub fn companion(self) -> Option<String> {
+        untrack(|| match self.at.get() {
+            Some(at) => beside::companion(&self.entries.read(), at).map(GalleryEntry::name),
+            None => self.neighbor(1).or_else(|| self.neighbor(-1)),
+        })
+    }
+
+    /// What is shown large once a task is gone, if anything is left.
+    pub fn after(self, task: &TaskKey) -> Option<String> {
+        untrack(|| {
+            let after = beside::after(&self.entries.read(), std::slice::from_ref(task))
+                .map(GalleryEntry::name);
+            let is_listed = self.entries.read().iter().any(|entry| entry.task == *task);
+            match is_listed {
+                true => after,
+                false => self.neighbor(1).or_else(|| self.neighbor(-1)),
+            }
+        })
+    }
+
+    /// Shows this one large.
+    pub fn show(self, name: &str) {
+        self.navigation.set_query(SHOWN, Some(name));
+    }
+
     /// Shows that one large, if there is one.
     pub fn go(self, step: isize) {
         if let Some(name) = untrack(|| self.neighbor(step)) {
-            self.navigation.set_query(SHOWN, Some(&name));
+            self.show(&name);
         }
     }
 

@@ -8,14 +8,38 @@ use icondata_lu::LuForward;
 use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;
-use crate::boxed::{dynamic, handler, text};
+use crate::boxed::{dynamic, handler, memo, text};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::model_order;
 use crate::view::parts::glyph::Glyph;
 
+const NO_MODEL: &str = "No model takes it.";
+
 /// The button, and the menu of the models that take such an output. They are looked for when it opens.
 pub fn use_in(shown: &ShownOutput, label: &'static str) -> Option<AnyView> {
+    button(shown, label, Signal::stored(false))
+}
+
+/// The same where there is time to look before: where no model takes it, the button says so.
+pub fn use_as_input(shown: &ShownOutput) -> Option<AnyView> {
+    let kind = shown.kind;
+    let catalog = contexts().catalog;
+    let is_taken_by_none = memo(move || {
+        let Load::Loaded(list) = catalog.models() else {
+            return false;
+        };
+        // One schema after the other is asked for, until one takes it.
+        reuse::is_taken_by_none(&list.models, kind, |model| {
+            let schema = catalog.schema(model);
+            let schema = schema.loaded()?;
+            Some(!reuse::parameters(schema, kind).is_empty())
+        })
+    });
+    button(shown, "Use as input", is_taken_by_none.into())
+}
+
+fn button(shown: &ShownOutput, label: &'static str, is_vain: Signal<bool>) -> Option<AnyView> {
     let kind = shown.kind;
     if kind == OutputKind::Other {
         return None;
@@ -34,7 +58,17 @@ pub fn use_in(shown: &ShownOutput, label: &'static str) -> Option<AnyView> {
     });
     Some(
         view! {
-            <button class="button" type="button" title=label popovertarget=id.clone()>
+            // Pressed all the same, its menu says it to those who see no titles.
+            <button
+                class="button"
+                type="button"
+                title=text(move || match is_vain.get() {
+                    true => NO_MODEL.to_owned(),
+                    false => label.to_owned(),
+                })
+                aria-disabled=text(move || is_vain.get().to_string())
+                popovertarget=id.clone()
+            >
                 <Glyph icon=LuForward />
                 <span class="word">{label}</span>
             </button>
@@ -76,7 +110,7 @@ fn places(kind: OutputKind, output: &str) -> AnyView {
         }
         match (found, awaited, is_part) {
             (_, true, _) => "Looking for models that take it…",
-            (false, _, false) => "No model takes it.",
+            (false, _, false) => NO_MODEL,
             (false, _, true) => "None of your models takes it. In another one, paste its URL.",
             (true, _, true) => "In another model, paste its URL.",
             (true, ..) => "",

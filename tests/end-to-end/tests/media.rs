@@ -82,6 +82,55 @@ async fn point_at(browser: &Browser, selector: &str) -> Result<()> {
     Ok(browser.client.perform_actions(moves).await?)
 }
 
+/// Guards against a film that is blown up to a blur where it is shown large, far from its controls, and a sound that
+/// is drawn far from its player.
+#[tokio::test(flavor = "multi_thread")]
+async fn films_and_sounds_are_shown_large_as_they_are() {
+    drive("films_and_sounds_large", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        browser.set_size(1440, 900).await?;
+        generate(browser, &address, "video/silk", "red silk").await?;
+        generate(browser, &address, "audio/reverie", "slow rain").await?;
+        browser.press(&by("link", "Gallery")).await?;
+        let own_size = "
+            const film = document.querySelector('ROOM video');
+            const { width, height } = film?.getBoundingClientRect() ?? {};
+            return !!film?.videoWidth
+                && Math.abs(width - film.videoWidth) < 1 && Math.abs(height - film.videoHeight) < 1";
+        let together = "
+            const drawing = document.querySelector('ROOM .waveform');
+            const player = document.querySelector('ROOM audio');
+            if (!drawing || !player) return 'none yet';
+            const room = document.querySelector('ROOM').getBoundingClientRect();
+            const [above, below] = [drawing, player].map(it => it.getBoundingClientRect());
+            const gap = below.top - above.bottom;
+            const offset = Math.abs(above.top + below.bottom - room.top - room.bottom) / 2;
+            return gap >= 0 && gap < 40 && offset < 20 ? 'together' : `${gap} px apart, ${offset} px off the middle`";
+        browser.press(&starting("button", "Video: red silk")).await?;
+        browser.find(&by("dialog", "Output")).await?;
+        let large = own_size.replace("ROOM", ".stage");
+        becomes(browser, "a film as large as it is", &large, true.into()).await?;
+        browser.press(&by("button", "Previous")).await?;
+        let large = together.replace("ROOM", ".stage");
+        becomes(browser, "a sound in one piece", &large, "together".into()).await?;
+        // No model of this service takes a sound, which is said before anybody presses.
+        let vain = "
+            const button = [...document.querySelectorAll('.lightbox button')].find(
+                it => it.textContent.trim() === 'Use as input');
+            return button?.getAttribute('aria-disabled') === 'true' ? button.title : ''";
+        becomes(browser, "why not", vain, "No model takes it.".into()).await?;
+        // The sound is the only one of its kind.
+        browser.press(&by("button", "Compare")).await?;
+        browser.find(&by("dialog", "Compare")).await?;
+        let compared = own_size.replace("ROOM", ".compared");
+        becomes(browser, "a film compared", &compared, true.into()).await?;
+        let compared = together.replace("ROOM", ".compared-output[data-kind=audio]");
+        becomes(browser, "a sound compared", &compared, "together".into()).await
+    })
+    .await;
+}
+
 /// Guards against films that all play at once in a list, with sound, or that do not play at all.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_film_plays_in_a_list_while_the_pointer_is_on_it() {

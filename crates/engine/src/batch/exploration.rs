@@ -36,6 +36,23 @@ impl Axis {
         !self.is_numeric && self.values.len() <= FEW && self.values.iter().all(is_short)
     }
 
+    /// The places whose values stand at a scale, in as little room as there is: all where they fit, else evenly so
+    /// many as do with both ends, and none where the ends alone would meet.
+    pub fn ticks(&self) -> Vec<usize> {
+        const ROOM: usize = 40;
+        const BETWEEN: usize = 2;
+        let Some(last) = self.values.len().checked_sub(1) else {
+            return Vec::new();
+        };
+        let length = |place: usize| self.label(place).chars().count() + BETWEEN;
+        let longest = (0..=last).map(length).max().unwrap_or_default();
+        let divisors = (1..=last).filter(|step| last % step == 0);
+        let fitting = divisors
+            .map(|step| (0..=last).step_by(step).collect::<Vec<_>>())
+            .find(|places| places.len() * longest <= ROOM);
+        fitting.unwrap_or_default()
+    }
+
     /// A value as it is shown.
     pub fn label(&self, place: usize) -> &str {
         match self.values.get(place).map(String::as_str) {

@@ -65,6 +65,12 @@ fn scale(
         let label = axis.label(place).to_owned();
         view! { <option value=place.to_string() label=label></option> }.into_any()
     });
+    // The list is the browser's marks; what they mean it does not say.
+    let values = axis.ticks().into_iter().map(|place| {
+        let at = place as f64 / last.max(1) as f64;
+        let label = axis.label(place).to_owned();
+        view! { <span style:--at=format!("{at:.4}")>{label}</span> }.into_any()
+    });
     let slide = move |event| {
         if let Ok(place) = event_target_value(&event).parse() {
             go(place);
@@ -88,6 +94,9 @@ fn scale(
                 on:input=handler(slide)
             />
             <datalist id=ticks>{marks.collect_view()}</datalist>
+            <span class="sweep-ticks" aria-hidden="true">
+                {values.collect_view()}
+            </span>
         </label>
     }
     .into_any()

@@ -96,7 +96,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
                 headings.push(browser.text_of(&heading).await?);
             }
         }
-        let expected = ["prompt / panes", "20", "40", "60", "dusk", "dawn"];
+        let expected = ["prompt", "panes 20", "panes 40", "panes 60", "dusk", "dawn"];
         assert_eq!(headings, expected);
         let items = studio.items_in(&table).await?;
         let shown: Vec<(usize, &str)> = items

@@ -83,6 +83,9 @@ async fn a_sweep_is_explored_along_its_axes() {
         is_at(studio, "prompt=dawn&panes=20").await?;
         sees_picture(studio, "Image: dawn").await?;
         let panes = browser.find(&by("slider", "panes").within(&dialog)).await?;
+        let marks = "return document.querySelector('.sweep-ticks')?.textContent ?? ''";
+        let marks = browser.run(marks, vec![]).await?;
+        assert_eq!(marks, "204060", "what the marks of the scale mean");
         panes.send_keys(END).await?;
         is_at(studio, "prompt=dawn&panes=60").await?;
         browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;

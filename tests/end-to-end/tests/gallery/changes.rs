@@ -1,12 +1,9 @@
 //! What becomes of the tiles and of the focus when outputs go, are chosen or are looked at.
 
-use atelier_end_to_end::Result;
-use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
-use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
+use crate::{ESCAPE, RIGHT, TIMEOUT, becomes, visit};
 
 /// What is wrong with how the tiles lie: holes, and tiles over each other.
 const HOLES: &str = "
@@ -25,22 +22,11 @@ const HOLES: &str = "
     });
     return tiles.length ? wrong.join('; ') : 'no tiles';";
 
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
-    until(what.to_owned(), TIMEOUT, async || {
-        let seen = browser.run(script, vec![]).await?;
-        Ok(match seen.as_str() == Some(wanted) {
-            true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
-        })
-    })
-    .await
-}
-
 const FOCUSED: &str =
     "return document.activeElement.dataset.output ?? document.activeElement.tagName";
 
 /// Guards against holes where outputs were removed, and tiles over each other once they are back: a tile
-/// that stayed while the list changed never moved again.
+/// that stayed while the list changed never moved again. And against outputs that go with another one, unsaid.
 #[tokio::test(flavor = "multi_thread")]
 async fn tiles_close_up_where_outputs_go() {
     visit("tiles_close_up", 12, async |studio| {
@@ -51,7 +37,13 @@ async fn tiles_close_up_where_outputs_go() {
         becomes(browser, "rows without holes", HOLES, "").await?;
         let second = "document.querySelectorAll('.tile-select')[2].click()";
         browser.run(second, vec![]).await?;
-        browser.press(&by("button", "Remove 1 task")).await?;
+        // One of two was chosen, and both go.
+        browser
+            .press(&by("button", "Remove 1 task, 2 outputs"))
+            .await?;
+        browser
+            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .await?;
         studio.sees_outputs(22).await?;
         becomes(browser, "rows without holes, from the bar", HOLES, "").await?;
         browser.press(&by("button", "Undo")).await?;

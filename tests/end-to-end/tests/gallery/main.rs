@@ -3,7 +3,9 @@
 
 mod changes;
 mod commands;
+mod comparing;
 mod many;
+mod removing;
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -110,6 +112,18 @@ impl Studio<'_> {
         let tile = tiles.first().ok_or("there is no such tile")?;
         Ok(tile.click().await?)
     }
+}
+
+/// Waits until a script gives this text.
+async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
+    until(what.to_owned(), TIMEOUT, async || {
+        let seen = browser.run(script, vec![]).await?;
+        Ok(match seen.as_str() == Some(wanted) {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it is {seen}")),
+        })
+    })
+    .await
 }
 
 const LEFT: &str = "\u{e012}";
@@ -285,7 +299,9 @@ async fn several_are_chosen_with_keys() {
         {
             choice.click().await?;
         }
-        browser.press(&by("button", "Remove 2 tasks")).await?;
+        browser
+            .press(&by("button", "Remove 2 tasks, 4 outputs"))
+            .await?;
         studio.sees_outputs(4).await?;
         browser.press(&by("button", "Undo")).await?;
         studio.sees_outputs(8).await

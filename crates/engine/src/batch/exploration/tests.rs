@@ -156,3 +156,31 @@ fn an_address_holds_values() {
     let (_, values) = read_address("prompt=night&x=1@k").unwrap();
     assert_eq!(without.position(&values), [0]);
 }
+
+/// Guards against a scale whose ends nobody can tell, and against values written over each other.
+#[test]
+fn a_scale_says_as_many_values_as_it_has_room_for() {
+    let ticks = |values: Vec<String>| {
+        let axis = Axis {
+            parameter: "mist".into(),
+            values,
+            is_numeric: true,
+        };
+        axis.ticks()
+    };
+    let numbers = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
+    assert_eq!(ticks(numbers(3)), [0, 1, 2]);
+    assert_eq!(
+        ticks(numbers(11)),
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10][..]
+            .iter()
+            .copied()
+            .step_by(2)
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(ticks(numbers(100)), [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]);
+    // A prime number of steps has its ends.
+    assert_eq!(ticks(numbers(102)), [0, 101]);
+    assert_eq!(ticks(vec!["a lake at dawn in spring".into(); 3]), [0; 0]);
+    assert_eq!(ticks(Vec::new()), [0; 0]);
+}

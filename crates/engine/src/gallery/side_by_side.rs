@@ -1,0 +1,181 @@
+//! Outputs that are compared: in how many columns they are largest, and how wide they are drawn.
+
+use crate::Task;
+use crate::output::{self, OutputKind};
+
+/// Above each output stands a line, and between two of them there is a gap; in `rem`.
+const HEAD: f64 = 2.75;
+pub const GAP: f64 = 0.5;
+
+/// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
+/// no wider than so many px.
+const SOUND: f64 = 4.0;
+const MOST_OF_SOUND: f64 = 640.0;
+const TEXT: f64 = 1.5;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Width by height.
+    pub ratio: f64,
+    /// No wider than this, in px: a film is blocky where it is larger than it is.
+    pub most: Option<f64>,
+}
+
+impl Shape {
+    /// Of an output, by its width and height in pixels once these are known, and until then by what its inputs say.
+    pub fn of(task: &Task, kind: OutputKind, sides: Option<(u32, u32)>) -> Self {
+        let ratio = match (kind, sides) {
+            (OutputKind::Audio, _) => SOUND,
+            (OutputKind::Other, _) => TEXT,
+            (_, Some((width, height))) => f64::from(width) / f64::from(height),
+            (_, None) => {
+                let said = output::ratio(task.input.values(), None);
+                said.and_then(|said| super::ratio_of(&said)).unwrap_or(1.0)
+            }
+        };
+        let most = match (kind, sides) {
+            (OutputKind::Audio, _) => Some(MOST_OF_SOUND),
+            (OutputKind::Video, Some((width, _))) => Some(f64::from(width)),
+            _ => None,
+        };
+        Self { ratio, most }
+    }
+
+    /// How wide it is drawn in so much room.
+    fn drawn(&self, width: f64, height: f64) -> f64 {
+        let most = self.most.unwrap_or(f64::INFINITY);
+        width.min(height * self.ratio).min(most).max(0.0)
+    }
+}
+
+/// The room for all of them, in px.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Room {
+    pub width: f64,
+    pub height: f64,
+    /// One `rem`.
+    pub rem: f64,
+}
+
+impl Room {
+    /// In how many columns they cover most of it; of two numbers that are as good the larger one, so that what is
+    /// said below can stand below each.
+    pub fn columns(&self, shapes: &[Shape]) -> usize {
+        let count = shapes.len().max(1);
+        let covered = |columns: usize| -> f64 {
+            let rows = count.div_ceil(columns);
+            let height = self.part(self.height, rows) - HEAD * self.rem;
+            let width = self.column(columns);
+            let area = |shape: &Shape| shape.drawn(width, height).powi(2) / shape.ratio;
+            shapes.iter().map(area).sum()
+        };
+        let mut best = (count, covered(count));
+        for columns in (1..count).rev() {
+            let covered = covered(columns);
+            if covered > best.1 {
+                best = (columns, covered);
+            }
+        }
+        best.0
+    }
+
+    /// How wide one of so many columns is.
+    pub fn column(&self, columns: usize) -> f64 {
+        self.part(self.width, columns)
+    }
+
+    fn part(&self, whole: f64, parts: usize) -> f64 {
+        let parts = parts.max(1) as f64;
+        ((whole + GAP * self.rem) / parts - GAP * self.rem).max(0.0)
+    }
+
+    /// How wide the widest of them is drawn where they lie one over the other.
+    pub fn overlaid(&self, shapes: &[Shape]) -> f64 {
+        let height = self.height - HEAD * self.rem;
+        let drawn = shapes.iter().map(|shape| shape.drawn(self.width, height));
+        drawn.fold(0.0, f64::max)
+    }
+}
+
+/// How much of what is so wide and begins there lies before `x`, in percent.
+pub fn share(x: f64, begins: f64, width: f64) -> f64 {
+    let share = (x - begins) / width.max(1.0);
+    (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(width: f64, height: f64) -> Room {
+        Room {
+            width,
+            height,
+            rem: 16.0,
+        }
+    }
+
+    fn pictures<const N: usize>(ratio: f64) -> [Shape; N] {
+        [Shape { ratio, most: None }; N]
+    }
+
+    /// Guards against stamps in a window that is three quarters empty.
+    #[test]
+    fn pictures_are_as_large_as_they_can_be() {
+        // What a window of 1440 by 900 leaves, and one of 2560 by 900.
+        let (usual, wide) = (room(1408.0, 600.0), room(2528.0, 600.0));
+        assert_eq!(usual.columns(&pictures::<4>(1.0)), 4);
+        assert_eq!(usual.columns(&pictures::<3>(1.0)), 3);
+        assert_eq!(usual.columns(&pictures::<4>(0.6)), 4);
+        assert_eq!(wide.columns(&pictures::<4>(1.0)), 4);
+        assert_eq!(wide.columns(&pictures::<4>(16.0 / 9.0)), 4);
+        // Wide ones in rows, high windows too.
+        assert_eq!(usual.columns(&pictures::<4>(3.0)), 2);
+        assert_eq!(usual.columns(&pictures::<2>(6.0)), 1);
+        assert_eq!(room(700.0, 800.0).columns(&pictures::<4>(1.0)), 2);
+        assert_eq!(room(700.0, 800.0).columns(&pictures::<2>(1.5)), 1);
+        assert_eq!(usual.columns(&[]), 1);
+        assert_eq!(Room::default().columns(&pictures::<3>(1.0)), 3);
+    }
+
+    fn task() -> Task {
+        crate::engine::tests::task("a", 0)
+    }
+
+    /// Guards against small films, and sounds, in rows where they fit beside each other as large as they are drawn.
+    #[test]
+    fn a_film_is_no_larger_than_it_is() {
+        let of = |kind, sides| Shape::of(&task(), kind, sides);
+        let small = [
+            of(OutputKind::Audio, None),
+            of(OutputKind::Video, Some((480, 270))),
+        ];
+        assert_eq!(room(1408.0, 600.0).columns(&small), 2);
+        let picture = of(OutputKind::Image, Some((480, 270)));
+        assert_eq!(picture.most, None);
+
+        let film = Shape {
+            ratio: 16.0 / 9.0,
+            most: Some(480.0),
+        };
+        assert_eq!(room(1408.0, 800.0).columns(&[film; 2]), 2);
+        assert_eq!(room(1408.0, 800.0).overlaid(&[film]), 480.0);
+        assert_eq!(room(400.0, 800.0).overlaid(&[film]), 400.0);
+    }
+
+    #[test]
+    fn a_column_is_what_the_gaps_leave() {
+        assert_eq!(room(1408.0, 600.0).column(1), 1408.0);
+        assert_eq!(room(1408.0, 600.0).column(2), 700.0);
+        assert_eq!(room(1408.0, 644.0).overlaid(&pictures::<2>(1.0)), 600.0);
+    }
+
+    #[test]
+    fn the_line_goes_where_the_pointer_is() {
+        assert_eq!(share(350.0, 100.0, 1000.0), 25.0);
+        assert_eq!(share(100.4, 100.0, 1000.0), 0.0);
+        assert_eq!(share(0.0, 100.0, 1000.0), 0.0);
+        assert_eq!(share(5000.0, 100.0, 1000.0), 100.0);
+        assert_eq!(share(100.0, 100.0, 0.0), 0.0);
+    }
+}

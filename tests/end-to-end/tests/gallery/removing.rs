@@ -1,0 +1,67 @@
+//! Tasks that are removed from the large view.
+
+use std::time::Duration;
+
+use atelier_end_to_end::find::by;
+use serde_json::json;
+
+use crate::{ENTER, Studio, TIMEOUT, becomes, visit};
+use atelier_end_to_end::Result;
+
+const DELETE: &str = "\u{e017}";
+
+const FOCUS_IS_INSIDE: &str =
+    "return String(!!document.activeElement.closest('dialog[aria-label=Output]'))";
+
+/// What is shown large, and that keys still reach it.
+async fn shows(studio: &Studio<'_>, output: &str) -> Result<()> {
+    studio.is_at(&format!("lightbox={output}")).await?;
+    becomes(
+        studio.browser,
+        "the focus in the large view",
+        FOCUS_IS_INSIDE,
+        "true",
+    )
+    .await
+}
+
+/// Guards against a large view that closes where a person weeds out what came: by the button, by the key, and back
+/// again; and against siblings that go along unsaid.
+#[tokio::test(flavor = "multi_thread")]
+async fn removing_goes_on_to_the_next() {
+    visit("removing_goes_on", 3, async |studio| {
+        let browser = studio.browser;
+        studio.press_tile("Image: cobalt harbour 1").await?;
+        browser.find(&by("dialog", "Output")).await?;
+        browser
+            .see_text("With both of its outputs.", TIMEOUT)
+            .await?;
+        let remove = browser.find(&by("button", "Remove task")).await?;
+        remove.send_keys(ENTER).await?;
+        shows(studio, "made-00000/0").await?;
+        browser
+            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .await?;
+        browser.see_text("3 of 4", TIMEOUT).await?;
+        browser.press(&by("button", "Undo")).await?;
+        shows(studio, "made-00001/0").await?;
+        browser.see_text("3 of 6", TIMEOUT).await?;
+
+        studio.keys(DELETE).await?;
+        shows(studio, "made-00000/0").await?;
+        // A second press so soon would be one by mistake.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        studio.keys(DELETE).await?;
+        // It was the last one: the one before it.
+        shows(studio, "made-00002/1").await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        studio.keys(DELETE).await?;
+        browser.find_gone(&by("dialog", "Output")).await?;
+        let left = "return document.querySelectorAll('.gallery .tile').length";
+        assert_eq!(browser.run(left, vec![]).await?, json!(0));
+        // The list of keys has it.
+        studio.keys("?").await?;
+        browser.see_text("Remove its task", TIMEOUT).await
+    })
+    .await;
+}
