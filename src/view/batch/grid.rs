@@ -85,15 +85,15 @@ pub fn grid(
     cells: Memo<Vec<Cell>>,
     size: usize,
     labels: Option<GridLabels>,
-    ratio: f64,
+    ratio: Memo<f64>,
 ) -> AnyView {
     match labels {
         Some(labels) => labelled(cells, Arc::new(labels), ratio),
-        None => plain(cells, size),
+        None => plain(cells, size, ratio),
     }
 }
 
-fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
+fn plain(cells: Memo<Vec<Cell>>, size: usize, ratio: Memo<f64>) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let window = memo(move || {
@@ -108,7 +108,7 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
         let grid = Grid {
             items: size,
             columns,
-            row_height: (cell.max(1.0) + CAPTION_HEIGHT + GAP) * rem,
+            row_height: (cell.max(1.0) / ratio.get() + CAPTION_HEIGHT + GAP) * rem,
         };
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (columns, window.items, window.top, window.bottom)
@@ -135,7 +135,11 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
             .collect()
     };
     view! {
-        <div class="thumbs-scroll" node_ref=element>
+        <div
+            class="thumbs-scroll"
+            node_ref=element
+            style:--ratio=text(move || ratio.get().to_string())
+        >
             <ul
                 role="list"
                 class="thumbs"
@@ -152,14 +156,14 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
 }
 
 /// A sweep over two axes: one downwards, one to the right.
-fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyView {
+fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let columns = labels.columns.values.len().max(1);
     let rows = labels.rows.values.len();
     let measures = memo(move || {
         let seen = seen.read();
-        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio)
+        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio.get())
     });
     let window = memo(move || {
         let seen = seen.get();
@@ -233,7 +237,7 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyV
             aria-label="Items of the batch"
             style:--cell=text(move || format!("{}rem", measures.get().cell))
             style:--row=text(move || format!("{}rem", measures.get().row))
-            style:--ratio=format!("{ratio}")
+            style:--ratio=text(move || ratio.get().to_string())
         >
             <table class="thumbs-table">
                 <caption class="visually-hidden">{caption}</caption>

@@ -52,10 +52,16 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     });
     let catalog = contexts().catalog;
     let schema = untrack(|| catalog.schema(&batch.model));
-    let ratio = runner.with_tasks(|tasks| {
-        let items = batch.items(tasks.iter().copied());
-        let inputs = items.latest().flatten().map(|task| task.input.values());
-        labelled_grid::ratio(inputs, schema.loaded().map(|schema| &**schema))
+    let ratio = memo({
+        let batch = batch.clone();
+        move || {
+            runner.track_phases();
+            runner.with_tasks(|tasks| {
+                let items = batch.items(tasks.iter().copied());
+                let inputs = items.latest().flatten().map(|task| task.input.values());
+                labelled_grid::ratio(inputs, schema.loaded().map(|schema| &**schema))
+            })
+        }
     });
     let when_sent = dates::time(batch.created, clock::now());
     let batches = Batches::new(contexts());
