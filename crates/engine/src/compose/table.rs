@@ -8,11 +8,13 @@ use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
 use crate::BatchPlace;
 
+mod addition;
 mod lines;
 mod sending;
 mod stored;
 mod writer;
 
+use addition::Addition;
 pub use writer::Writer;
 
 /// One item to be.
@@ -36,6 +38,7 @@ pub struct Table {
     /// The sweep that the rows are, as long as they are exactly that.
     grid: Option<GridLabels>,
     next_id: u64,
+    addition: Option<Addition>,
 }
 
 impl Table {
@@ -131,6 +134,7 @@ impl Table {
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
         self.make_room(drafts.len())?;
         self.grid = None;
+        self.addition = None;
         for draft in drafts {
             let row = self.new_row(draft, schema);
             self.rows.push(row);

@@ -1,3 +1,4 @@
+mod addition;
 mod sent;
 
 use super::*;

@@ -112,7 +112,7 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
     assert!(table.lines("prompt").is_empty());
     let sent = table.rows().to_vec();
 
-    let mut write = |table: &mut Table, text: &str| {
+    let write = |table: &mut Table, text: &str| {
         table
             .set_lines("prompt", text, &Draft::default(), &schema)
             .unwrap();
