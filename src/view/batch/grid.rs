@@ -10,7 +10,8 @@ use atelier_engine::{Task, TaskState};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, memo, text};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -175,6 +176,18 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (window.items, window.top, window.bottom)
     });
+    let goes_on = RwSignal::new(false);
+    let look = move || {
+        if let Some(element) = element.try_get_untracked().flatten() {
+            let end = element.scroll_left() + element.client_width();
+            goes_on.set(end + 1 < element.scroll_width());
+        }
+    };
+    effect(move || {
+        measures.track();
+        seen.track();
+        after_frame(look);
+    });
     // Where in the batch the item of a cell is; rows that were not sent have none.
     let mut places = vec![None; rows * columns];
     for (index, cell) in labels.cells.iter().enumerate() {
@@ -231,6 +244,8 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -
     view! {
         <div
             class="thumbs-scroll"
+            class:goes-on=when(move || goes_on.get())
+            on:scroll=handler(move |_| look())
             node_ref=element
             tabindex="0"
             role="region"
