@@ -35,7 +35,13 @@ impl Difference {
         if count > shown {
             parts.push(format!("+{}", count - shown));
         }
-        format!("{parameter}: {}", parts.join(", "))
+        // Values that have commas themselves would seem to be more.
+        let between = if parts.iter().any(|it| it.contains(", ")) {
+            " · "
+        } else {
+            ", "
+        };
+        format!("{parameter}: {}", parts.join(between))
     }
 
     /// The least and the most, where all are numbers.
@@ -134,6 +140,10 @@ mod tests {
             .map(|c| item(json!(0), &c.to_string()))
             .collect();
         assert_eq!(shown(&texts), ["prompt: a, b, +12"]);
+        assert_eq!(
+            shown(&[item(json!(0), "a dune, red"), item(json!(0), "moor")]),
+            ["prompt: a dune, red · moor"]
+        );
         assert_eq!(shown(&[json!({"a": 1}), json!({})]), ["a: 1, not set"]);
         assert!(shown(&[json!({"a": 1}), json!({"a": 1})]).is_empty());
         assert!(shown(&[]).is_empty());
