@@ -156,16 +156,11 @@ impl Batches {
             return false;
         };
         let now = self.0.runner.created();
-        let title: String = first.title().chars().take(60).collect();
         let batch = Batch {
             key,
             model: first.model().clone(),
             model_name: model_name.to_owned(),
-            name: if title.is_empty() {
-                model_name.to_owned()
-            } else {
-                title
-            },
+            name: Batch::first_name(first, model_name),
             created: now,
             size: inputs.len(),
             grid,

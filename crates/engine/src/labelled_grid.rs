@@ -31,7 +31,7 @@ pub fn measures(width: f64, columns: usize, ratio: f64) -> Measures {
     }
 }
 
-/// The shape of all items, by their inputs; square where they differ in it, or do not say. What is extreme
+/// The shape of all items of a batch, by their inputs; square where they differ in it, or do not say. What is extreme
 /// would leave a line of each.
 pub fn ratio<'a>(
     inputs: impl IntoIterator<Item = &'a Map<String, Value>>,

@@ -32,6 +32,7 @@ pub mod compose;
 pub mod control;
 pub mod crash_report;
 pub mod duration;
+pub mod excerpt;
 pub mod file_name;
 pub mod fold;
 pub mod folded;

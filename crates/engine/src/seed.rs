@@ -11,10 +11,13 @@ const USUAL_SPAN: i128 = u32::MAX as i128;
 /// Beyond every u64 and i64, with room to reckon.
 const FAR: i128 = 1 << 100;
 
+/// What the parameter is called that is one.
+pub const NAME: &str = "seed";
+
 /// The parameter that tells apart the results which one input may give: an optional integer called
 /// `seed`. Others that sound like it may mean anything, and one that is required is asked for.
 pub fn parameter(schema: &Schema) -> Option<&Parameter> {
-    let (parameter, required) = schema.parameter("seed")?;
+    let (parameter, required) = schema.parameter(NAME)?;
     (parameter.is_seed() && !required).then_some(parameter)
 }
 

@@ -10,7 +10,8 @@ use leptos::prelude::*;
 use crate::boxed::effect;
 use crate::tables::KeptTable;
 
-/// With more rows than this, what follows the table as a whole does so between key presses.
+/// With more rows than this, what follows the table as a whole does so between key presses; but at once where rows
+/// count as sent that did not: what is typed next must not take them for rows to be sent.
 const MAX_SYNC_ROWS: usize = 50;
 const FOLLOWED_AFTER_MS: u32 = 300;
 
@@ -60,9 +61,14 @@ impl Composer {
     /// Acts on every change of the table, and now.
     pub fn follow(self, act: Rc<dyn Fn()>) {
         let waiting = StoredValue::new_local(None::<Timeout>);
+        let sent = StoredValue::new(0);
         effect(move || {
             let act = act.clone();
-            if self.table.read().rows().len() <= MAX_SYNC_ROWS {
+            let (rows, now_sent) = self.table.with(|table| (table.rows().len(), table.sent()));
+            let is_other = sent.get_value() != now_sent;
+            sent.set_value(now_sent);
+            if rows <= MAX_SYNC_ROWS || is_other {
+                waiting.set_value(None);
                 act();
             } else {
                 let wait = Timeout::new(FOLLOWED_AFTER_MS, move || act());

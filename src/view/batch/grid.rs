@@ -10,7 +10,8 @@ use atelier_engine::{Task, TaskState};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, memo, text};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -85,15 +86,15 @@ pub fn grid(
     cells: Memo<Vec<Cell>>,
     size: usize,
     labels: Option<GridLabels>,
-    ratio: f64,
+    ratio: Memo<f64>,
 ) -> AnyView {
     match labels {
         Some(labels) => labelled(cells, Arc::new(labels), ratio),
-        None => plain(cells, size),
+        None => plain(cells, size, ratio),
     }
 }
 
-fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
+fn plain(cells: Memo<Vec<Cell>>, size: usize, ratio: Memo<f64>) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let window = memo(move || {
@@ -108,7 +109,7 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
         let grid = Grid {
             items: size,
             columns,
-            row_height: (cell.max(1.0) + CAPTION_HEIGHT + GAP) * rem,
+            row_height: (cell.max(1.0) / ratio.get() + CAPTION_HEIGHT + GAP) * rem,
         };
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (columns, window.items, window.top, window.bottom)
@@ -135,7 +136,11 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
             .collect()
     };
     view! {
-        <div class="thumbs-scroll" node_ref=element>
+        <div
+            class="thumbs-scroll"
+            node_ref=element
+            style:--ratio=text(move || ratio.get().to_string())
+        >
             <ul
                 role="list"
                 class="thumbs"
@@ -152,14 +157,14 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize) -> AnyView {
 }
 
 /// A sweep over two axes: one downwards, one to the right.
-fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyView {
+fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let columns = labels.columns.values.len().max(1);
     let rows = labels.rows.values.len();
     let measures = memo(move || {
         let seen = seen.read();
-        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio)
+        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio.get())
     });
     let window = memo(move || {
         let seen = seen.get();
@@ -170,6 +175,18 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyV
         };
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (window.items, window.top, window.bottom)
+    });
+    let goes_on = RwSignal::new(false);
+    let look = move || {
+        if let Some(element) = element.try_get_untracked().flatten() {
+            let end = element.scroll_left() + element.client_width();
+            goes_on.set(end + 1 < element.scroll_width());
+        }
+    };
+    effect(move || {
+        measures.track();
+        seen.track();
+        after_frame(look);
     });
     // Where in the batch the item of a cell is; rows that were not sent have none.
     let mut places = vec![None; rows * columns];
@@ -236,13 +253,15 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: f64) -> AnyV
     view! {
         <div
             class="thumbs-scroll"
+            class:goes-on=when(move || goes_on.get())
+            on:scroll=handler(move |_| look())
             node_ref=element
             tabindex="0"
             role="region"
             aria-label="Items of the batch"
             style:--cell=text(move || format!("{}rem", measures.get().cell))
             style:--row=text(move || format!("{}rem", measures.get().row))
-            style:--ratio=format!("{ratio}")
+            style:--ratio=text(move || ratio.get().to_string())
         >
             <table class="thumbs-table">
                 <caption class="visually-hidden">{caption}</caption>

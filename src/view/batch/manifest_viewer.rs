@@ -1,3 +1,4 @@
+use atelier_engine::labelled_grid;
 use atelier_engine::manifest::{Item, Manifest};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::plural::counted;
@@ -26,6 +27,10 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     );
     let category = manifest.model.category.clone();
     let size = manifest.items.len();
+    let ratio = {
+        let inputs = manifest.items.iter().map(|item| &item.input);
+        labelled_grid::ratio(inputs, Some(&composer.schema()))
+    };
     let cells = memo(move || {
         let items = manifest.items.iter().enumerate();
         items
@@ -46,7 +51,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, size, None, 1.0)}
+            {grid(cells, size, None, memo(move || ratio))}
         </article>
     }
     .into_any()

@@ -87,22 +87,14 @@ fn found(batch: Batch) -> AnyView {
         }
     });
     // Without the schema of its model, which may be gone, nothing of it can be put into a table.
-    let shown = move || match catalog.schema(&model) {
+    dynamic(move || match catalog.schema(&model) {
         Load::Loading => skeleton(),
-        Load::Failed(_) => run::run(None, batch.clone()),
-        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone()),
-    };
-    view! {
-        {dynamic(shown)}
-        <section aria-labelledby="batch-tasks" class="batch-tasks">
-            <h2 id="batch-tasks">"Tasks of this batch"</h2>
-            <Rows rows />
-        </section>
-    }
-    .into_any()
+        Load::Failed(_) => with_tasks(run::run(None, batch.clone()), rows),
+        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), rows),
+    })
 }
 
-fn composed(model: ModelId, schema: Arc<Schema>, batch: Batch) -> AnyView {
+fn composed(model: ModelId, schema: Arc<Schema>, batch: Batch, rows: Memo<Vec<Row>>) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
     let is_read = memo(move || is_read.get());
     dynamic(move || {
@@ -111,8 +103,20 @@ fn composed(model: ModelId, schema: Arc<Schema>, batch: Batch) -> AnyView {
         }
         let one = RwSignal::new(Draft::default());
         let composer = Composer::kept(&model, schema.clone(), one);
-        run::run(Some(composer), batch.clone())
+        with_tasks(run::run(Some(composer), batch.clone()), rows)
     })
+}
+
+/// The batch, and below it its tasks: there before it, they would make way for it.
+fn with_tasks(run: AnyView, rows: Memo<Vec<Row>>) -> AnyView {
+    view! {
+        {run}
+        <section aria-labelledby="batch-tasks" class="batch-tasks">
+            <h2 id="batch-tasks">"Tasks of this batch"</h2>
+            <Rows rows />
+        </section>
+    }
+    .into_any()
 }
 
 fn skeleton() -> AnyView {

@@ -141,11 +141,16 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
                     Ok(())
                 });
             };
+            let kept = {
+                let name = name.clone();
+                when(move || !composer.table.read().can_drop(&name))
+            };
             let remove = (!required).then(|| {
                 view! {
                     <button
                         class="reset"
                         type="button"
+                        hidden=kept
                         aria-label="Take this column out"
                         title="Take this column out"
                         on:click=handler(drop_it)

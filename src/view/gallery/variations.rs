@@ -49,7 +49,7 @@ async fn fill_one(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<()
     let rows = tasks.iter().map(|task| rerun::variation(task, &schema));
     let rows = rows.collect();
     let table = kept.table();
-    let appended = table.try_update(|table| table.append(rows, &schema));
+    let appended = table.try_update(|table| table.add(rows, &schema));
     appended.unwrap_or(Ok(()))?;
     kept.mark_changed();
     Ok(())

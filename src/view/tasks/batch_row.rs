@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use crate::contexts::contexts;
 use atelier_engine::batch::Counts;
-use atelier_engine::batch::differences::{Difference, differences};
+use atelier_engine::batch::differences::{Difference, chosen_differences};
 use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, Task, TaskKey};
@@ -60,9 +60,7 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         let words = format!("and {}", counted(others, "other prompt"));
         view! { <span class="muted">{words}</span> }.into_any()
     });
-    let chips = with_tasks(runner, &tasks, |tasks| {
-        differences(tasks.iter().map(|task| &task.input))
-    });
+    let chips = with_tasks(runner, &tasks, chosen_differences);
     let counts = memo({
         let tasks = tasks.clone();
         move || {

@@ -75,11 +75,13 @@ pub fn TasksPage() -> impl IntoView {
         typed => format!("No task matches “{typed}”."),
     });
     let clear = move |_| runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
+    let is_unread = when(move || !runner.is_open());
     view! {
         <div class="page">
             <div class="page-head">
                 <h1>"Tasks"</h1>
-                <div class="row">
+                <div class="row" hidden=is_unread>
                     <p class="muted" role="status">
                         {text(move || found_of(keys.read().len(), runner.keys().len()))}
                     </p>
@@ -94,9 +96,11 @@ pub fn TasksPage() -> impl IntoView {
                     </button>
                 </div>
             </div>
-            <Filters typed found />
+            <div hidden=is_unread>
+                <Filters typed found />
+            </div>
             <Rows rows />
-            <div class="empty framed" hidden=when(move || !keys.read().is_empty())>
+            <div class="empty framed" hidden=when(move || is_unread.get() || !keys.read().is_empty())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
                     if runner.keys().is_empty() {

@@ -69,7 +69,7 @@ async fn the_first_screen_is_the_program_s() {
                 })();";
             browser.run(watch, vec![]).await?;
             proxy.clear();
-            // The typeface comes with it, and is a little wider; that it moves nothing else is accessibility.rs's.
+            // The typeface comes with it, and is a little wider; that it moves nothing else is of the suite on accessibility.
             proxy.add(Rule::every("/deferred-*", Fault::Hold));
             until("the program", TIMEOUT, async || {
                 Ok(if is_booting(browser).await? {

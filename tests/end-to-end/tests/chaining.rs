@@ -130,6 +130,11 @@ async fn a_selection_becomes_rows() {
         browser.find(&choice).await?.click().await?;
         browser.press(&by("button", "Make variations")).await?;
         browser.find(&by("button", "Generate 2")).await?;
+        browser
+            .see_text("Added 1 row to the one that was here.", TIMEOUT)
+            .await?;
+        browser.press(&by("button", "Undo")).await?;
+        browser.find(&by("button", "Generate 1")).await?;
         browser.press(&by("link", "Gallery")).await?;
         let list = browser.find(&by("list", "Outputs")).await?;
         browser

@@ -4,12 +4,14 @@ use std::collections::HashSet;
 
 use atelier_contract::Input;
 
-use crate::control;
+use crate::excerpt::excerpt;
+use crate::{Task, control, seed};
 
-/// Values longer than this are counted instead of shown: prompts, addresses.
-const SHORT: usize = 16;
-/// As many values are shown side by side.
-const FEW: usize = 4;
+/// As many values are shown side by side; of more, numbers have their bounds and texts their beginning.
+const FEW: usize = 3;
+const FIRST: usize = 2;
+/// Characters that are shown of a value: prompts can be books.
+const LONGEST: usize = 28;
 
 /// A parameter that is not the same in all items.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,15 +22,55 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// `mist: 0, 0.5, 1`, or, where that would be long, `prompt: 12 values`
+    /// `mist: 0, 0.5, 1`; where they are more, `mist: 0 to 1, 5 values` or `prompt: a lake, a dune, +12`
     pub fn user_message(&self) -> String {
-        let is_short = |value: &String| !value.is_empty() && value.chars().count() <= SHORT;
-        if self.values.len() <= FEW && self.values.iter().all(is_short) {
-            format!("{}: {}", self.parameter, self.values.join(", "))
-        } else {
-            format!("{}: {} values", self.parameter, self.values.len())
+        let (parameter, count) = (&self.parameter, self.values.len());
+        if count > FEW
+            && let Some((least, most)) = self.bounds()
+        {
+            return format!("{parameter}: {least} to {most}, {count} values");
         }
+        let shown = if count > FEW { FIRST } else { count };
+        let mut parts: Vec<String> = self.values[..shown].iter().map(|it| said(it)).collect();
+        if count > shown {
+            parts.push(format!("+{}", count - shown));
+        }
+        // Values that have commas themselves would seem to be more.
+        let between = if parts.iter().any(|it| it.contains(", ")) {
+            " · "
+        } else {
+            ", "
+        };
+        format!("{parameter}: {}", parts.join(between))
     }
+
+    /// The least and the most, where all are numbers.
+    fn bounds(&self) -> Option<(&str, &str)> {
+        let number = |text: &String| text.parse().ok().filter(|it: &f64| it.is_finite());
+        let numbers = self.values.iter().map(|text| Some((number(text)?, text)));
+        let numbers: Vec<(f64, &String)> = numbers.collect::<Option<_>>()?;
+        let size = |a: &&(f64, &String), b: &&(f64, &String)| a.0.total_cmp(&b.0);
+        let (least, most) = (numbers.iter().min_by(size)?, numbers.iter().max_by(size)?);
+        Some((least.1, most.1))
+    }
+}
+
+/// A value as a person is told of it.
+fn said(value: &str) -> String {
+    match value {
+        "" => "not set".to_owned(),
+        value => excerpt(value, LONGEST),
+    }
+}
+
+/// What tells the tasks of a batch apart for a person: without the seed where each has drawn its own, which is
+/// not what anybody compares.
+pub fn chosen_differences(tasks: &[Task]) -> Vec<Difference> {
+    let mut found = differences(tasks.iter().map(|task| &task.input));
+    if tasks.iter().all(|task| !task.seed_chosen) {
+        found.retain(|difference| difference.parameter != seed::NAME);
+    }
+    found
 }
 
 /// The parameters in which inputs differ, in the order in which they are sent. A value that is left out is a
@@ -64,7 +106,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn said(values: &[Value]) -> Vec<String> {
+    fn shown(values: &[Value]) -> Vec<String> {
         let input = |values: &Value| {
             let model = json!({"category": "image", "subcategory": "a"});
             serde_json::from_value(json!({"model": model, "values": values})).unwrap()
@@ -78,7 +120,7 @@ mod tests {
     fn only_what_differs_is_said_and_shortly() {
         let item = |mist: Value, prompt: &str| json!({"prompt": prompt, "seed": 7, "mist": mist});
         assert_eq!(
-            said(&[
+            shown(&[
                 item(json!(0), "sea"),
                 item(json!(0.5), "sea"),
                 item(json!(0), "sea")
@@ -86,16 +128,46 @@ mod tests {
             ["mist: 0, 0.5"]
         );
         assert_eq!(
-            said(&[
-                item(json!(1), "an alpine lake, teal"),
+            shown(&[
+                item(json!(1), "an alpine lake at dawn, teal and rose"),
                 item(json!(1), "sea")
             ]),
-            ["prompt: 2 values"]
+            ["prompt: an alpine lake at dawn…, sea"]
         );
-        let many: Vec<Value> = (0..9).map(|n| item(json!(n), "sea")).collect();
-        assert_eq!(said(&many), ["mist: 9 values"]);
-        assert_eq!(said(&[json!({"a": 1}), json!({})]), ["a: 2 values"]);
-        assert!(said(&[json!({"a": 1}), json!({"a": 1})]).is_empty());
-        assert!(said(&[]).is_empty());
+        let many: Vec<Value> = [3, 10, 0, 7, 9].map(|n| item(json!(n), "sea")).into();
+        assert_eq!(shown(&many), ["mist: 0 to 10, 5 values"]);
+        let texts: Vec<Value> = ('a'..='n')
+            .map(|c| item(json!(0), &c.to_string()))
+            .collect();
+        assert_eq!(shown(&texts), ["prompt: a, b, +12"]);
+        assert_eq!(
+            shown(&[item(json!(0), "a dune, red"), item(json!(0), "moor")]),
+            ["prompt: a dune, red · moor"]
+        );
+        assert_eq!(shown(&[json!({"a": 1}), json!({})]), ["a: 1, not set"]);
+        assert!(shown(&[json!({"a": 1}), json!({"a": 1})]).is_empty());
+        assert!(shown(&[]).is_empty());
+    }
+    #[test]
+    fn a_seed_that_each_has_drawn_is_not_told() {
+        let tasks = |chosen: bool| {
+            [1, 2].map(|seed| {
+                let mut task = crate::batch::tests::task("sea", 0, 0, json!({"state": "queued"}));
+                task.seed_chosen = chosen;
+                let model = json!({"category": "image", "subcategory": "a"});
+                let input = json!({"model": model, "values": {"mist": seed, "seed": seed}});
+                task.input = serde_json::from_value(input).unwrap();
+                task
+            })
+        };
+        let said = |chosen: bool| {
+            let found = chosen_differences(&tasks(chosen));
+            found
+                .iter()
+                .map(Difference::user_message)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(said(false), ["mist: 1, 2"]);
+        assert_eq!(said(true), ["mist: 1, 2", "seed: 1, 2"]);
     }
 }

@@ -8,11 +8,13 @@ use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
 use crate::BatchPlace;
 
+mod addition;
 mod lines;
 mod sending;
 mod stored;
 mod writer;
 
+use addition::Addition;
 pub use writer::Writer;
 
 /// One item to be.
@@ -36,6 +38,7 @@ pub struct Table {
     /// The sweep that the rows are, as long as they are exactly that.
     grid: Option<GridLabels>,
     next_id: u64,
+    addition: Option<Addition>,
 }
 
 impl Table {
@@ -89,16 +92,37 @@ impl Table {
         }
     }
 
-    /// Takes a parameter out of every row.
+    /// Takes a parameter out of every row that is to be sent.
     pub fn drop_column(&mut self, name: &str, schema: &Schema) {
         self.added.retain(|added| added != name);
         self.unless_swept(name);
-        for row in &mut self.rows {
-            if row.draft.get(name).is_some() {
-                row.sent = None;
-            }
+        for row in self.rows.iter_mut().filter(|row| row.sent.is_none()) {
             row.draft.reset(name);
             row.problems = problems(&row.draft, schema);
+        }
+    }
+
+    /// Whether [`Table::drop_column`] would take anything out.
+    pub fn can_drop(&self, name: &str) -> bool {
+        let mut unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        self.added.iter().any(|added| added == name)
+            || unsent.any(|row| row.draft.get(name).is_some())
+    }
+
+    /// Changes a parameter of all rows that are to be sent and have `from` there, as a text.
+    pub fn exchange(
+        &mut self,
+        name: &str,
+        from: Option<&Entry>,
+        to: Option<&Entry>,
+        schema: &Schema,
+    ) {
+        let text = |entry: Option<&Entry>| entry.map(Entry::to_text);
+        let rows = self.rows.iter().filter(|row| row.sent.is_none());
+        let meant = rows.filter(|row| text(row.draft.get(name)) == text(from));
+        let meant: Vec<u64> = meant.map(|row| row.id).collect();
+        for id in meant {
+            self.set(id, name, to.cloned(), schema);
         }
     }
 
@@ -110,6 +134,7 @@ impl Table {
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
         self.make_room(drafts.len())?;
         self.grid = None;
+        self.addition = None;
         for draft in drafts {
             let row = self.new_row(draft, schema);
             self.rows.push(row);

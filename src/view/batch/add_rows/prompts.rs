@@ -1,7 +1,6 @@
 use std::rc::Rc;
 
-use atelier_contract::{Draft, Entry};
-use atelier_engine::compose::table::Row;
+use atelier_contract::Draft;
 use leptos::prelude::*;
 
 use super::base_hint::base_hint;
@@ -9,8 +8,8 @@ use super::held_seed::HeldSeed;
 use crate::boxed::handler;
 use crate::view::batch::composer::Composer;
 
-/// One prompt per line: the table's own column, as a text. A change here changes the rows, and the
-/// other way round.
+/// One prompt per line: the table's own column, as a text, of the rows that are to be sent. A change here changes
+/// them, and the other way round.
 pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     let typed = RwSignal::new(String::new());
     let followed = parameter.clone();
@@ -85,15 +84,7 @@ fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> Any
             (held, None)
         };
         composer.change(|table, schema| {
-            let is_meant = |row: &&Row| {
-                let seed = row.draft.get(seed.name());
-                row.sent.is_none() && seed.map(Entry::to_text) == from.map(Entry::to_text)
-            };
-            let rows = table.rows().iter().filter(is_meant);
-            let rows: Vec<u64> = rows.map(|row| row.id).collect();
-            for row in rows {
-                table.set(row, seed.name(), to.cloned(), schema);
-            }
+            table.exchange(seed.name(), from, to, schema);
             Ok(())
         });
     };

@@ -11,6 +11,7 @@ use atelier_engine::{Action, BatchAction, BatchKey, rerun};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
+use super::explore::explore;
 use super::put_back::put_back;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, text, when};
@@ -33,8 +34,9 @@ pub fn controls(
             {sending(has_table, batch.key.clone(), summary)} {retry(summary, answer)}
             {unconfirmed(summary, answer)}
             {composer.map(|composer| put_back(composer, batch.clone(), summary))}
-            {composer.map(|composer| edit_again(composer, batch.clone()))}
-            {remove(batch, summary)} {answer.view()}
+            {explore(batch.clone())}
+            {composer.map(|composer| edit_again(composer, batch.clone()))} {answer.view()}
+            {remove(batch, summary)}
         </div>
     }
     .into_any()
@@ -176,7 +178,7 @@ fn edit_again(composer: Composer, batch: Arc<Batch>) -> AnyView {
             let latest = items.latest().flatten();
             latest.map(|task| rerun::draft(task, &schema)).collect()
         });
-        let is_done = composer.change(|table, schema| table.append(drafts, schema));
+        let is_done = composer.change(|table, schema| table.add(drafts, schema));
         let page = Route::Model(batch.model.clone());
         if is_done && untrack(|| all.navigation.route()) != page {
             all.navigation.go(&format!("{}?mode=batch", page.path()));
@@ -205,7 +207,7 @@ fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         !summary.counts.is_settled() || !summary.unconfirmed.is_empty()
     });
     view! {
-        <div hidden=is_unsettled>
+        <div class="run-removal" hidden=is_unsettled>
             <ConfirmButton
                 label="Remove batch"
                 class="button quiet removes"

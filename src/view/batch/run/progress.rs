@@ -11,8 +11,9 @@ use crate::boxed::{dynamic, text, when};
 use crate::contexts::contexts;
 use crate::view::parts::ticker::ticker;
 
-/// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty.
-pub fn bar(summary: Memo<BatchSummary>) -> AnyView {
+/// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty. Below it the
+/// same in numbers, and in time.
+pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let stretches = move || {
         let summary = summary.read();
         summary
@@ -62,7 +63,8 @@ pub fn bar(summary: Memo<BatchSummary>) -> AnyView {
             <p class="run-counts" role="status">
                 {sentence}
             </p>
-            <p class="muted" hidden=when(move || done() == total())>
+            {times(batch, summary)}
+            <p class="muted run-done" hidden=when(move || done() == total())>
                 {text(move || format!("{} of {} done", done(), total()))}
             </p>
         </div>
@@ -71,7 +73,7 @@ pub fn bar(summary: Memo<BatchSummary>) -> AnyView {
 }
 
 /// How long it has taken, how long it still takes, and what holds it up.
-pub fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
     let now = ticker(1_000);
     let line = text(move || {

@@ -7,6 +7,7 @@ mod exploring;
 mod failures;
 mod interruptions;
 mod keys;
+mod lines;
 mod page;
 mod sending;
 mod size;

@@ -1,25 +1,28 @@
-//! A parameter of all rows as the lines of one text.
+//! A parameter of the rows that are to be sent as the lines of one text. What was sent has no line: who writes
+//! there would change it, and send and pay for it once more.
 
 use atelier_contract::{Draft, Entry, Schema};
 
-use super::{Row, Table, problems, too_many};
-use crate::compose::MAX_ROWS;
+use super::{Row, Table, problems};
 use crate::compose::prompts::{line, prompts};
 
 impl Table {
-    /// A parameter of all rows as lines of a text; rows that have nothing there have no line.
+    /// A parameter of the rows that are to be sent as lines of a text; rows that have nothing there have no line.
     pub fn lines(&self, parameter: &str) -> Vec<String> {
         self.lined(parameter).map(|(_, line)| line).collect()
     }
 
     fn lined(&self, parameter: &str) -> impl Iterator<Item = (usize, String)> {
-        let line_of = move |row: &Row| Some(line(&row.draft.get(parameter)?.to_text()));
-        let lines = self.rows.iter().map(line_of).enumerate();
-        lines.filter_map(|(at, line)| Some((at, line.filter(|line| !line.is_empty())?)))
+        let rows = self.rows.iter().enumerate();
+        let unsent = rows.filter(|(_, row)| row.sent.is_none());
+        unsent.filter_map(move |(at, row)| {
+            let line = line(&row.draft.get(parameter)?.to_text());
+            (!line.is_empty()).then_some((at, line))
+        })
     }
 
-    /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone; one whose line
-    /// changes keeps its other parameters; a new one has those of `base`. Refused, with a
+    /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone, and so is what was sent; one
+    /// whose line changes keeps its other parameters; a new one has those of `base`. Refused, with a
     /// sentence, if they are too many.
     ///
     /// # Errors
@@ -33,6 +36,8 @@ impl Table {
         schema: &Schema,
     ) -> Result<(), String> {
         let new: Vec<&str> = prompts(text).collect();
+        let lines = self.lined(parameter).count();
+        self.make_room(new.len().saturating_sub(lines))?;
         let old: Vec<(usize, String)> = self.lined(parameter).collect();
         let same = |(old, new): &(&(usize, String), &&str)| old.1 == **new;
         let before = old.iter().zip(&new).take_while(same).count();
@@ -43,16 +48,11 @@ impl Table {
         if old_part.is_empty() && new_part.is_empty() {
             return Ok(());
         }
-        let count = self.rows.len() + new_part.len() - old_part.len().min(new_part.len());
-        if count > MAX_ROWS {
-            return Err(too_many(count));
-        }
         self.unless_swept(parameter);
         for ((at, _), line) in old_part.iter().zip(new_part) {
             let row = &mut self.rows[*at];
             row.draft.set(parameter, Entry::Text((*line).to_owned()));
             row.problems = problems(&row.draft, schema);
-            row.sent = None;
         }
         let shared = old_part.len().min(new_part.len());
         if old_part.len() != new_part.len() {

@@ -1,3 +1,6 @@
+mod addition;
+mod sent;
+
 use super::*;
 use crate::BatchKey;
 use crate::compose::prompts::prompts;
@@ -64,86 +67,6 @@ fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {
 }
 
 #[test]
-fn only_good_rows_are_sent_and_all_stay() {
-    let schema = schema();
-    let mut table = Table::default();
-    table
-        .append(vec![prompt("a"), Draft::default(), prompt("c")], &schema)
-        .unwrap();
-    let (inputs, grid) = send(&mut table, "b");
-    assert_eq!(
-        inputs
-            .iter()
-            .map(|sent| sent.input.title())
-            .collect::<Vec<_>>(),
-        ["a", "c"]
-    );
-    assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
-    assert_eq!((table.good(), table.bad().count()), (0, 1));
-    assert_eq!(table.lines("prompt"), ["a", "c"]);
-    // What was sent is not sent again by itself; what a person changes is another one.
-    assert!(send(&mut table, "again").0.is_empty());
-    let [first, _, last] = [0, 1, 2].map(|at| table.rows()[at].id);
-    table.set(first, "steps", Some(Entry::Text("2".into())), &schema);
-    table
-        .set_lines("prompt", "a\nd", &Draft::default(), &schema)
-        .unwrap();
-    assert_eq!(table.good(), 2);
-    let (inputs, _) = send(&mut table, "changed");
-    assert_eq!(
-        inputs
-            .iter()
-            .map(|sent| sent.input.title())
-            .collect::<Vec<_>>(),
-        ["a", "d"]
-    );
-    table.send_again(last);
-    assert_eq!(table.good(), 1);
-    table.clear_sent();
-    assert_eq!(table.rows().len(), 2);
-}
-
-#[test]
-fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
-    let schema = schema();
-    let mut table = Table::default();
-    table
-        .append(vec![prompt("a"), prompt("b")], &schema)
-        .unwrap();
-    send(&mut table, "one");
-    let id = table.rows()[0].id;
-    table.remove(id);
-    let back = |index: usize, text: &str| {
-        let batch = BatchKey("one".into());
-        (BatchPlace { batch, index }, prompt(text))
-    };
-    let items = vec![back(0, "as it was sent"), back(1, "as it was sent")];
-    table.take_back(items, &schema).unwrap();
-    assert_eq!(table.lines("prompt"), ["b", "as it was sent"]);
-    assert_eq!(table.good(), 2);
-}
-
-/// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of
-/// what comes.
-#[test]
-fn what_was_sent_steps_aside_and_can_be_sent_again() {
-    let schema = schema();
-    let mut table = Table::default();
-    let mut small = prompt("a");
-    small.set("size", Entry::Value(json!("s")));
-    table.append(vec![small, prompt("b")], &schema).unwrap();
-    send(&mut table, "first");
-    table.append(vec![prompt("c")], &schema).unwrap();
-    assert_eq!(table.shown(false), [2]);
-    assert_eq!(table.shown(true), [0, 1, 2]);
-    assert_eq!(table.columns(&schema, false), ["prompt"]);
-    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
-    assert_eq!(table.good(), 1);
-    table.send_all_again();
-    assert_eq!((table.good(), table.sent()), (3, 0));
-}
-
-#[test]
 fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
@@ -181,23 +104,6 @@ fn rows_that_the_table_has_already_are_told_apart() {
     send(&mut table, "one");
     let unknown = table.unknown(&[prompt("b"), prompt("c"), prompt("a")]);
     assert_eq!(unknown, [prompt("c")]);
-}
-
-#[test]
-fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
-    let schema = schema();
-    let mut table = Table::default();
-    table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
-    send(&mut table, "one");
-    table.append(vec![prompt("b")], &schema).unwrap();
-    assert_eq!(table.rows().len(), 1);
-    send(&mut table, "two");
-    let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
-    table
-        .append_sweep(&prompt("x"), &axes, Combine::Product, &schema)
-        .unwrap();
-    let (inputs, grid) = send(&mut table, "three");
-    assert_eq!((inputs.len(), grid.unwrap().cells), (4, vec![0, 1, 2, 3]));
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What axe-core finds on every page and state, in light and dark; and what moves after it was there.
 
+mod movement;
+
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::look::SCHEMES;
 use atelier_end_to_end::service::Service;
@@ -206,52 +207,6 @@ async fn nothing_is_found_on_a_first_visit_nor_at_any_address() {
         }
         let found = examination.found.join("\n");
         assert!(found.is_empty(), "{found}");
-        Ok(())
-    })
-    .await;
-}
-
-/// Counts how far things have moved since the page began, what a person has caused aside.
-const WATCH: &str = "
-    window.moved = [];
-    new PerformanceObserver(list => {
-        for (const shift of list.getEntries()) {
-            if (!shift.hadRecentInput) {
-                const sources = shift.sources.map(({ node }) => node?.className ?? node?.nodeName);
-                moved.push([shift.value, sources.join(', ')]);
-            }
-        }
-    }).observe({ type: 'layout-shift', buffered: true });";
-
-/// Guards against a page that jumps under the finger: what comes later has its place from the first
-/// paint on.
-#[tokio::test(flavor = "multi_thread")]
-async fn nothing_moves_after_the_first_paint() {
-    drive("nothing_moves_after_the_first_paint", async |browser| {
-        let service = Service::with_site(&[]).await?;
-        browser.needs(Capability::LayoutShifts)?;
-        browser.before_each_page(WATCH).await?;
-        for (width, height) in [(1280, 900), (375, 740)] {
-            browser.set_size(width, height).await?;
-            for (path, heading) in [
-                ("/", "Models"),
-                ("/tasks", "Tasks"),
-                ("/gallery", "Gallery"),
-                ("/settings", "Settings"),
-            ] {
-                browser
-                    .open(&format!("{}{path}", service.address()))
-                    .await?;
-                browser.find(&by("heading", heading)).await?;
-                browser.settled().await?;
-                let moved = browser.run("return moved", vec![]).await?;
-                let far: f64 = (moved.as_array().into_iter().flatten())
-                    .filter_map(|shift| shift[0].as_f64())
-                    .sum();
-                // A share of the screen; what counts as good elsewhere is 0.1.
-                assert!(far < 0.01, "{path} at {width}: {}", json!(moved));
-            }
-        }
         Ok(())
     })
     .await;

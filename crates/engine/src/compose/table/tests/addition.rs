@@ -1,0 +1,74 @@
+//! Rows that come from elsewhere are told of, and can be taken out again.
+
+use super::*;
+
+fn table(texts: &[&str]) -> Table {
+    let mut table = Table::default();
+    let rows = texts.iter().map(|text| prompt(text)).collect();
+    table.append(rows, &schema()).unwrap();
+    table
+}
+
+/// Guards against a button that sends more than was added, without a word.
+#[test]
+fn what_is_added_to_other_rows_is_said_and_undone() {
+    let schema = schema();
+    let mut table = table(&["a", "b", "c"]);
+    let before = table.rows().to_vec();
+    table.add(vec![prompt("d"), prompt("e")], &schema).unwrap();
+    let said = table.said_of_addition();
+    assert_eq!(
+        said.as_deref(),
+        Some("Added 2 rows to the 3 that were here.")
+    );
+    table.undo_addition();
+    assert_eq!(
+        (table.rows(), table.said_of_addition()),
+        (&before[..], None)
+    );
+
+    // What was sent is not in the way, and not counted.
+    let [first, second, _] = [0, 1, 2].map(|at| table.rows()[at].id);
+    table.remove(first);
+    table.remove(second);
+    send(&mut table, "one");
+    table.add(vec![prompt("f")], &schema).unwrap();
+    assert_eq!(table.said_of_addition(), None, "to none");
+    table.add(vec![prompt("g")], &schema).unwrap();
+    let said = table.said_of_addition();
+    assert_eq!(
+        said.as_deref(),
+        Some("Added 1 row to the one that was here.")
+    );
+}
+
+#[test]
+fn what_came_of_the_rows_since_is_not_undone() {
+    let schema = schema();
+    let added = || {
+        let mut table = table(&["a"]);
+        table.add(vec![prompt("b"), prompt("c")], &schema).unwrap();
+        assert!(table.said_of_addition().is_some());
+        table
+    };
+    let last = added().rows()[2].id;
+    for change in [
+        &|table: &mut Table| {
+            send(table, "one");
+        },
+        &|table: &mut Table| table.remove(last),
+        &|table: &mut Table| table.clear(),
+        &|table: &mut Table| table.append(vec![prompt("d")], &schema).unwrap(),
+    ] as [&dyn Fn(&mut Table); 4]
+    {
+        let mut table = added();
+        change(&mut table);
+        assert_eq!(table.said_of_addition(), None);
+    }
+    let mut table = added();
+    let id = table.rows()[1].id;
+    table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
+    assert!(table.said_of_addition().is_some());
+    table.undo_addition();
+    assert_eq!(table.lines("prompt"), ["a"]);
+}

@@ -1,0 +1,208 @@
+//! What was sent stays in the table, and stays sent.
+
+use super::*;
+
+#[test]
+fn only_good_rows_are_sent_and_all_stay() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), Draft::default(), prompt("c")], &schema)
+        .unwrap();
+    let (inputs, grid) = send(&mut table, "b");
+    assert_eq!(
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
+        ["a", "c"]
+    );
+    assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
+    assert_eq!((table.good(), table.bad().count()), (0, 1));
+    // What was sent is not sent again by itself; what a person changes is another one.
+    assert!(send(&mut table, "again").0.is_empty());
+    let [first, _, last] = [0, 1, 2].map(|at| table.rows()[at].id);
+    table.set(first, "steps", Some(Entry::Text("2".into())), &schema);
+    table
+        .set_lines("prompt", "a\nd", &Draft::default(), &schema)
+        .unwrap();
+    assert_eq!(table.good(), 2);
+    let (inputs, _) = send(&mut table, "changed");
+    assert_eq!(
+        inputs
+            .iter()
+            .map(|sent| sent.input.title())
+            .collect::<Vec<_>>(),
+        ["a", "d"]
+    );
+    table.send_again(last);
+    assert_eq!(table.good(), 1);
+    table.clear_sent();
+    assert_eq!(table.rows().len(), 2);
+}
+
+#[test]
+fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(vec![prompt("a"), prompt("b")], &schema)
+        .unwrap();
+    send(&mut table, "one");
+    let id = table.rows()[0].id;
+    table.remove(id);
+    let back = |index: usize, text: &str| {
+        let batch = BatchKey("one".into());
+        (BatchPlace { batch, index }, prompt(text))
+    };
+    let items = vec![back(0, "as it was sent"), back(1, "as it was sent")];
+    table.take_back(items, &schema).unwrap();
+    assert_eq!(table.lines("prompt"), ["b", "as it was sent"]);
+    assert_eq!(table.good(), 2);
+}
+
+/// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of
+/// what comes.
+#[test]
+fn what_was_sent_steps_aside_and_can_be_sent_again() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut small = prompt("a");
+    small.set("size", Entry::Value(json!("s")));
+    table.append(vec![small, prompt("b")], &schema).unwrap();
+    send(&mut table, "first");
+    table.append(vec![prompt("c")], &schema).unwrap();
+    assert_eq!(table.shown(false), [2]);
+    assert_eq!(table.shown(true), [0, 1, 2]);
+    assert_eq!(table.columns(&schema, false), ["prompt"]);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    assert_eq!(table.good(), 1);
+    table.send_all_again();
+    assert_eq!((table.good(), table.sent()), (3, 0));
+}
+
+#[test]
+fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
+    let schema = schema();
+    let mut table = Table::default();
+    table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
+    send(&mut table, "one");
+    table.append(vec![prompt("b")], &schema).unwrap();
+    assert_eq!(table.rows().len(), 1);
+    send(&mut table, "two");
+    let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
+    table
+        .append_sweep(&prompt("x"), &axes, Combine::Product, &schema)
+        .unwrap();
+    let (inputs, grid) = send(&mut table, "three");
+    assert_eq!((inputs.len(), grid.unwrap().cells), (4, vec![0, 1, 2, 3]));
+}
+
+/// Guards against paying twice: who writes lines changes rows that are to be sent, and those alone.
+#[test]
+fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
+    let schema = schema();
+    let axes = [axis("steps", &["1", "2", "3"]), axis("size", &["s", "l"])];
+    let mut table = Table::default();
+    table
+        .append_sweep(&prompt("lake"), &axes, Combine::Product, &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["lake"; 6]);
+    send(&mut table, "sweep");
+    assert!(table.lines("prompt").is_empty());
+    let sent = table.rows().to_vec();
+
+    let write = |table: &mut Table, text: &str| {
+        table
+            .set_lines("prompt", text, &Draft::default(), &schema)
+            .unwrap();
+    };
+    write(&mut table, "lake\npines");
+    assert_eq!((table.good(), table.sent()), (2, 6));
+    let row = &table.rows()[6];
+    assert_eq!(row.draft, prompt("lake"), "without the values of the sweep");
+    write(&mut table, "lak\npines");
+    write(&mut table, "");
+    assert_eq!(table.rows(), sent);
+
+    // A person's own word brings them back, and their lines with them.
+    table.send_again(sent[1].id);
+    assert_eq!(table.lines("prompt"), ["lake"]);
+    write(&mut table, "sea");
+    assert_eq!((table.good(), table.sent()), (1, 5));
+    let row = &table.rows()[1];
+    assert_eq!(row.draft.get("prompt").unwrap().to_text(), "sea");
+    assert_eq!(row.draft.get("size").unwrap().to_text(), "l");
+}
+
+#[test]
+fn lines_are_written_beside_a_full_table_of_what_was_sent() {
+    let schema = schema();
+    let mut table = Table::default();
+    table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
+    send(&mut table, "one");
+    table
+        .set_lines("prompt", "b\nc", &Draft::default(), &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["b", "c"]);
+    assert_eq!(table.rows().len(), 2, "what was sent makes way");
+}
+
+#[test]
+fn a_column_is_dropped_and_a_value_exchanged_where_rows_are_to_be_sent() {
+    let schema = schema();
+    let steps = |text: &str| Entry::Text(text.into());
+    let mut table = Table::default();
+    let mut first = prompt("a");
+    first.set("steps", steps("3"));
+    table.append(vec![first.clone()], &schema).unwrap();
+    send(&mut table, "one");
+    assert!(!table.can_drop("steps"));
+    table
+        .append(vec![first.clone(), prompt("b")], &schema)
+        .unwrap();
+    assert!(table.can_drop("steps"));
+
+    table.exchange("steps", Some(&steps("3")), Some(&steps("4")), &schema);
+    let shown: Vec<_> = table
+        .rows()
+        .iter()
+        .map(|row| row.draft.get("steps"))
+        .collect();
+    assert_eq!(shown, [Some(&steps("3")), Some(&steps("4")), None]);
+    table.exchange("steps", None, Some(&steps("5")), &schema);
+    assert_eq!(table.rows()[2].draft.get("steps"), Some(&steps("5")));
+
+    table.drop_column("steps", &schema);
+    assert_eq!((table.good(), table.sent()), (2, 1));
+    assert_eq!(table.rows()[0].draft, first);
+    assert_eq!(table.columns(&schema, false), ["prompt"]);
+}
+
+proptest! {
+    /// Whatever is written, sent and written again: the text is the rows that are to be sent, and what was sent
+    /// stays as it was.
+    #[test]
+    fn no_text_changes_what_was_sent(texts in prop::collection::vec(("[ab\n]{0,10}", any::<bool>()), 1..6), swept: bool) {
+        let schema = schema();
+        let mut table = Table::default();
+        if swept {
+            let axes = [axis("steps", &["1", "2"]), axis("size", &["s", "l"])];
+            table.append_sweep(&prompt("a"), &axes, Combine::Product, &schema).unwrap();
+        }
+        let sent = |table: &Table| table.rows().iter().filter(|row| row.sent.is_some()).cloned().collect::<Vec<Row>>();
+        for (at, (text, is_sent)) in texts.into_iter().enumerate() {
+            let before = sent(&table);
+            table.set_lines("prompt", &text, &Draft::default(), &schema).unwrap();
+            prop_assert_eq!(sent(&table), before.clone());
+            prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
+            prop_assert_eq!(table.good(), prompts(&text).count());
+            if is_sent {
+                let (inputs, _) = send(&mut table, &at.to_string());
+                prop_assert_eq!(inputs.len(), prompts(&text).count());
+                prop_assert!(table.lines("prompt").is_empty());
+                prop_assert_eq!(sent(&table).len(), before.len() + inputs.len());
+            }
+        }
+    }
+}

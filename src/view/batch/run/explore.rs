@@ -1,0 +1,42 @@
+use std::sync::Arc;
+
+use atelier_engine::batch::Batch;
+use atelier_engine::batch::space::Space;
+use atelier_engine::plural::listed;
+use icondata_lu::LuMove;
+use leptos::prelude::*;
+
+use crate::boxed::{handler, memo, text, when};
+use crate::contexts::contexts;
+use crate::view::lightbox::shown;
+use crate::view::parts::glyph::Glyph;
+
+/// Leads to its items one at a time, along what differs in them.
+pub fn explore(batch: Arc<Batch>) -> AnyView {
+    let all = contexts();
+    let key = StoredValue::new(batch.key.clone());
+    // Which tasks there are, and not how they stand.
+    let tasks = memo(move || all.runner.keys_of_batch(&key.get_value()));
+    let axes = memo(move || {
+        tasks.track();
+        let space = all.runner.with_tasks(|tasks| Space::of(&batch, tasks));
+        let axes = space.map(|space| space.exploration.axes.into_iter());
+        axes.map(|axes| axes.map(|axis| axis.parameter).collect::<Vec<_>>())
+    });
+    view! {
+        <button
+            class="button"
+            type="button"
+            title=text(move || {
+                let axes = axes.get().unwrap_or_default();
+                format!("Step through the results by {}", listed(&axes))
+            })
+            hidden=when(move || axes.read().is_none())
+            on:click=handler(move |_| shown::explore(all.navigation, &key.get_value()))
+        >
+            <Glyph icon=LuMove />
+            "Explore"
+        </button>
+    }
+    .into_any()
+}

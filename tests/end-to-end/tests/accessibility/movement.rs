@@ -1,0 +1,120 @@
+//! What moves after it was there.
+
+use crate::{MODEL, TIMEOUT};
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::{Result, tour};
+use serde_json::{Value, json};
+
+/// Counts how far things have moved since the page began, what a person has caused aside.
+const WATCH: &str = "
+    window.moved = [];
+    new PerformanceObserver(list => {
+        for (const shift of list.getEntries()) {
+            if (!shift.hadRecentInput) {
+                const sources = shift.sources.map(({ node, previousRect, currentRect }) =>
+                    `${node?.className || node?.nodeName} from ${previousRect.y} to ${currentRect.y}`);
+                moved.push([shift.value, sources.join(', ')]);
+            }
+        }
+    }).observe({ type: 'layout-shift', buffered: true });";
+
+/// Guards against a page that jumps under the finger: what comes later has its place from the first
+/// paint on.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_moves_after_the_first_paint() {
+    drive("nothing_moves_after_the_first_paint", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        browser.needs(Capability::LayoutShifts)?;
+        browser.before_each_page(WATCH).await?;
+        let mut found = Vec::new();
+        for (width, height) in [(1280, 900), (375, 740)] {
+            browser.set_size(width, height).await?;
+            for (path, heading) in [
+                ("/", "Models"),
+                ("/tasks", "Tasks"),
+                ("/gallery", "Gallery"),
+                ("/settings", "Settings"),
+            ] {
+                let address = format!("{}{path}", service.address());
+                found.extend(moved(browser, &address, heading, width).await?);
+            }
+        }
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        Ok(())
+    })
+    .await;
+}
+
+/// The same of pages that have something on them, which is read from storage while they are shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_moves_where_something_was_made() {
+    drive("nothing_moves_where_something_was_made", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        browser.needs(Capability::LayoutShifts)?;
+        let address = service.address();
+        browser.set_size(1440, 900).await?;
+        tour::make(browser, &address).await?;
+        // Labelled, in the place of the plain grid.
+        let batch = format!("{address}{MODEL}?mode=batch");
+        browser.open(&batch).await?;
+        browser.press(&by("radio", "Sweep")).await?;
+        browser.press(&by("button", "Another axis")).await?;
+        let axes = browser.find_all(&by("combobox", "Axis")).await?;
+        axes[0].select_by_value("prompt").await?;
+        axes[1].select_by_value("panes").await?;
+        let values = browser.find_all(&by("textbox", "Values")).await?;
+        values[0].send_keys("dusk\u{e007}dawn").await?;
+        values[1].send_keys("20, 40, 60").await?;
+        browser.press(&by("button", "Add 6 items")).await?;
+        browser.press(&by("button", "Generate 6")).await?;
+        browser.see_text("6 completed", TIMEOUT).await?;
+        browser.open(&format!("{address}/tasks")).await?;
+        browser.find(&by("article", "Batch: amber")).await?;
+        let links =
+            "return [...document.querySelectorAll('.batch-row .cover')].map(link => link.pathname)";
+        let links = browser.run(links, vec![]).await?;
+        let links: Vec<&str> = links
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        assert_eq!(links.len(), 2, "{links:?}");
+        browser.before_each_page(WATCH).await?;
+        let mut found = Vec::new();
+        for (width, height) in [(1440, 900), (320, 720)] {
+            browser.set_size(width, height).await?;
+            let mut pages = vec![("/tasks", "Tasks")];
+            pages.extend(links.iter().map(|link| (*link, "Tasks of this batch")));
+            for (path, heading) in pages {
+                let address = format!("{address}{path}");
+                found.extend(moved(browser, &address, heading, width).await?);
+            }
+        }
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        Ok(())
+    })
+    .await;
+}
+
+/// Opens a page; how far what it shows has moved since, where that is to be seen.
+async fn moved(
+    browser: &Browser,
+    address: &str,
+    heading: &str,
+    width: u32,
+) -> Result<Option<String>> {
+    browser.open(address).await?;
+    browser.find(&by("heading", heading)).await?;
+    browser.settled().await?;
+    let moved = browser.run("return moved", vec![]).await?;
+    let far: f64 = (moved.as_array().into_iter().flatten())
+        .filter_map(|shift| shift[0].as_f64())
+        .sum();
+    // A share of the screen; what counts as good elsewhere is 0.1.
+    Ok((far >= 0.01).then(|| format!("{address} at {width}: {}", json!(moved))))
+}
