@@ -47,9 +47,10 @@ async fn removing_goes_on_to_the_next() {
         shows(studio, "made-00001/0").await?;
         browser.see_text("3 of 6", TIMEOUT).await?;
 
+        // A second one so soon after the first would be one by mistake.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         studio.keys(DELETE).await?;
         shows(studio, "made-00000/0").await?;
-        // A second press so soon would be one by mistake.
         tokio::time::sleep(Duration::from_secs(1)).await;
         studio.keys(DELETE).await?;
         // It was the last one: the one before it.
