@@ -41,14 +41,14 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// `None`: its task was removed.
-    pub fn of(index: usize, task: Option<&Task>) -> Self {
+    /// `None`: its task was removed. `title`: what it is called among the others.
+    pub fn of(index: usize, task: Option<&Task>, title: String) -> Self {
         let Some(task) = task else {
             return Self {
                 index,
                 phase: "removed".into(),
                 state: "Removed".into(),
-                title: String::new(),
+                title,
                 note: "Taken back before it was sent, or removed.".into(),
                 picture: None,
                 more: 0,
@@ -67,7 +67,7 @@ impl Cell {
                 false => task.state.phase().word().into(),
             },
             state: task.label().into(),
-            title: task.input.title().into(),
+            title,
             note: match &task.state {
                 TaskState::Failed { message, .. } => message.clone(),
                 TaskState::Unconfirmed { error } => error.user_message(),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use atelier_engine::BatchKey;
 use atelier_engine::batch::Batch;
+use atelier_engine::batch::differences::item_names;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::labelled_grid;
 use leptos::prelude::*;
@@ -27,15 +28,38 @@ use crate::contexts::contexts;
 pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let runner = contexts().runner;
     let batch = Arc::new(batch);
-    let cells = memo({
+    // Inputs do not change: only those that come and go are looked through again.
+    let known = memo({
         let batch = batch.clone();
         move || {
             runner.track_phases();
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
+                items
+                    .latest()
+                    .map(|task| task.is_some())
+                    .collect::<Vec<_>>()
+            })
+        }
+    });
+    let names = memo({
+        let batch = batch.clone();
+        move || {
+            known.track();
+            runner.with_tasks(|tasks| item_names(batch.items(tasks.iter().copied()).latest()))
+        }
+    });
+    let cells = memo({
+        let batch = batch.clone();
+        move || {
+            runner.track_phases();
+            let names = names.read();
+            runner.with_tasks(|tasks| {
+                let items = batch.items(tasks.iter().copied());
                 let latest = items.latest().enumerate();
+                let name = |index: usize| names.get(index).cloned().unwrap_or_default();
                 latest
-                    .map(|(index, task)| Cell::of(index, task))
+                    .map(|(index, task)| Cell::of(index, task, name(index)))
                     .collect::<Vec<_>>()
             })
         }

@@ -73,6 +73,44 @@ pub fn chosen_differences(tasks: &[Task]) -> Vec<Difference> {
     found
 }
 
+/// What each item of a batch is called among the others: by its prompt, or, where all have the same, by the
+/// values that tell it apart. Empty for one that is not there any more.
+pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
+    let items: Vec<Option<&Task>> = items.into_iter().collect();
+    let known = || items.iter().flatten();
+    let by_prompt = || {
+        let title = |item: &Option<&Task>| item.map_or(String::new(), |it| it.input.title().into());
+        items.iter().map(title).collect()
+    };
+    let first = known().next().map(|task| task.input.title());
+    if known().any(|task| Some(task.input.title()) != first) {
+        return by_prompt();
+    }
+    let mut names: Vec<String> = differences(known().map(|task| &task.input))
+        .into_iter()
+        .map(|difference| difference.parameter)
+        .collect();
+    // Twenty digits tell a person nothing.
+    names.retain(|name| name != seed::NAME);
+    if names.is_empty() {
+        return by_prompt();
+    }
+    let values = |task: &Task| {
+        let value = |name: &String| {
+            task.input
+                .values()
+                .get(name)
+                .map_or_else(String::new, control::text)
+        };
+        let values = names.iter().map(|name| said(&value(name)));
+        values.collect::<Vec<_>>().join(" · ")
+    };
+    items
+        .iter()
+        .map(|item| item.map_or(String::new(), values))
+        .collect()
+}
+
 /// The parameters in which inputs differ, in the order in which they are sent. A value that is left out is a
 /// value, too.
 pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Difference> {
@@ -114,6 +152,42 @@ mod tests {
         let inputs: Vec<Input> = values.iter().map(input).collect();
         let differences = differences(&inputs);
         differences.iter().map(Difference::user_message).collect()
+    }
+
+    /// Guards against a sweep all of whose items are called by the prompt that they share.
+    #[test]
+    fn items_are_called_by_what_tells_them_apart() {
+        let task = |values: Value| {
+            let model = json!({"category": "image", "subcategory": "a"});
+            let input: Input =
+                serde_json::from_value(json!({"model": model, "values": values})).unwrap();
+            Task {
+                input,
+                ..crate::engine::tests::task("k", 0)
+            }
+        };
+        let called = |values: &[Value]| {
+            let tasks: Vec<Task> = values.iter().cloned().map(task).collect();
+            item_names(tasks.iter().map(Some).chain([None]))
+        };
+        assert_eq!(
+            called(&[
+                json!({"prompt": "sea", "seed": 1, "mist": 0, "time": "dawn"}),
+                json!({"prompt": "sea", "seed": 2, "mist": 0.5, "time": "day"})
+            ]),
+            ["0 · dawn", "0.5 · day", ""]
+        );
+        let prompts = [
+            json!({"prompt": "sea", "mist": 0}),
+            json!({"prompt": "moor", "mist": 1}),
+        ];
+        assert_eq!(called(&prompts), ["sea", "moor", ""]);
+        let seeds = [
+            json!({"prompt": "sea", "seed": 1}),
+            json!({"prompt": "sea", "seed": 2}),
+        ];
+        assert_eq!(called(&seeds), ["sea", "sea", ""]);
+        assert_eq!(called(&[json!({"prompt": "sea"})]), ["sea", ""]);
     }
 
     #[test]
