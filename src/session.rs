@@ -9,7 +9,7 @@ mod message;
 mod settings;
 
 use atelier_contract::{Credentials, Guest, ServiceAddress, json};
-use atelier_engine::{Account, Idempotency};
+use atelier_engine::{Account, Idempotency, output_cache};
 use leptos::prelude::*;
 
 use crate::browser::local::{self, LocalStore};
@@ -103,10 +103,14 @@ impl Session {
             && let Some(token) = token
             && token.of(&settings).is_some()
         {
-            // Where a person has cleared what this browser keeps, the token is not what comes back.
-            let remember = settings.remember && stored_settings().is_some();
             // Whether a reload finds it again is all that a refusal changes.
-            keep_token(remember, Some(&token));
+            if settings.remember && stored_settings().is_none() {
+                // Where a person has cleared what this browser keeps, the token is not what comes back; nor is
+                // it taken from a tab that has just stored it, and whose settings are still to be read here.
+                LocalStore::Tab.write(TOKEN, &token.to_value().to_string());
+            } else {
+                keep_token(settings.remember, Some(&token));
+            }
             self.token.set(Some(token));
         }
     }
@@ -146,7 +150,12 @@ impl Session {
     /// How much room copies of outputs may take; `None` while none are wanted.
     pub fn keep_limit(&self) -> Option<u64> {
         let settings = self.settings.read_untracked();
-        settings.keep.then_some(settings.keep_limit)
+        let limit = match settings.keep_limit {
+            // Nothing was chosen.
+            0 => output_cache::chosen(0),
+            limit => limit,
+        };
+        settings.keep.then_some(limit)
     }
 
     /// What the service at this address offers to anyone, by its list of models.

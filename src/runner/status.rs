@@ -132,12 +132,17 @@ mod tests {
             until("the right to lead", || tabs.leads()).await;
         }
 
-        /// All it has said beside its wish to know how things stand.
-        async fn states(&self) -> Vec<String> {
+        /// All it has said beside its wish to know how things stand, once that is so much.
+        async fn states(&self, count: usize) -> Vec<String> {
+            let states = || -> Vec<String> {
+                let heard = self.heard.borrow();
+                let states = heard.iter().filter(|text| text.contains("State\":"));
+                states.cloned().collect()
+            };
+            until("what is told", || states().len() >= count).await;
+            // And no more.
             pause().await;
-            let heard = self.heard.borrow();
-            let states = heard.iter().filter(|text| text.contains("State\":"));
-            states.cloned().collect()
+            states()
         }
     }
 
@@ -164,7 +169,7 @@ mod tests {
         status.tell();
         assert_eq!(shown.get(), None);
         assert_eq!(
-            said.states().await,
+            said.states(2).await,
             [
                 r#"{"State":{"hindrance":{"Unanswered":7}}}"#,
                 r#"{"State":{}}"#
@@ -189,7 +194,7 @@ mod tests {
         status.set_storage_error(None);
         assert_eq!(shown.get(), None);
         assert_eq!(
-            said.states().await,
+            said.states(2).await,
             [r#"{"State":{"storage_error":"full"}}"#, r#"{"State":{}}"#]
         );
     }
@@ -216,7 +221,7 @@ mod tests {
         status.on_message(None, None);
         assert_eq!(shown.get(), None);
         assert!(!status.leader_cannot_write());
-        assert_eq!(said.states().await, [""; 0]);
+        assert_eq!(said.states(0).await, [""; 0]);
     }
 
     #[wasm_bindgen_test]
@@ -229,6 +234,6 @@ mod tests {
         status.lead();
         assert_eq!(untrack(|| status.storage_error()), None);
         assert!(!status.leader_cannot_write());
-        assert_eq!(said.states().await, [r#"{"State":{}}"#], "it says so");
+        assert_eq!(said.states(1).await, [r#"{"State":{}}"#], "it says so");
     }
 }

@@ -183,6 +183,8 @@ impl TaskStore {
             let has_moved = old.state.phase() != task.state.phase()
                 || old.paused != task.paused
                 || old.taken_back != task.taken_back
+                || old.watching != task.watching
+                || old.account != task.account
                 || old.favorites != task.favorites;
             (has_moved, old.removed.is_some())
         });

@@ -116,9 +116,11 @@ fn on_this_page(contexts: Contexts) -> Vec<Command> {
             };
             let task = task.read();
             let edit = act("Edit", Act::Go(edit::address(&task)));
-            // An answer to this one is said on the task itself.
+            // What is said of these stands on the task itself; and one of them may cost money.
+            let needs_words =
+                |action: &Action| matches!(action, Action::Refetch | Action::Resubmit);
             let offered = Action::offered(&task).into_iter();
-            let offered = offered.filter(|action| *action != Action::Refetch);
+            let offered = offered.filter(|action| !needs_words(action));
             let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
             [edit].into_iter().chain(offered).collect()
         }

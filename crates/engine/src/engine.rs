@@ -316,7 +316,7 @@ impl Engine {
         }
         for effect in effects {
             match effect {
-                Effect::Enqueue if self.is_stopped(key) => self.take_back(key),
+                Effect::Enqueue if self.is_stopped(key) => self.take_back(key, now),
                 Effect::Enqueue => self.enqueue(key),
                 Effect::Fetch => self.set_due(key, now),
                 Effect::Announce => self.pending.push(Pending::Finished(key.clone())),

@@ -20,6 +20,8 @@ pub struct Removal {
     held: DoubleClickGuard,
     /// The name of the output whose task was removed last, until that is back.
     removed: RwSignal<Option<String>>,
+    /// That task has gone out of sight since.
+    was_gone: StoredValue<bool>,
 }
 
 impl Removal {
@@ -29,6 +31,7 @@ impl Removal {
             sequence,
             held: DoubleClickGuard::default(),
             removed: RwSignal::new(None),
+            was_gone: StoredValue::new(false),
         };
         removal.follow_undo();
         removal
@@ -50,6 +53,7 @@ impl Removal {
         match next {
             Some(next) => {
                 self.sequence.show(&next);
+                self.was_gone.set_value(false);
                 self.removed.set(Some(name));
             }
             None => close(),
@@ -63,7 +67,7 @@ impl Removal {
             let place = name.as_deref().and_then(output_cache::place);
             place.is_some_and(|(task, _)| self.is_there(&task))
         });
-        let was_gone = StoredValue::new(false);
+        let was_gone = self.was_gone;
         effect(move || {
             let Some(name) = removed.get() else { return };
             if !is_back.get() {

@@ -119,7 +119,11 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
 /// Does what a person has asked for; away from the page of a task that is no longer to be seen.
 pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
-    if on_its_page && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss) {
+    let known = all.runner.task(task);
+    // What was sent before stays, as Unconfirmed.
+    let stays = action == Action::Cancel && known.is_some_and(|it| it.read_untracked().resubmitted);
+    if on_its_page && !stays && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss)
+    {
         all.navigation.go("/tasks");
     }
     all.runner.act(task, action);

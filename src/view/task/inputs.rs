@@ -48,9 +48,15 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
 
 /// What was not sent, of the parameters that the model has now: the service used its own defaults.
 fn left_out(task: &Task) -> AnyView {
-    let catalog = contexts().catalog;
+    let all = contexts();
+    let catalog = all.catalog;
+    let address = task.account.address.clone();
     let (model, sent) = (task.model.clone(), task.input.values().clone());
     let names = text(move || {
+        // The model of another service is not known here.
+        if all.session.settings().address.as_str() != address {
+            return String::new();
+        }
         let schema = catalog.schema(&model);
         let names = schema.loaded().map(|schema| {
             let names = schema
@@ -59,7 +65,10 @@ fn left_out(task: &Task) -> AnyView {
             let names: Vec<&str> = names.filter(|name| !sent.contains_key(*name)).collect();
             match names.is_empty() {
                 true => String::new(),
-                false => format!("Left at the service's defaults: {}", names.join(", ")),
+                false => format!(
+                    "Not sent, of the parameters that the model has now: {}",
+                    names.join(", ")
+                ),
             }
         });
         names.unwrap_or_default()

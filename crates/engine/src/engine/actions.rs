@@ -20,10 +20,7 @@ impl Engine {
             return;
         }
         match action {
-            Action::Cancel if tracked.task.resubmitted => {
-                self.send_queue.leave(&tracked.task, tracked.order);
-                self.apply_event(key, Event::Withdraw, now);
-            }
+            Action::Cancel if tracked.task.resubmitted => self.withdraw(key, now),
             Action::Cancel => self.apply_event(key, Event::Cancel, now),
             Action::Resubmit => {
                 tracked.task.submitted = None;
@@ -145,7 +142,7 @@ impl Engine {
     pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
         self.advance(now);
         for key in self.unsent(batch) {
-            self.take_back(&key);
+            self.take_back(&key, now);
         }
         // Those under way cannot be called back; they must not be sent a second time, either.
         for tracked in self.tasks.values_mut() {
@@ -156,8 +153,20 @@ impl Engine {
         self.send_queue.paused.remove(batch);
     }
 
-    pub(super) fn take_back(&mut self, key: &TaskKey) {
+    /// What was sent before, and not answered, is not sent once more: it may have been taken.
+    fn withdraw(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
+            self.send_queue.leave(&tracked.task, tracked.order);
+            tracked.task.paused = false;
+            self.apply_event(key, Event::Withdraw, now);
+        }
+    }
+
+    pub(super) fn take_back(&mut self, key: &TaskKey, now: Millis) {
+        if let Some(tracked) = self.tasks.get_mut(key) {
+            if tracked.task.resubmitted {
+                return self.withdraw(key, now);
+            }
             self.send_queue.leave(&tracked.task, tracked.order);
             tracked.task.taken_back = true;
             // A version that does not know of taking back must not send it, either.

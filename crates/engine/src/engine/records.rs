@@ -165,6 +165,8 @@ impl Engine {
         if is_wanted
             && known.task.state.phase() == Phase::Unconfirmed
             && told.state.phase() == Phase::Queued
+            // One that was withdrawn before it was sent stays so, whatever was told before that.
+            && known.task.submitted.is_some()
         {
             // It knows that this very attempt never left, or was not taken.
             self.apply_event(key, Event::PutBack, now);

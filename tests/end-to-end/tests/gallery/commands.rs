@@ -35,19 +35,23 @@ async fn commands_do_what_the_page_offers() {
         browser
             .find(&by("button", "Theme: dark. Switch to system"))
             .await?;
+        // Keys are heard once the whole program is here.
+        studio.sees_outputs(4).await?;
 
         command(studio, "failed", "Show failed tasks Action").await?;
         studio.is_at("/tasks?state=failed").await?;
 
         studio.open("/tasks/made-00001").await?;
+        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
         command(studio, "edit", "Edit Action").await?;
         browser.see_text("Changed in the form:", TIMEOUT).await?;
         command(studio, "compose", "Compose a batch Action").await?;
         studio.is_at("?mode=batch").await?;
 
         studio.open("/tasks/made-00001").await?;
+        browser.see_text("cobalt harbour 1", TIMEOUT).await?;
         command(studio, "remove", "Remove Action").await?;
-        studio.is_at("/tasks").await?;
+        browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.see_text("2 tasks", TIMEOUT).await
     })

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use atelier_end_to_end::find::by;
-use serde_json::json;
 
 use crate::{ENTER, Studio, TIMEOUT, becomes, visit};
 use atelier_end_to_end::Result;
@@ -58,8 +57,8 @@ async fn removing_goes_on_to_the_next() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         studio.keys(DELETE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        let left = "return document.querySelectorAll('.gallery .tile').length";
-        assert_eq!(browser.run(left, vec![]).await?, json!(0));
+        let left = "return String(document.querySelectorAll('.gallery .tile').length)";
+        becomes(browser, "an empty gallery", left, "0").await?;
         // The list of keys has it.
         studio.keys("?").await?;
         browser.see_text("Remove its task", TIMEOUT).await

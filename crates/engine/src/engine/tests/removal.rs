@@ -2,7 +2,7 @@
 
 use super::hand::{Hand, accepted};
 use super::world::{account, task};
-use crate::{Action, Engine, Phase, Task, TaskKey, UNDO, removed_last};
+use crate::{Action, BatchAction, BatchKey, Engine, Phase, Task, TaskKey, UNDO, removed_last};
 
 fn key(name: &str) -> TaskKey {
     TaskKey(name.into())
@@ -168,6 +168,33 @@ fn what_was_sent_before_is_unconfirmed_again_when_the_next_submission_is_cancell
     assert!(hand.calls().is_empty(), "it was cancelled");
     assert!(hand.deleted.is_empty());
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}
+
+/// Guards against Stop that puts back into the table, as if never sent, what may have been taken; and against a
+/// batch that is paused again at the next visit because of an item that is not to be sent.
+#[test]
+fn stop_leaves_what_was_sent_before_unconfirmed_and_pauses_nothing() {
+    let mut hand = Hand::new();
+    hand.submit_batch("b", 1);
+    let call = hand.call();
+    let lost = atelier_contract::ApiError::Network {
+        detail: "reset".into(),
+    };
+    hand.answer(&call, Err(lost));
+    hand.calls();
+    let (item, batch) = (key("b-000"), BatchKey("b".into()));
+    assert_eq!(hand.phase("b-000"), Phase::Unconfirmed);
+    hand.engine.set_online(false, hand.now);
+    hand.engine.act(&item, Action::Resubmit, hand.now);
+    hand.engine
+        .act_on_batch(&batch, BatchAction::Pause, hand.now);
+    hand.engine
+        .act_on_batch(&batch, BatchAction::Stop, hand.now);
+    hand.engine.set_online(true, hand.now);
+    assert!(hand.calls().is_empty(), "it was stopped");
+    let task = hand.engine.task(&item).unwrap();
+    assert_eq!(task.state.phase(), Phase::Unconfirmed);
+    assert!(!task.taken_back && !task.paused);
 }
 
 /// Guards against a task that is gone at one press, without a way back, though it may have been taken and
