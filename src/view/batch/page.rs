@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use super::run;
 use crate::batches::Batches;
-use crate::boxed::{dynamic, memo};
+use crate::boxed::{after, dynamic, memo};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
@@ -75,6 +75,9 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
     }
 }
 
+/// How long a batch waits for what its table needs: all else of it is in this browser.
+const MAX_WAIT_MS: u32 = 1_000;
+
 fn found(batch: Batch) -> AnyView {
     let all = contexts();
     let (runner, catalog) = (all.runner, all.catalog);
@@ -87,19 +90,33 @@ fn found(batch: Batch) -> AnyView {
         }
     });
     // Without the schema of its model, which may be gone, nothing of it can be put into a table.
+    let waits = RwSignal::new(true);
+    let end = after(MAX_WAIT_MS, move || {
+        waits.try_set(false);
+    });
+    end.forget();
     dynamic(move || match catalog.schema(&model) {
-        Load::Loading => skeleton(),
-        Load::Failed(_) => with_tasks(run::run(None, batch.clone()), rows),
-        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), rows),
+        Load::Loading if waits.get() => skeleton(),
+        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), rows, waits),
+        _ => with_tasks(run::run(None, batch.clone()), rows),
     })
 }
 
-fn composed(model: ModelId, schema: Arc<Schema>, batch: Batch, rows: Memo<Vec<Row>>) -> AnyView {
+fn composed(
+    model: ModelId,
+    schema: Arc<Schema>,
+    batch: Batch,
+    rows: Memo<Vec<Row>>,
+    waits: RwSignal<bool>,
+) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
     let is_read = memo(move || is_read.get());
     dynamic(move || {
         if !is_read.get() {
-            return skeleton();
+            return match waits.get() {
+                true => skeleton(),
+                false => with_tasks(run::run(None, batch.clone()), rows),
+            };
         }
         let one = RwSignal::new(Draft::default());
         let composer = Composer::kept(&model, schema.clone(), one);
