@@ -15,8 +15,8 @@ failures=()
 # Chromium's.
 engines="chromium"
 # The longest stand last: what there is no time for is then least.
-engine_suites=(main_job first_view model_page later_part boot models_page browser gallery hostile kept_outputs
-  many_tasks copy_as times chaining history_file remote_models batch durability)
+engine_suites=(main_job first_view model_page later_part boot models_page browser gallery kept_outputs
+  copy_as times chaining history_file remote_models many_tasks hostile batch durability)
 # So many of them take little time.
 quick_suites=4
 
