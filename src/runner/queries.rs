@@ -8,7 +8,7 @@ use atelier_engine::batch::Batch;
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::CachedOutput;
 use atelier_engine::{
-    Action, BatchKey, BlockReason, Millis, Phase, Sending, Task, TaskKey, wait_reason,
+    Action, BatchKey, BlockReason, Millis, Sending, Task, TaskKey, is_not_followed, wait_reason,
 };
 use leptos::prelude::*;
 use web_sys::Blob;
@@ -30,30 +30,27 @@ impl Runner {
     /// none; tracked.
     pub fn not_followed_count(&self) -> usize {
         self.track_phases();
-        let sending = Sending {
-            account: &self.session.account(),
-            has_credentials: self.session.has_credentials(),
-            block_reason: None,
-        };
-        let goes_on = |task: &Task| matches!(task.state.phase(), Phase::Running | Phase::Fetching);
-        self.with_tasks(|tasks| {
-            let running = tasks.iter().filter(|task| goes_on(task));
-            running
-                .filter(|task| wait_reason(task, sending, 0).is_some())
-                .count()
+        self.with_sending(|sending| {
+            self.with_tasks(|tasks| {
+                let not_followed = |task: &&&Task| is_not_followed(task, sending);
+                tasks.iter().filter(not_followed).count()
+            })
         })
     }
 
     /// Why a task has not been sent, or is not asked about; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
+        self.with_sending(|sending| wait_reason(task, sending, now))
+    }
+
+    fn with_sending<T>(&self, look: impl FnOnce(Sending<'_>) -> T) -> T {
         let block_reason = self.parts().status.block_reason();
         let block_reason = block_reason.read();
-        let sending = Sending {
+        look(Sending {
             account: &self.session.account(),
             has_credentials: self.session.has_credentials(),
             block_reason: block_reason.as_ref(),
-        };
-        wait_reason(task, sending, now)
+        })
     }
 }
 

@@ -36,6 +36,12 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     }
 }
 
+/// Whether a task goes on at a service and nobody asks about it, because Settings name another account or none.
+pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
+    let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
+    goes_on && task.watching && !task.is_orphan() && elsewhere(task, sending).is_some()
+}
+
 /// Why no call can be made for a task, as Settings are now.
 fn elsewhere(task: &Task, sending: Sending<'_>) -> Option<String> {
     if task.account.address != sending.account.address {
@@ -192,6 +198,18 @@ mod tests {
             ..running("http://y", "u")
         };
         assert_eq!(reason(&hidden, true), None);
+        let mine = Sending {
+            account: &account,
+            has_credentials: Some(true),
+            block_reason: None,
+        };
+        assert!(is_not_followed(&running("http://y", "u"), mine));
+        assert!(!is_not_followed(&running("http://x", "u"), mine));
+        assert!(!is_not_followed(&hidden, mine));
+        assert!(
+            !is_not_followed(&task("http://y", "u"), mine),
+            "it was not sent"
+        );
         // Guards against words about credentials where the service takes guests, and is only away.
         let away = Sending {
             account: &account,

@@ -225,3 +225,16 @@ fn the_newest_outputs_come_first_and_each_once() {
     assert_eq!(recent(9), all);
     assert_eq!(recent(2), all[..2]);
 }
+
+/// Guards against damaged records that hide each other, and can be neither seen nor removed.
+#[wasm_bindgen_test]
+fn of_records_that_name_each_other_as_retries_one_is_listed() {
+    let retry = |name: &str, of: &str| Task {
+        retry_of: Some(key(of)),
+        ..task(name, 10)
+    };
+    let shown = shown(&[retry("a", "b"), retry("b", "a"), retry("itself", "itself")]);
+    let keys = shown.keys();
+    assert_eq!(keys.len(), 2, "{keys:?}");
+    assert!(keys.contains(&"itself".to_owned()));
+}

@@ -28,24 +28,15 @@ use crate::contexts::contexts;
 pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let runner = contexts().runner;
     let batch = Arc::new(batch);
-    // Inputs do not change: only those that come and go are looked through again.
-    let known = memo({
-        let batch = batch.clone();
-        move || {
-            runner.track_phases();
-            runner.with_tasks(|tasks| {
-                let items = batch.items(tasks.iter().copied());
-                items
-                    .latest()
-                    .map(|task| task.is_some())
-                    .collect::<Vec<_>>()
-            })
-        }
+    // Inputs do not change: they are looked through again only where tasks come or go.
+    let keys = memo({
+        let key = batch.key.clone();
+        move || runner.keys_of_batch(&key)
     });
     let names = memo({
         let batch = batch.clone();
         move || {
-            known.track();
+            keys.track();
             runner.with_tasks(|tasks| item_names(batch.items(tasks.iter().copied()).latest()))
         }
     });
@@ -76,7 +67,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let ratio = memo({
         let batch = batch.clone();
         move || {
-            runner.track_phases();
+            keys.track();
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
                 let inputs = items.latest().flatten().map(|task| task.input.values());

@@ -32,10 +32,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
     });
     let on_tick = move |()| {
         let is_wanted = keep.get_untracked();
-        entered.choose(|settings| {
-            settings.keep = is_wanted;
-            settings.keep_limit = output_cache::chosen(settings.keep_limit);
-        });
+        entered.choose(|settings| settings.keep = is_wanted);
         if is_wanted {
             storage::ask_to_persist();
         }

@@ -170,6 +170,23 @@ fn what_was_sent_before_is_unconfirmed_again_when_the_next_submission_is_cancell
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
+/// Guards against a tab that takes over, and hears late what was told before the second submission was cancelled: it
+/// took that for the word that the first one had never left, and sent it.
+#[test]
+fn what_was_told_before_a_cancellation_does_not_send_it() {
+    let mut hand = Hand::new();
+    unconfirmed(&mut hand, "a");
+    hand.engine.set_online(false, hand.now);
+    hand.engine.act(&key("a"), Action::Resubmit, hand.now);
+    let told = hand.engine.task(&key("a")).unwrap().clone();
+    hand.engine.act(&key("a"), Action::Cancel, hand.now);
+    hand.engine.merge_remote(told, hand.now);
+    hand.engine.set_online(true, hand.now);
+    hand.now += UNDO;
+    assert!(hand.calls().is_empty(), "it was cancelled");
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}
+
 /// Guards against Stop that puts back into the table, as if never sent, what may have been taken; and against a
 /// batch that is paused again at the next visit because of an item that is not to be sent.
 #[test]
