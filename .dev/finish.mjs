@@ -149,7 +149,7 @@ function withEarlyWasm(html) {
   if (!wasm || !taken.test(html)) fail("trunk loads the wasm in another way than before");
   // Who waits for the answer hears that there is none.
   const ask = `<script>var wasmAnswer = fetch("${wasm}"); wasmAnswer.catch(function () {});</script>`;
-  return html.replace(link, "").replace(taken, "module_or_path: atelierFirstCards.then(() => wasmAnswer)").replace("</title>", (tag) => tag + ask);
+  return html.replace(link, "").replace(taken, "module_or_path: atelierFirstCards().then(() => wasmAnswer)").replace("</title>", (tag) => tag + ask);
 }
 
 // Style sheets joined into one, or, with a deferred part, into two, of which the second comes with that.

@@ -7,7 +7,7 @@
   const MAX_CATEGORIES = 24;
   // A larger list is the program's alone.
   const MAX_BYTES = 8_000_000;
-  // How long the program waits for the first cards, in ms.
+  // How long the program, once it could begin, waits for the first cards, in ms.
   const MAX_WAIT = 100;
 
   async function open() {
@@ -152,7 +152,8 @@
     return document.hidden || new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   }
 
-  // Where the program comes as fast as the list, its start would hold up the first cards.
-  const late = new Promise((done) => setTimeout(done, MAX_WAIT));
-  window.atelierFirstCards = Promise.race([open().catch(() => {}), late]);
+  // Where the program comes as fast as the list, its start would hold up the first cards: it asks here when it
+  // may begin.
+  const opened = open().catch(() => {});
+  window.atelierFirstCards = () => Promise.race([opened, new Promise((done) => setTimeout(done, MAX_WAIT))]);
 })();

@@ -208,7 +208,7 @@ impl Runner {
         }
         let old = self.task(key)?.get_untracked();
         let mut task = Task::new(
-            TaskKey(random::key()),
+            key.retry(),
             self.session.account(),
             old.model_name,
             old.input,

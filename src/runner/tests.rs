@@ -1,7 +1,10 @@
+use atelier_contract::ServiceAddress;
+use atelier_engine::TaskKey;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use super::testing::{Tab, start_afresh, task};
+use super::testing::{Tab, failed, put, session, start_afresh, stored, task};
 use super::*;
+use crate::session::Settings;
 
 /// What is listed as the newest was made last, also after the clock was set back.
 #[wasm_bindgen_test]
@@ -22,4 +25,30 @@ async fn a_task_is_newer_than_those_that_are_known_or_were_noted() {
     }
     tab.runner.submit_tasks(vec![task("a", now + 9_000)]);
     assert!(tab.runner.created() > now + 9_000);
+}
+
+/// Guards against paying twice: a person presses Retry in two tabs, before the second has heard of the first.
+#[wasm_bindgen_test]
+async fn what_is_retried_in_two_tabs_at_once_is_one_task() {
+    start_afresh().await;
+    // A service that nobody reaches.
+    let settings = Settings {
+        address: ServiceAddress::parse("http://127.0.0.1:9").expect("an address"),
+        uid: "me".into(),
+        ..Settings::default()
+    };
+    assert!(session().save(settings, "secret".into(), true));
+    put(&[failed("a", 10)]).await;
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    follower.lists(&["a"]).await;
+    let first = TaskKey("a".into());
+    let retries = [&leader, &follower].map(|tab| tab.runner.retry(&first));
+    assert!(retries[0].is_some(), "it was not sent");
+    assert_eq!(retries[0], retries[1]);
+    let retry = retries[0].clone().map(|key| key.0).unwrap_or_default();
+    leader.lists(&[&retry]).await;
+    follower.lists(&[&retry]).await;
+    let mut keys: Vec<String> = stored().await.into_iter().map(|task| task.key.0).collect();
+    keys.sort();
+    assert_eq!(keys, ["a".to_owned(), retry]);
 }

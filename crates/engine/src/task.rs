@@ -22,6 +22,17 @@ impl TaskKey {
     pub fn output(&self, position: usize) -> String {
         format!("{self}/{position}")
     }
+
+    /// The key of the attempt that takes this one's place. Two tabs in which Retry is pressed at once give it the
+    /// same key: to the engine, and to a service that minds keys, they are one.
+    pub fn retry(&self) -> Self {
+        let numbered = self.0.rsplit_once('-').and_then(|(first, number)| {
+            let number: u32 = number.parse().ok()?;
+            Some((first, number.checked_add(1)?))
+        });
+        let (first, number) = numbered.unwrap_or((&self.0, 2));
+        Self(format!("{first}-{number}"))
+    }
 }
 
 /// Our own key of a batch.
@@ -346,5 +357,26 @@ impl BatchAction {
 
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_attempt_has_the_key_after_the_last_one() {
+        let keys = std::iter::successors(Some(TaskKey("5f".into())), |key| Some(key.retry()));
+        let keys: Vec<String> = keys.take(4).map(|key| key.0).collect();
+        assert_eq!(keys, ["5f", "5f-2", "5f-3", "5f-4"]);
+        // Keys come from files, too.
+        for (odd, next) in [
+            ("a-b", "a-b-2"),
+            ("", "-2"),
+            ("a-", "a--2"),
+            ("a-4294967295", "a-4294967295-2"),
+        ] {
+            assert_eq!(TaskKey(odd.into()).retry().0, next);
+        }
     }
 }

@@ -187,13 +187,14 @@ impl Engine {
         }
     }
 
-    /// A record that another tab has changed or submitted: as [`Engine::merge_remote`], and a task that
-    /// was not known is given as [`super::Command::Save`], so that it is shown.
+    /// A record that another tab has written: as [`Engine::merge_remote`], and given as
+    /// [`super::Command::Save`], so that it is shown. Whoever leads writes its own once more: the other tab may have
+    /// written over it.
     pub fn insert_remote(&mut self, task: Task, now: Millis) {
         let key = task.key.clone();
         let is_new = !self.tasks.contains_key(&key);
         self.merge_remote(task, now);
-        if is_new {
+        if is_new || self.leading {
             self.save(&key);
         }
     }

@@ -230,3 +230,20 @@ fn what_comes_with_a_history_is_followed_and_never_sent() {
     assert_eq!(saved, ["c"], "what is known stays as it is");
     assert_eq!(hand.engine.tasks().count(), 2);
 }
+
+/// Guards against a task that is stored as not sent although it runs: Retry was pressed in two tabs at once, and the
+/// one that follows wrote its record last. After a crash it would be sent again.
+#[test]
+fn what_a_follower_has_written_over_is_written_again() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, accepted("t"));
+    hand.calls();
+    hand.saved.clear();
+    let own = hand.engine.task(&TaskKey("a".into())).cloned();
+    hand.engine.insert_remote(task("a", hand.now), hand.now);
+    assert!(hand.calls().is_empty(), "it was sent twice");
+    assert_eq!(hand.saved.last().cloned(), own);
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
