@@ -113,7 +113,10 @@ pub async fn import(
         unfollowed,
         damaged,
     } = arrivals;
-    let is_known = |task: &&Task| runner.task(&task.key).is_some();
+    let is_known = |task: &&Task| {
+        let known = runner.task(&task.key);
+        known.is_some_and(|known| known.with_untracked(|known| !known.is_settled_by(task)))
+    };
     let mut taken = TakenIn {
         known: tasks.iter().filter(is_known).count(),
         unfollowed,

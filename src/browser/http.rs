@@ -2,7 +2,7 @@
 //! [`ApiError`].
 
 use atelier_contract::{
-    ApiError, Credentials, IDEMPOTENCY_HEADER, ModelList, json, parse_retry_after,
+    ApiError, Credentials, IDEMPOTENCY_HEADER, ModelList, envelope, json, parse_retry_after,
 };
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
@@ -168,8 +168,11 @@ impl Reply {
     }
 
     fn into_json(self) -> Result<Value, ApiError> {
-        let bytes = self.ok()?.bytes();
-        json::parse(&bytes).map_err(|_| ApiError::not_json(&bytes))
+        let bytes = self.bytes();
+        match json::parse(&bytes) {
+            Ok(body) => envelope::answer(self.status, body, self.retry_after_ms),
+            Err(_) => Err(ApiError::not_json(&self.ok()?.bytes())),
+        }
     }
 
     fn bytes(&self) -> Vec<u8> {

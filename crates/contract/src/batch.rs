@@ -58,6 +58,11 @@ impl BatchReply {
             return Err(ApiError::malformed("the batch reply has no results"));
         };
         let indexed = results.iter().any(|entry| entry.get("index").is_some());
+        if counts_from_one(results, count) {
+            return Ok(Self {
+                entries: vec![None; count],
+            });
+        }
         let mut entries: Vec<Option<BatchEntry>> = vec![None; count];
         let mut repeated = vec![false; count];
         for (position, result) in results.iter().enumerate() {
@@ -81,6 +86,16 @@ impl BatchReply {
         }
         Ok(Self { entries })
     }
+}
+
+/// The indexes are those of a count from 1: by them each item would get the answer of another one.
+fn counts_from_one(results: &[Value], count: usize) -> bool {
+    let has = |index: usize| {
+        results
+            .iter()
+            .any(|entry| entry.get("index") == Some(&index.into()))
+    };
+    !has(0) && (1..=count).all(has)
 }
 
 fn entry(index: usize, result: &Value) -> Option<BatchEntry> {
@@ -133,6 +148,19 @@ mod tests {
         assert_eq!(
             reply(vec![result(0), result(0), result(1)], 2),
             [None, Some(1)]
+        );
+    }
+
+    /// Guards against outputs beside the prompts of others.
+    #[test]
+    fn indexes_that_count_from_one_are_not_believed() {
+        assert_eq!(
+            reply(vec![result(1), result(2), result(3)], 3),
+            [None, None, None]
+        );
+        assert_eq!(
+            reply(vec![result(1), result(2)], 3),
+            [None, Some(1), Some(2)]
         );
     }
 

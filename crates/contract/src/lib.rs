@@ -9,7 +9,7 @@ mod account_status;
 mod address;
 mod batch;
 mod draft;
-mod envelope;
+pub mod envelope;
 mod error;
 pub mod function_schema;
 mod guest;

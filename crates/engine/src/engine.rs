@@ -116,6 +116,8 @@ pub struct Engine {
     send_queue: SendQueue,
     /// Cancelled by a person in another tab before this one has heard of the task.
     cancelled_early: HashSet<TaskKey>,
+    /// A word that comes late for one of these is not early for the attempt that may get its key again.
+    deleted: HashSet<TaskKey>,
     calls: Calls,
     services: Services,
     credentials: Credentials,
@@ -137,6 +139,7 @@ impl Engine {
             timers: Timers::default(),
             send_queue: SendQueue::default(),
             cancelled_early: HashSet::new(),
+            deleted: HashSet::new(),
             calls: Calls::default(),
             services: Services::default(),
             credentials: Credentials::default(),

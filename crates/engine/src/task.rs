@@ -231,6 +231,11 @@ impl Task {
         true
     }
 
+    /// It is not known whether it was taken, and another browser's record of it knows.
+    pub fn is_settled_by(&self, told: &Task) -> bool {
+        self.state.phase() == Phase::Unconfirmed && told.state.id().is_some()
+    }
+
     /// The same input may be sent once more, as a new task.
     pub fn can_retry(&self) -> bool {
         matches!(self.state.phase(), Phase::Failed | Phase::Gone)

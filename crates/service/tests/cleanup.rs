@@ -177,7 +177,7 @@ fn an_account_takes_no_more_of_the_disk_than_it_may() {
     let refused = server.post("/v2/generate", &more);
     assert_eq!(
         (refused.status, refused.error().as_str()),
-        (409, "account_disk_full")
+        (402, "account_disk_full")
     );
     assert!(
         refused.text().contains("may take 0.1 MB"),

@@ -11,7 +11,7 @@ impl Engine {
         self.advance(now);
         let is_asked_about = self.calls.is_about(key);
         let Some(tracked) = self.tasks.get_mut(key) else {
-            if action == Action::Cancel {
+            if action == Action::Cancel && !self.deleted.contains(key) {
                 self.cancelled_early.insert(key.clone());
             }
             return;

@@ -222,7 +222,8 @@ impl Engine {
     }
 
     /// Tasks from another browser's history. None of them is sent; what this one knows stays as it is, but
-    /// that a task can now be followed which could not when it came.
+    /// that a task can now be followed which could not when it came, and what has become of one that was
+    /// [`TaskState::Unconfirmed`].
     pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {
@@ -232,6 +233,10 @@ impl Engine {
             }
             match self.tasks.get_mut(&key) {
                 None => self.insert(task, false),
+                Some(known) if known.task.is_settled_by(&task) => {
+                    let removed = known.task.removed;
+                    self.insert(Task { removed, ..task }, false);
+                }
                 Some(known) if known.task.is_orphan() && !task.account.uid.is_empty() => {
                     known.task.account = task.account;
                     known.task.watching = task.watching;
@@ -245,6 +250,7 @@ impl Engine {
 
     pub(super) fn remove(&mut self, key: &TaskKey) {
         self.drop_remote(key);
+        self.deleted.insert(key.clone());
         self.pending.push(Pending::Delete(key.clone()));
     }
 

@@ -1,6 +1,6 @@
 //! What answers mean for the tasks they are about.
 
-use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord};
+use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord, envelope};
 use serde_json::Value;
 
 use super::call::InFlight;
@@ -356,8 +356,7 @@ fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
         None => Err(ApiError::malformed(
             "the batch reply has no entry for this item",
         )),
-        Some(entry) if (200..300).contains(&entry.status) => Ok(entry.body),
-        Some(entry) => Err(ApiError::from_status(entry.status, Some(&entry.body), None)),
+        Some(entry) => envelope::answer(entry.status, entry.body, None),
     });
     responses.take(call.tasks.len()).collect()
 }

@@ -313,12 +313,13 @@ fn too_many_wait() -> Failure {
     failure
 }
 
-/// 429: its owner's tasks take as much of the disk as they may.
+/// 402: its owner's tasks take as much of the disk as they may.
 fn account_full(taken: u64, most: u64) -> Failure {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    // Not 429: waiting does not help, and nothing else has to wait for it.
+    // Not 429: waiting does not help, and nothing else has to wait for it. Not 409 either, which with an idempotency
+    // key says that the same submission is under way.
     Failure::new(
-        StatusCode::CONFLICT,
+        StatusCode::PAYMENT_REQUIRED,
         "account_disk_full",
         format!(
             "Your tasks take {:.1} MB of the disk, and may take {:.1} MB. Nothing was taken in; there \

@@ -139,6 +139,20 @@ fn what_was_cancelled_before_it_was_heard_of_is_not_sent() {
     assert_eq!(hand.deleted, [key("a")]);
 }
 
+/// Guards against a Retry that vanishes: the attempt before it had the same key, and both tabs had cancelled it.
+#[test]
+fn what_was_cancelled_twice_can_be_retried() {
+    let mut hand = Hand::new();
+    hand.engine.credentials_refused(hand.now);
+    hand.engine.insert_remote(task("a-2", hand.now), hand.now);
+    for _ in 0..2 {
+        hand.engine.act(&key("a-2"), Action::Cancel, hand.now);
+    }
+    assert!(!is_known(&hand, "a-2"));
+    hand.engine.insert_remote(task("a-2", hand.now), hand.now);
+    assert!(is_known(&hand, "a-2"));
+}
+
 /// An Unconfirmed: the request left, and no answer came.
 fn unconfirmed(hand: &mut Hand, name: &str) {
     hand.submit(&[name]);

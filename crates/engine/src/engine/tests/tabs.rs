@@ -247,3 +247,18 @@ fn what_a_follower_has_written_over_is_written_again() {
     assert_eq!(hand.saved.last().cloned(), own);
     assert_eq!(hand.phase("a"), Phase::Running);
 }
+
+/// Guards against a Resubmit that pays twice: an imported history knew what had become of the task, and was not heard.
+#[test]
+fn an_imported_record_settles_what_is_unconfirmed() {
+    let mut hand = Hand::new();
+    hand.engine.insert_remote(unconfirmed(), hand.now);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    hand.engine.take_in(vec![unconfirmed()], hand.now);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    hand.engine.take_in(vec![running()], hand.now);
+    assert_eq!(hand.phase("a"), Phase::Running);
+    // What runs stays as it is here.
+    hand.engine.take_in(vec![unconfirmed()], hand.now);
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
