@@ -8,7 +8,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{self, CachedOutput};
 use atelier_engine::plural::counted;
 use gloo_timers::future::TimeoutFuture;
-use leptos::prelude::untrack;
+use leptos::prelude::{WithUntracked, untrack};
 use web_sys::Blob;
 
 use crate::awaited::awaited;

@@ -14,7 +14,7 @@ mod time;
 
 pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency};
 pub use reduce::{Effect, Event, apply};
-pub use removed::{removed_last, said_of_removal, said_of_removed, said_of_siblings};
+pub use removed::{outputs_of, removed_last, said_of_removal, said_of_removed, said_of_siblings};
 pub use state::{Phase, TaskState};
 pub use task::{
     Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use atelier_contract::Schema;
+use atelier_contract::{Draft, Entry, Schema};
 use serde_json::{Map, Value};
 
 use crate::Task;
@@ -203,6 +203,18 @@ pub fn expected_count(values: &Map<String, Value>, schema: Option<&Schema>) -> u
         values.get(*name).or_else(default)?.as_u64()
     });
     asked.unwrap_or(1).clamp(1, MAX_EXPECTED) as usize
+}
+
+/// The same of what stands in a form or a row.
+pub fn expected_count_of(draft: &Draft, schema: &Schema) -> usize {
+    let value = |entry: &Entry| match entry {
+        Entry::Value(value) => value.clone(),
+        Entry::Text(text) => text.trim().parse::<u64>().map_or(Value::Null, Value::from),
+    };
+    let values = draft
+        .iter()
+        .map(|(name, entry)| (name.to_owned(), value(entry)));
+    expected_count(&values.collect(), Some(schema))
 }
 
 /// The shape that a value such as `16:9` or `1024x768` names, as style sheets write it.

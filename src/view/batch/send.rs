@@ -1,7 +1,6 @@
 use atelier_contract::ModelId;
 use atelier_engine::BatchKey;
 use atelier_engine::NO_CREDENTIALS;
-use atelier_engine::compose::plan::Plan;
 use atelier_engine::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
@@ -28,7 +27,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let away = away_note(model.clone());
     let good = memo(move || composer.table.read().good());
     let bad = memo(move || composer.table.read().bad().count());
-    let plan = move || Plan { items: good.get() };
+    let plan = move || composer.table.with(|table| table.plan(&composer.schema()));
     let refused = RwSignal::new(None::<&'static str>);
     let answer = StatusNote::default();
     let question = Question::default();
@@ -40,11 +39,9 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
         let key = BatchKey(random::key());
+        let sent = untrack(plan);
         let (inputs, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
-        let sent = Plan {
-            items: inputs.len(),
-        };
         let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
         // What was sent must not count as unsent after a crash.
         composer.keep_now();

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use crate::contexts::contexts;
 use atelier_engine::history::{self, HistoryEntry};
 use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, Task, TaskKey, outputs_of};
 use icondata_lu::LuListChecks;
 use leptos::prelude::*;
 
@@ -64,11 +64,21 @@ pub fn TasksPage() -> impl IntoView {
             .cloned()
             .collect::<Vec<TaskKey>>()
     });
+    let outputs = text(move || {
+        let tasks = finished.read();
+        let tasks = tasks.iter().filter_map(|key| runner.task(key));
+        match tasks.map(|task| task.with_untracked(outputs_of)).sum() {
+            0 => String::new(),
+            outputs => format!(", {}", counted(outputs, "output")),
+        }
+    });
     let what = text(move || {
         let all = keys.read().len() == runner.keys().len();
         let which = if all { "" } else { " shown here" };
         let count = counted(finished.read().len(), "finished task");
-        format!("Removes {count}{which}. Favorites stay.")
+        format!(
+            "Removes {count}{which} from this browser, with what they have made. Favorites stay."
+        )
     });
     let no_match = text(move || match typed.read().trim() {
         "" => "No task matches.".to_owned(),
@@ -92,7 +102,7 @@ pub fn TasksPage() -> impl IntoView {
                         hidden=when(move || finished.read().is_empty())
                         on:click=handler(clear)
                     >
-                        {text(move || format!("Clear {} finished", finished.read().len()))}
+                        {text(move || format!("Clear {} finished{}", finished.read().len(), outputs.read()))}
                     </button>
                 </div>
             </div>

@@ -183,7 +183,7 @@ const ROUND: &str = "
         await says(`${tasks} completed`);
         await press('a', 'Tasks');
         await says(`${tasks} tasks`);
-        await press('button', `Clear ${tasks} finished`);
+        await press('button', `Clear ${tasks} finished, ${tasks} outputs`);
         await says('Nothing submitted yet.');
     })().then(() => { soak.round = 'over'; }, error => { soak.round = error.message; })";
 

@@ -11,6 +11,8 @@ pub const ASKS_ABOVE: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     pub items: usize,
+    /// How many outputs they ask for; what is paid may go by these.
+    pub outputs: usize,
 }
 
 impl Plan {
@@ -24,10 +26,14 @@ impl Plan {
         self.items > ASKS_ABOVE
     }
 
-    /// `25 items in 3 calls`
+    /// `25 items in 3 calls`, with `, 100 outputs` where each makes several.
     pub fn user_message(self) -> String {
+        let outputs = match self.outputs > self.items {
+            true => format!(", {}", counted(self.outputs, "output")),
+            false => String::new(),
+        };
         format!(
-            "{} in {}",
+            "{} in {}{outputs}",
             counted(self.items, "item"),
             counted(self.calls(), "call")
         )
@@ -40,15 +46,18 @@ mod tests {
 
     #[test]
     fn it_is_said_exactly() {
-        for (items, sentence) in [
-            (0, "0 items in 0 calls"),
-            (1, "1 item in 1 call"),
-            (10, "10 items in 1 call"),
-            (25, "25 items in 3 calls"),
+        let plan = |items, outputs| Plan { items, outputs };
+        for (items, outputs, sentence) in [
+            (0, 0, "0 items in 0 calls"),
+            (1, 1, "1 item in 1 call"),
+            (10, 10, "10 items in 1 call"),
+            (25, 25, "25 items in 3 calls"),
+            (25, 100, "25 items in 3 calls, 100 outputs"),
+            (1, 4, "1 item in 1 call, 4 outputs"),
         ] {
-            assert_eq!(Plan { items }.user_message(), sentence);
+            assert_eq!(plan(items, outputs).user_message(), sentence);
         }
-        assert!(!Plan { items: 100 }.asks_once_more());
-        assert!(Plan { items: 101 }.asks_once_more());
+        assert!(!plan(100, 400).asks_once_more());
+        assert!(plan(101, 101).asks_once_more());
     }
 }

@@ -1,4 +1,5 @@
 use atelier_engine::output::SafeUrl;
+use atelier_engine::outputs_of;
 use icondata_lu::{LuDownload, LuMaximize2};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -24,6 +25,11 @@ pub fn compared(
     let all = contexts();
     let title = shown.task.input.title().to_owned();
     let label = format!("{number} of {count}: {title}");
+    // The outputs of one task have their prompt in common.
+    let which = match outputs_of(&shown.task) {
+        0 | 1 => title.clone(),
+        outputs => format!("Output {} of {outputs}: {title}", shown.position + 1),
+    };
     let name = shown.task.key.output(shown.position);
     let address = all.session.settings_untracked().address;
     let save = SafeUrl::media(&shown.url, address.as_str()).map(|_| {
@@ -55,8 +61,8 @@ pub fn compared(
         <li>
             <div class="compared-head">
                 <span class="compared-number">{number}</span>
-                <span class="compared-title" dir="auto" title=title.clone()>
-                    {title.clone()}
+                <span class="compared-title" dir="auto" title=title>
+                    {which}
                 </span>
                 {favorite::output_heart(&shown.task.key, shown.position)}
                 {save}

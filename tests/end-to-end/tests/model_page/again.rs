@@ -112,7 +112,9 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
             .await?;
         browser.see_text("1 task", TIMEOUT).await?;
         // Guards against a press of which nobody knows how much it takes away.
-        browser.press(&by("button", "Clear 1 finished")).await?;
+        browser
+            .press(&by("button", "Clear 1 finished, 1 output"))
+            .await?;
         until("nothing left of it", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {
                 0 => Seen::Yes(()),

@@ -3,15 +3,32 @@
 use atelier_contract::{Draft, Schema};
 
 use super::{Row, Table};
+use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
+use crate::output;
 use crate::seed::{self, Seeded};
 use crate::{BatchKey, BatchPlace};
 
 impl Table {
+    fn to_send(&self) -> impl Iterator<Item = &Row> {
+        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        unsent.filter(|row| row.problems.is_empty())
+    }
+
     /// Rows that can be sent, and are not yet.
     pub fn good(&self) -> usize {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
-        unsent.filter(|row| row.problems.is_empty()).count()
+        self.to_send().count()
+    }
+
+    /// What sending these will take.
+    pub fn plan(&self, schema: &Schema) -> Plan {
+        let outputs = self
+            .to_send()
+            .map(|row| output::expected_count_of(&row.draft, schema));
+        Plan {
+            items: self.good(),
+            outputs: outputs.sum(),
+        }
     }
 
     /// Rows that can't be sent, each with where it stands.
