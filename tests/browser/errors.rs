@@ -136,3 +136,24 @@ async fn a_status_that_cannot_be_had_does_not_end_the_task() {
     page.says("Status unknown for").await;
     page.says("Completed").await;
 }
+
+/// Guards against paying twice, and against "nothing was billed" about what was: a service, or what stands before it,
+/// gives an answer that has the task's id another HTTP status.
+#[wasm_bindgen_test]
+async fn a_task_whose_id_is_told_was_taken_whatever_the_http_status() {
+    for status in [400, 409, 429, 500] {
+        let page = Page::open("/models/image/tessera").await;
+        wire::spoil(
+            json!({"path": "/v2/generate", "fault": "other_status", "status": status, "times": 1}),
+        )
+        .await;
+        page.fill("textbox", "prompt", "taken").await;
+        page.click("button", "Generate").await;
+        let task = page.the("article", "Tessera: taken").await;
+        find::until("Completed", || {
+            find::text_of(&task).contains("Completed").then_some(())
+        })
+        .await;
+        assert_eq!(wire::calls_to("/v2/generate").await, 1, "{status}");
+    }
+}

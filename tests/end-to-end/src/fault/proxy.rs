@@ -293,6 +293,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         Some(Fault::CutBatch { keep }) => {
             reply::change_batch(forward().await?, |entries| entries.truncate(keep)).await
         }
+        Some(Fault::OtherStatus { status }) => reply::with_status(forward().await?, status),
         Some(Fault::HideField { field }) => reply::hide_field(forward().await?, &field).await,
         Some(Fault::ReorderBatch) => {
             reply::change_batch(forward().await?, |entries| entries.reverse()).await

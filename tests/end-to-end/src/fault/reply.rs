@@ -60,6 +60,11 @@ pub(super) fn unkept(mut reply: Reply) -> Reply {
     reply
 }
 
+pub(super) fn with_status(mut reply: Reply, status: u16) -> Reply {
+    *reply.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    reply
+}
+
 /// How long a reply asks to wait, be it ours or the service's.
 pub(super) fn retry_after(reply: &Reply) -> Option<Duration> {
     let value = reply.headers().get(header::RETRY_AFTER)?.to_str().ok()?;

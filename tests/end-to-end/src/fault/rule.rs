@@ -11,6 +11,8 @@ pub enum Fault {
         status: u16,
         retry_after: Option<RetryAfter>,
     },
+    /// Forwards the call, and gives its answer another status (`status`): the body says what is true.
+    OtherStatus { status: u16 },
     /// Answers 200 with a page instead of JSON, as a proxy in between might.
     NotJson,
     /// Closes the connection; the service never sees the call.
@@ -101,6 +103,9 @@ impl Rule {
                         |seconds| Ok(RetryAfter::Seconds(seconds)),
                     )?),
                 },
+            },
+            "other_status" => Fault::OtherStatus {
+                status: u16::try_from(number("status")?)?,
             },
             "not_json" => Fault::NotJson,
             "drop_before" => Fault::DropBefore,
