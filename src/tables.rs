@@ -3,6 +3,7 @@
 
 mod conflict;
 mod left_behind;
+mod sending;
 mod sharing;
 mod writing;
 
@@ -13,7 +14,10 @@ use atelier_contract::{ModelId, Schema, json};
 use atelier_engine::Millis;
 use atelier_engine::compose::revision::TableStored;
 use atelier_engine::compose::table::Table;
+use futures::channel::oneshot;
+use futures::future::{FutureExt, select};
 use gloo_timers::callback::Timeout;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use crate::boxed::{after, spawn};
@@ -21,12 +25,16 @@ use crate::browser::clock;
 use crate::browser::local::LocalStore;
 use crate::browser::tables::{self, Exchanged, TableRecord};
 use conflict::{Conflict, Why};
+pub use sending::Sending;
 use sharing::{Shared, me};
 
 /// A change is written once nothing was changed for this long …
 const REST_MS: u32 = 250;
 /// … but does not wait longer than this.
 const MAX_WAIT_MS: Millis = 1_000;
+
+/// How long what is typed here may take to be stored before others are heard.
+const MAX_CATCH_UP_MS: u32 = 3_000;
 
 thread_local! {
     static KNOWN: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
@@ -134,6 +142,26 @@ impl KeptTable {
             let wait = after(REST_MS, move || self.write_soon());
             self.waiting.replace(Some(wait));
         }
+    }
+
+    /// Changes the table, and keeps that.
+    pub fn edit<T>(&'static self, change: impl FnOnce(&mut Table) -> T) -> T {
+        let done = change(&mut self.table.write());
+        self.mark_changed();
+        done
+    }
+
+    /// Shows what other tabs have stored, as far as this one has nothing that is not.
+    pub async fn caught_up(&'static self) {
+        let (stored, is_stored) = oneshot::channel();
+        self.once_stored(move || {
+            // It may have taken too long.
+            let _ = stored.send(());
+        });
+        // It is not where another tab's is later, which is shown then, or where nothing can be stored.
+        let wait = TimeoutFuture::new(MAX_CATCH_UP_MS);
+        select(is_stored.boxed_local(), wait).await;
+        self.follow().await;
     }
 
     /// Shows the rows that were put aside; those that are shown are put aside instead.

@@ -7,15 +7,12 @@ use std::rc::{Rc, Weak};
 use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
 use gloo_events::EventListener;
 use gloo_timers::callback::{Interval, Timeout};
-use js_sys::{Function, Promise, Reflect};
+use js_sys::Function;
 use leptos::prelude::window;
-use wasm_bindgen::prelude::Closure;
-use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen::JsValue;
 
 use super::local::LocalStore;
-use super::{clock, panic, random};
-use crate::boxed::spawn;
+use super::{clock, locks, panic, random};
 
 /// The lock's name, and the lease's.
 const NAME: &str = "atelier.leader";
@@ -52,7 +49,8 @@ impl Leadership {
             on_change: Box::new(on_change),
         });
         let (held, refused) = (this.clone(), this.clone());
-        request_lock(
+        locks::request(
+            NAME,
             move |unlock| {
                 held.unlock.replace(Some(unlock));
                 held.set_claim(Claim::HasLock);
@@ -182,28 +180,5 @@ impl Leadership {
             Some(lease) => Found::Lease(lease),
             None => Found::Nothing,
         }
-    }
-}
-
-/// Asks for the browser's lock, which is then held until it is given back or the page is gone.
-/// Pages that are neither https nor localhost have no locks, and a browser may refuse one.
-fn request_lock(on_held: impl Fn(Function) + 'static, on_refused: impl Fn() + 'static) {
-    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
-    let request = Reflect::get(&locks, &"request".into())
-        .ok()
-        .and_then(|request| request.dyn_into::<Function>().ok());
-    // The lock is held until the promise settles.
-    let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
-        Promise::new(&mut |unlock, _| on_held(unlock))
-    })
-    .into_js_value();
-    let asked = request.and_then(|request| request.call2(&locks, &NAME.into(), &held).ok());
-    match asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) {
-        Some(asked) => spawn(async move {
-            if JsFuture::from(asked).await.is_err() {
-                on_refused();
-            }
-        }),
-        None => on_refused(),
     }
 }

@@ -14,6 +14,7 @@ pub mod leadership;
 pub mod lifecycle;
 pub mod local;
 pub mod location;
+pub mod locks;
 pub mod notify;
 pub mod panic;
 pub mod picture;

@@ -253,6 +253,11 @@ impl Storage {
                 }
             }
             let last = put_all(&stores, now)?;
+            // What is complete is written even if the page goes now.
+            let transaction = match later.is_empty() {
+                true => transaction.commit()?,
+                false => transaction,
+            };
             Ok::<_, Error>(Some((transaction.into_future(), stores, last)))
         })();
         let written = async move {

@@ -1,5 +1,6 @@
 //! What views ask the runner for, each answered by the part that knows it.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -8,7 +9,8 @@ use atelier_engine::batch::Batch;
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::CachedOutput;
 use atelier_engine::{
-    Action, BatchKey, BlockReason, Millis, Sending, Task, TaskKey, is_not_followed, wait_reason,
+    Action, BatchKey, BlockReason, Engine, Millis, Sending, Task, TaskKey, is_not_followed,
+    wait_reason,
 };
 use leptos::prelude::*;
 use web_sys::Blob;
@@ -155,6 +157,28 @@ impl Runner {
     /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
     pub fn storage_error(&self) -> Option<StorageError> {
         self.parts().status.storage_error()
+    }
+
+    /// A person is asked before anything is sent that can't be stored; not tracked.
+    pub fn asks_before_sending(&self) -> bool {
+        self.parts().driver.with_engine(Engine::asks_before_sending) == Some(true)
+    }
+
+    /// Which items of a batch are tasks, also by what is stored; what is not known here may have come from a page
+    /// that is gone.
+    ///
+    /// # Errors
+    ///
+    /// Storage can't be read.
+    pub async fn items_kept(&self, batch: &BatchKey) -> Result<HashSet<usize>, StorageError> {
+        let stored = self.parts().records.read_all().await?;
+        let item = |task: &Task| {
+            let place = task.batch.as_ref().filter(|place| place.batch == *batch);
+            place.map(|place| place.index)
+        };
+        let mut items: HashSet<usize> = stored.iter().filter_map(item).collect();
+        self.with_tasks(|tasks| items.extend(tasks.iter().copied().filter_map(item)));
+        Ok(items)
     }
 
     /// Keeps a batch's record; the write begins at the call.

@@ -55,7 +55,7 @@ pub struct Account {
 }
 
 /// A task's place in a batch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BatchPlace {
     pub batch: BatchKey,
     /// From 0.

@@ -8,6 +8,7 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
+use crate::contexts::contexts;
 use crate::tables::KeptTable;
 
 /// With more rows than this, what follows the table as a whole does so between key presses; but at once where rows
@@ -44,6 +45,7 @@ impl Composer {
             looked_at: RwSignal::new(None),
         };
         on_cleanup(move || this.keep_now());
+        kept.settle_what_was_left(contexts());
         this
     }
 
@@ -77,6 +79,11 @@ impl Composer {
         });
     }
 
+    /// `None` once its view is gone.
+    pub fn try_schema(self) -> Option<Arc<Schema>> {
+        self.schema.try_get_value()
+    }
+
     pub fn schema(self) -> Arc<Schema> {
         self.schema.get_value()
     }
@@ -92,9 +99,6 @@ impl Composer {
 
     /// Changes the table in a way that cannot be refused.
     pub fn edit<T>(self, change: impl FnOnce(&mut Table) -> T) -> T {
-        let kept = self.keeping();
-        let done = change(&mut kept.table().write());
-        kept.mark_changed();
-        done
+        self.keeping().edit(change)
     }
 }

@@ -13,6 +13,7 @@ use crate::browser::frame::after_frame;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::contexts;
+use crate::tables::Sending;
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::question::Question;
@@ -40,11 +41,12 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let schema = composer.schema();
         let key = BatchKey(random::key());
         let sent = untrack(plan);
+        let sending = Sending::begin(composer.keeping(), key.clone());
         let (inputs, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
+        sending.secure();
         let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
-        // What was sent must not count as unsent after a crash.
-        composer.keep_now();
+        sending.end(all.runner);
         composer.looked_at.set(None);
         if is_sent {
             answer.say(format!("Sent: {}.", sent.user_message()));

@@ -6,7 +6,7 @@ use atelier_contract::{Draft, Entry, Problem, Schema};
 
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
-use crate::BatchPlace;
+use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 mod addition;
 mod lines;
@@ -15,6 +15,7 @@ mod stored;
 mod writer;
 
 use addition::Addition;
+pub use sending::TakenBack;
 pub use writer::Writer;
 
 /// One item to be.
@@ -39,6 +40,10 @@ pub struct Table {
     grid: Option<GridLabels>,
     next_id: u64,
     addition: Option<Addition>,
+    /// Batches whose rows count as sent though it is not known yet whether their tasks are stored.
+    sending: Vec<BatchKey>,
+    /// Which tasks were put back last, each with when it was created: in no tab they are put back again.
+    put_back: Vec<(TaskKey, Millis)>,
 }
 
 impl Table {

@@ -1,14 +1,17 @@
 //! What was typed goes back to where it came from once its sending was stopped.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::compose::table::TakenBack;
 use atelier_engine::{Task, rerun};
 use leptos::prelude::*;
 
-use crate::boxed::{effect, handler, memo, text, when};
+use crate::boxed::{effect, handler, memo, spawn, text, when};
+use crate::browser::locks;
 use crate::contexts::contexts;
 use crate::view::batch::composer::Composer;
 
@@ -19,18 +22,44 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
     let handed_over = RwSignal::new(());
     let take = Rc::new({
         let batch = batch.clone();
+        let waits = Rc::new(Cell::new(false));
         move || {
-            let tasks = runner.taken_back(&batch);
-            let schema = composer.schema();
-            let item = |task: &Task| Some((task.batch.clone()?, rerun::draft(task, &schema)));
-            let items: Vec<_> = tasks.iter().filter_map(item).collect();
-            if !items.is_empty() && composer.change(|table, schema| table.take_back(items, schema))
-            {
-                runner.hand_over(&tasks);
-                handed_over.set(());
-                let kept = composer.keeping();
-                kept.once_stored(move || runner.mark_handed_over(&tasks));
+            if runner.taken_back(&batch).is_empty() || waits.replace(true) {
+                return;
             }
+            let (batch, waits) = (batch.clone(), waits.clone());
+            let kept = composer.keeping();
+            // One tab after the other: a table that another tab's takes the place of would take rows with it.
+            let turn = locks::hold(&format!("atelier.put_back.{}", batch.model));
+            spawn(async move {
+                let turn = turn.await;
+                kept.caught_up().await;
+                waits.set(false);
+                let Some(schema) = composer.try_schema() else {
+                    // The page shows something else by now; another visit puts them back.
+                    return;
+                };
+                let tasks = runner.taken_back(&batch);
+                let item = |task: &Task| {
+                    Some(TakenBack {
+                        task: task.key.clone(),
+                        created: task.created,
+                        place: task.batch.clone()?,
+                        draft: rerun::draft(task, &schema),
+                    })
+                };
+                let items: Vec<_> = tasks.iter().filter_map(item).collect();
+                if !items.is_empty()
+                    && composer.change(|table, schema| table.take_back(items, schema))
+                {
+                    runner.hand_over(&tasks);
+                    handed_over.try_set(());
+                    kept.once_stored(move || {
+                        runner.mark_handed_over(&tasks);
+                        drop(turn);
+                    });
+                }
+            });
         }
     });
     let (take_here, here) = (take.clone(), batch.key.clone());

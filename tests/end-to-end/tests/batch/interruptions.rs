@@ -1,6 +1,6 @@
 //! The page is closed in the midst of a batch, or a person holds it up.
 
-use crate::studio::{BATCH, TIMEOUT, come_back_in, numbered, play, play_without_keys};
+use crate::studio::{BATCH, TIMEOUT, come_back_in, numbered, play, play_without_keys, visit};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -156,6 +156,56 @@ async fn what_is_stopped_goes_back_into_the_table() {
         studio.see_counts("10 completed, 15 removed").await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
         assert_eq!(studio.sizes(), [10]);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that count as sent and are no tasks: the page is left while it stores them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
+    let name = "a_batch_left_as_it_is_sent";
+    const COUNT: usize = 150;
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        for wait_ms in [10, 40, 80] {
+            studio.write(&numbered(&format!("left {wait_ms}"), COUNT)).await?;
+            studio.press(&format!("Generate {COUNT}")).await?;
+            let dialog = browser.find(&by("dialog", "Generate many")).await?;
+            let confirm = by("button", "Send them").within(&dialog);
+            let confirm = browser.find(&confirm).await?;
+            let script = "arguments[0].click(); setTimeout(() => location.reload(), arguments[1])";
+            let arguments = vec![browser.argument(&confirm), wait_ms.into()];
+            browser.run(script, arguments).await?;
+            tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+            studio.is_open().await?;
+            let tasks = "
+                const [name] = arguments;
+                return new Promise((done, failed) => {
+                    const opened = indexedDB.open('atelier');
+                    opened.onerror = failed;
+                    opened.onsuccess = () => {
+                        const all = opened.result.transaction('tasks').objectStore('tasks').getAll();
+                        all.onerror = failed;
+                        all.onsuccess = () => {
+                            opened.result.close();
+                            done(all.result.filter(text => text.includes(name)).length);
+                        };
+                    };
+                });";
+            let tasks = browser.run(tasks, vec![format!("left {wait_ms} ").into()]).await?;
+            let rows = "
+                const buttons = [...document.querySelectorAll('.form-foot button')];
+                const label = buttons.map(it => it.textContent.trim()).find(it => it.startsWith('Generate'));
+                return Number(label.replace(/[^0-9]/g, ''))";
+            let rows = browser.run(rows, vec![]).await?;
+            let counts = (tasks.as_u64(), rows.as_u64());
+            let is_whole = counts.0.zip(counts.1).map(|(tasks, rows)| tasks + rows);
+            assert_eq!(is_whole, Some(COUNT as u64), "after {wait_ms} ms: {counts:?}");
+            if rows.as_u64() > Some(0) {
+                studio.press_both("Clear the table", "Clear it").await?;
+            }
+        }
         Ok(())
     })
     .await;

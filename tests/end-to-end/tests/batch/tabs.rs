@@ -1,6 +1,6 @@
 //! A batch in several tabs: one sends it, all can hold it up.
 
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -134,6 +134,72 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         assert_eq!(studio.sizes(), [10, 10, 5]);
         assert_eq!(studio.prompts_sent(), prompts);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that one tab puts back and another one's table takes the place of: their tasks are gone by
+/// then.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_two_tabs_put_back_at_once_is_all_there() {
+    let name = "what_two_tabs_put_back";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let leader = browser.client.window().await?;
+        open_hard_of_hearing(studio).await?;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("parted", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        browser.run("window.isDeaf = true", vec![]).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        browser.switch_to(&leader).await?;
+        let all = "Put the 15 taken back into the table";
+        browser.find(&by("button", all)).await?;
+        let windows = browser.client.windows().await?;
+        let closing = windows.into_iter().find(|tab| *tab != leader);
+        browser.switch_to(&closing.ok_or("no other tab")?).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&leader).await?;
+        studio.proxy.clear();
+        studio.see_counts("10 completed, 15 removed").await?;
+
+        // Another tab knows of one less, and hears nothing from now on.
+        let forget = "
+            return new Promise((done, failed) => {
+                const opened = indexedDB.open('atelier');
+                opened.onerror = failed;
+                opened.onsuccess = () => {
+                    const transaction = opened.result.transaction('tasks', 'readwrite');
+                    const all = transaction.objectStore('tasks').openCursor();
+                    all.onsuccess = () => {
+                        const cursor = all.result;
+                        if (cursor?.value.includes('parted 25')) cursor.delete();
+                        cursor?.continue();
+                    };
+                    transaction.oncomplete = () => {
+                        opened.result.close();
+                        done();
+                    };
+                };
+            });";
+        browser.run(forget, vec![]).await?;
+        open_hard_of_hearing(studio).await?;
+        let other = browser.client.window().await?;
+        let some = "Put the 14 taken back into the table";
+        browser.find(&by("button", some)).await?;
+        browser.run("window.isDeaf = true", vec![]).await?;
+        browser.switch_to(&leader).await?;
+        studio.press(all).await?;
+        browser.find(&by("button", "Generate 15")).await?;
+        browser.find_gone(&by("button", all)).await?;
+        browser.switch_to(&other).await?;
+        studio.press(some).await?;
+        browser.find(&by("button", "Generate 15")).await?;
+        studio.reload().await?;
+        browser.find(&by("button", "Generate 15")).await?;
+        assert_eq!(studio.rows().await?, prompts[10..]);
         Ok(())
     })
     .await;

@@ -1,5 +1,7 @@
 //! Which rows can be sent, what becomes of those that are, and what is to be sent once more.
 
+use std::collections::{HashMap, HashSet};
+
 use atelier_contract::{Draft, Schema};
 
 use super::{Row, Table};
@@ -7,7 +9,23 @@ use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
 use crate::output;
 use crate::seed::{self, Seeded};
-use crate::{BatchKey, BatchPlace};
+use crate::{BatchKey, BatchPlace, Millis, TaskKey};
+
+/// An item of a stopped batch.
+#[derive(Debug, Clone)]
+pub struct TakenBack {
+    pub task: TaskKey,
+    /// When its task was: one that is retried again has the same key as before.
+    pub created: Millis,
+    pub place: BatchPlace,
+    pub draft: Draft,
+}
+
+impl TakenBack {
+    fn mark(&self) -> (TaskKey, Millis) {
+        (self.task.clone(), self.created)
+    }
+}
 
 impl Table {
     fn to_send(&self) -> impl Iterator<Item = &Row> {
@@ -65,33 +83,64 @@ impl Table {
     }
 
     /// What was not sent after all is to be sent again: as it was typed where its row is still here,
-    /// else as a new row.
+    /// else as a new row. What another tab has put back already is left alone.
     ///
     /// # Errors
     ///
     /// A sentence, where the new rows are too many; the others are taken back all the same.
-    pub fn take_back(
-        &mut self,
-        items: Vec<(BatchPlace, Draft)>,
-        schema: &Schema,
-    ) -> Result<(), String> {
-        let mut gone = Vec::new();
-        for (place, draft) in items {
-            let row = self
-                .rows
-                .iter_mut()
-                .find(|row| row.sent.as_ref() == Some(&place));
-            match row {
-                Some(row) => row.sent = None,
-                None => gone.push(draft),
+    pub fn take_back(&mut self, items: Vec<TakenBack>, schema: &Schema) -> Result<(), String> {
+        let known: HashSet<(TaskKey, Millis)> = self.put_back.drain(..).collect();
+        let (done, items): (Vec<_>, Vec<_>) = items
+            .into_iter()
+            .partition(|item| known.contains(&item.mark()));
+        // All others have long lost their records.
+        self.put_back = done.iter().map(TakenBack::mark).collect();
+        let places = self.rows.iter().enumerate();
+        let places: HashMap<BatchPlace, usize> = places
+            .filter_map(|(at, row)| Some((row.sent.clone()?, at)))
+            .collect();
+        let (here, gone): (Vec<_>, Vec<_>) = items
+            .into_iter()
+            .partition(|item| places.contains_key(&item.place));
+        for item in &here {
+            self.rows[places[&item.place]].sent = None;
+        }
+        self.put_back.extend(here.iter().map(TakenBack::mark));
+        let marks: Vec<_> = gone.iter().map(TakenBack::mark).collect();
+        self.grid = None;
+        self.append(gone.into_iter().map(|item| item.draft).collect(), schema)?;
+        self.put_back.extend(marks);
+        Ok(())
+    }
+
+    /// Batches of which it is not known yet whether their tasks are stored.
+    pub fn sending(&self) -> &[BatchKey] {
+        &self.sending
+    }
+
+    /// All tasks of a batch are stored.
+    pub fn mark_stored(&mut self, batch: &BatchKey) {
+        self.sending.retain(|other| other != batch);
+    }
+
+    /// The page that sent a batch is gone, and of its tasks only these items were stored: the other rows
+    /// are yet to be sent. How many these are.
+    pub fn settle(&mut self, batch: &BatchKey, stored: &HashSet<usize>) -> usize {
+        self.mark_stored(batch);
+        let is_lost = |place: &BatchPlace| place.batch == *batch && !stored.contains(&place.index);
+        let mut count = 0;
+        for row in &mut self.rows {
+            if row.sent.as_ref().is_some_and(is_lost) {
+                row.sent = None;
+                count += 1;
             }
         }
-        self.grid = None;
-        self.append(gone, schema)
+        count
     }
 
     /// The rows that can be sent, in order, with the grid that they fill. From now on they count as
-    /// sent, as items of this batch. A seed that was left alone is drawn from `random`.
+    /// sent, as items of this batch; until [`Table::mark_stored`], only as far as their tasks are stored. A seed
+    /// that was left alone is drawn from `random`.
     pub fn send_good(
         &mut self,
         batch: &BatchKey,
@@ -118,6 +167,9 @@ impl Table {
                 }
                 Err(problems) => row.problems = problems,
             }
+        }
+        if !inputs.is_empty() {
+            self.sending.push(batch.clone());
         }
         let grid = self.grid.take().map(|grid| GridLabels {
             cells: sent,

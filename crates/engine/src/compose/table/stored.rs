@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{GridLabels, Row, Table};
-use crate::BatchPlace;
+use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 #[derive(Serialize, Deserialize)]
 struct StoredTable {
@@ -16,6 +16,10 @@ struct StoredTable {
     added: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<GridLabels>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sending: Vec<BatchKey>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    put_back: Vec<(TaskKey, Millis)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +52,8 @@ impl Table {
         }
         table.added = stored.added;
         table.grid = stored.grid;
+        table.sending = stored.sending;
+        table.put_back = stored.put_back;
         Some(table)
     }
 
@@ -61,6 +67,8 @@ impl Table {
                 .collect(),
             added: self.added.clone(),
             grid: self.grid.clone(),
+            sending: self.sending.clone(),
+            put_back: self.put_back.clone(),
         })
     }
 }

@@ -1,4 +1,5 @@
 use atelier_contract::json::{self, Record};
+use serde_json::Value;
 
 use super::Table;
 use super::stored::SentRow;
@@ -47,6 +48,13 @@ impl Writer {
         let added = self.table.added.iter().map(String::as_str);
         rest.put("added", added.collect());
         rest.put_some("grid", self.table.grid.as_ref().map(json::encode));
+        let (sending, put_back) = (&self.table.sending, &self.table.put_back);
+        let some = |is_empty: bool, value: Value| (!is_empty).then_some(value);
+        rest.put_some("sending", some(sending.is_empty(), json::encode(sending)));
+        rest.put_some(
+            "put_back",
+            some(put_back.is_empty(), json::encode(put_back)),
+        );
         let rest = rest.into_value().to_string();
         let sent = match self.sent.as_str() {
             "" => String::new(),

@@ -53,12 +53,53 @@ fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
     table.remove(id);
     let back = |index: usize, text: &str| {
         let batch = BatchKey("one".into());
-        (BatchPlace { batch, index }, prompt(text))
+        TakenBack {
+            task: TaskKey(format!("task {index}")),
+            created: 1,
+            place: BatchPlace { batch, index },
+            draft: prompt(text),
+        }
     };
     let items = vec![back(0, "as it was sent"), back(1, "as it was sent")];
-    table.take_back(items, &schema).unwrap();
+    table.take_back(items.clone(), &schema).unwrap();
     assert_eq!(table.lines("prompt"), ["b", "as it was sent"]);
     assert_eq!(table.good(), 2);
+    // Another tab, which has not heard of that, reads the table and puts them back, too.
+    let mut read = Table::from_value(table.to_value(), &schema).unwrap();
+    read.take_back(items, &schema).unwrap();
+    assert_eq!(read.lines("prompt"), ["b", "as it was sent"]);
+    // A retry of the same key is another task.
+    let again = TakenBack {
+        created: 2,
+        ..back(0, "again")
+    };
+    read.take_back(vec![again], &schema).unwrap();
+    assert_eq!(read.good(), 3);
+}
+
+/// Guards against rows that are neither to be sent nor a task: the page was left in the middle of storing them.
+#[test]
+fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(["a", "b", "c"].map(prompt).to_vec(), &schema)
+        .unwrap();
+    send(&mut table, "one");
+    let mut writer = Writer::new(table.clone());
+    writer.write(1);
+    assert_eq!(writer.finish(), table.to_value().to_string());
+    let mut left = Table::from_value(table.to_value(), &schema).unwrap();
+    let batch = BatchKey("one".into());
+    assert_eq!(left.sending(), std::slice::from_ref(&batch));
+    assert_eq!(left.good(), 0, "nothing is sent before that is known");
+    assert_eq!(left.settle(&batch, &[1].into()), 2);
+    assert_eq!(left.lines("prompt"), ["a", "c"]);
+    assert!(left.sending().is_empty());
+    // What is stored stays sent, also once its task was removed.
+    table.mark_stored(&batch);
+    let table = Table::from_value(table.to_value(), &schema).unwrap();
+    assert_eq!((table.sending().len(), table.sent()), (0, 3));
 }
 
 /// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of

@@ -1,0 +1,80 @@
+//! The browser's locks: what one page at a time may have.
+
+use futures::channel::oneshot;
+use futures::future::LocalBoxFuture;
+use js_sys::{Function, Promise, Reflect};
+use leptos::prelude::window;
+use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+
+use crate::boxed::spawn;
+
+/// Held until it is dropped, or the page is gone.
+#[derive(Debug)]
+pub struct Lock {
+    /// `None` where the browser gives no locks: others may have the same.
+    unlock: Option<Function>,
+}
+
+impl Lock {
+    /// Nobody else has it.
+    pub fn is_real(&self) -> bool {
+        self.unlock.is_some()
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        if let Some(unlock) = self.unlock.take() {
+            // It settles a promise, which cannot fail.
+            let _ = unlock.call0(&JsValue::UNDEFINED);
+        }
+    }
+}
+
+/// Waits for a lock, in a line that is joined at the call.
+pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
+    let (tell, held) = oneshot::channel::<Option<Function>>();
+    let tell = std::rc::Rc::new(std::cell::Cell::new(Some(tell)));
+    let refused = tell.clone();
+    let say = |tell: &std::cell::Cell<Option<oneshot::Sender<_>>>, unlock| {
+        if let Some(tell) = tell.take() {
+            // Nobody may wait for it any more.
+            let _ = tell.send(unlock);
+        }
+    };
+    request(
+        name,
+        move |unlock| say(&tell, Some(unlock)),
+        move || say(&refused, None),
+    );
+    Box::pin(async move {
+        Lock {
+            unlock: held.await.unwrap_or_default(),
+        }
+    })
+}
+
+/// Asks for a lock, which is then held until it is given back or the page is gone.
+/// Pages that are neither https nor localhost have no locks, and a browser may refuse one.
+pub fn request(name: &str, on_held: impl Fn(Function) + 'static, on_refused: impl Fn() + 'static) {
+    let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
+    let request = Reflect::get(&locks, &"request".into())
+        .ok()
+        .and_then(|request| request.dyn_into::<Function>().ok());
+    // The lock is held until the promise settles.
+    let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
+        Promise::new(&mut |unlock, _| on_held(unlock))
+    })
+    .into_js_value();
+    let asked = request.and_then(|request| request.call2(&locks, &name.into(), &held).ok());
+    match asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) {
+        Some(asked) => spawn(async move {
+            if JsFuture::from(asked).await.is_err() {
+                on_refused();
+            }
+        }),
+        None => on_refused(),
+    }
+}

@@ -1,0 +1,134 @@
+//! Rows become tasks. The table and the tasks are stored apart, so that a page that is left meanwhile may have
+//! stored one and not the other. What is stored first is a table in which the rows count as sent and their
+//! batch is named as one that is under way; once the tasks are stored, it is named no longer. Whoever finds it
+//! named, and its page gone, looks which tasks there are: all other rows are yet to be sent.
+
+use std::cell::RefCell;
+
+use atelier_engine::BatchKey;
+use atelier_engine::compose::table::Writer;
+use atelier_engine::plural::{agreeing, counted};
+use futures::future::LocalBoxFuture;
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use super::KeptTable;
+use crate::batches::Batches;
+use crate::boxed::{effect, memo, spawn};
+use crate::browser::locks::{self, Lock};
+use crate::contexts::Contexts;
+use crate::runner::Runner;
+
+/// What the tab that leads has heard from the page that is gone is stored by then.
+const SETTLED_AFTER_MS: u32 = 1_000;
+
+/// Where it can't be known whether the page is gone, its tasks are stored by then, or were refused.
+const SURELY_STORED_AFTER_MS: u32 = 10_000;
+
+/// How long until what was refused is asked for again.
+const AGAIN_MS: u32 = 3_000;
+
+thread_local! {
+    /// What this page sees to.
+    static SEEN_TO: RefCell<Vec<BatchKey>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A batch on its way from the table to the tasks.
+pub struct Sending {
+    kept: &'static KeptTable,
+    batch: BatchKey,
+    /// Held for as long as this page sees to it.
+    lock: LocalBoxFuture<'static, Lock>,
+}
+
+impl Sending {
+    /// To be called before rows are marked as sent.
+    pub fn begin(kept: &'static KeptTable, batch: BatchKey) -> Self {
+        SEEN_TO.with_borrow_mut(|seen_to| seen_to.push(batch.clone()));
+        let lock = hold(&batch);
+        Self { kept, batch, lock }
+    }
+
+    /// Has the marks outlive this page from now on. To be called before there is any task.
+    pub fn secure(&self) {
+        let text = Writer::new(self.kept.table.get_untracked()).finish();
+        // No other storage is done with it at once.
+        self.kept.leave_behind(&text);
+        self.kept.write_soon();
+    }
+
+    /// To be called once the tasks are submitted.
+    pub fn end(self, runner: Runner) {
+        let Self { kept, batch, lock } = self;
+        spawn(async move {
+            let lock = lock.await;
+            // Where a person wants them to be sent without being stored, the rows count as sent, too.
+            while runner.written().await.is_err() && runner.asks_before_sending() {
+                TimeoutFuture::new(AGAIN_MS).await;
+            }
+            kept.edit(|table| table.mark_stored(&batch));
+            kept.once_stored(move || drop(lock));
+        });
+    }
+}
+
+fn hold(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
+    locks::hold(&format!("atelier.sending.{}", batch.0))
+}
+
+impl KeptTable {
+    /// Settles what pages that are gone were sending, for as long as the owner lives in which it is called.
+    pub fn settle_what_was_left(&'static self, all: Contexts) {
+        let table = self.table();
+        let sending = memo(move || table.with(|table| table.sending().to_vec()));
+        effect(move || {
+            if !all.runner.is_open() {
+                return;
+            }
+            for batch in sending.get() {
+                let is_new = SEEN_TO.with_borrow_mut(|seen_to| {
+                    let is_new = !seen_to.contains(&batch);
+                    if is_new {
+                        seen_to.push(batch.clone());
+                    }
+                    is_new
+                });
+                if is_new {
+                    spawn(self.settle(batch, all));
+                }
+            }
+        });
+    }
+
+    async fn settle(&'static self, batch: BatchKey, all: Contexts) {
+        let lock = hold(&batch).await;
+        TimeoutFuture::new(match lock.is_real() {
+            true => SETTLED_AFTER_MS,
+            false => SURELY_STORED_AFTER_MS,
+        })
+        .await;
+        let stored = loop {
+            self.caught_up().await;
+            if !self.table.read_untracked().sending().contains(&batch) {
+                return;
+            }
+            match all.runner.items_kept(&batch).await {
+                Ok(stored) => break stored,
+                // Nothing is known, and nothing done.
+                Err(_) => TimeoutFuture::new(AGAIN_MS).await,
+            }
+        };
+        let count = self.edit(|table| table.settle(&batch, &stored));
+        if stored.is_empty() {
+            Batches::new(all).remove(&batch);
+        }
+        if count > 0 {
+            all.notices.say(format!(
+                "The page was left before {} could be sent. {} in the table again.",
+                counted(count, "row"),
+                agreeing(count, "It stands", "They stand"),
+            ));
+        }
+        self.once_stored(move || drop(lock));
+    }
+}
