@@ -128,6 +128,8 @@ fn what_is_wrong_is_said_with_what_to_do() {
 fn a_database_of_another_version_or_none_is_told() {
     let data = TempDir::new().unwrap();
     let mut server = Server::start_on(data.path(), &[]);
+    // It says where it listens before there is a database: who is answered knows that there is one.
+    assert_eq!(server.get("/api/models").status, 200);
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let (content, text) = doctor(data.path(), &["--listen", &address]);
     assert!(content, "a service that runs is no mistake:\n{text}");
