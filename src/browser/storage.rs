@@ -253,6 +253,12 @@ impl Storage {
                 }
             }
             let last = put_all(&stores, now)?;
+            let transaction = match later.is_empty() {
+                // Where the browser freezes the page, it would be open, and block other tabs, until the
+                // page is looked at.
+                true => transaction.commit()?,
+                false => transaction,
+            };
             Ok::<_, Error>(Some((transaction.into_future(), stores, last)))
         })();
         let written = async move {
