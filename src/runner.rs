@@ -125,12 +125,7 @@ impl Runner {
             }
         });
         tabs.listen(move |text| parts.hear(&text));
-        Interval::new(TICK_MS, move || {
-            if tabs.try_leads() == Some(false) && lifecycle::is_visible() {
-                tabs.tell(&TabMessage::Tick);
-            }
-        })
-        .forget();
+        Interval::new(TICK_MS, move || tabs.tick()).forget();
         on_cleanup(move || tabs.resign());
         spawn(parts.open(self.is_open));
     }

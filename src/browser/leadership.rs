@@ -8,14 +8,26 @@ use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
 use gloo_events::EventListener;
 use gloo_timers::callback::{Interval, Timeout};
 use js_sys::Function;
-use leptos::prelude::window;
+use leptos::prelude::{document, window};
 use wasm_bindgen::JsValue;
+use web_sys::AbortController;
 
 use super::local::LocalStore;
 use super::{clock, locks, panic, random};
 
 /// The lock's name, and the lease's.
 const NAME: &str = "atelier.leader";
+
+/// What storage says of the tab that leads, to one that does not.
+pub fn found() -> Found {
+    match LocalStore::Browser.try_read(NAME) {
+        Some(text) => text
+            .as_deref()
+            .and_then(Lease::parse)
+            .map_or(Found::Nothing, Found::Lease),
+        None => Found::Refused,
+    }
+}
 
 /// This tab's part in the question of who leads.
 pub struct Leadership {
@@ -27,6 +39,12 @@ pub struct Leadership {
     is_refused: Cell<bool>,
     /// Gives the lock back.
     unlock: RefCell<Option<Function>>,
+    /// Takes the wish for the lock back.
+    wish: RefCell<Option<AbortController>>,
+    /// Counts up with every wish for the lock: what becomes of an earlier one is of no interest.
+    wishes: Cell<u64>,
+    /// The browser runs nothing of this page but what other tabs say.
+    is_frozen: Cell<bool>,
     has_resigned: Cell<bool>,
     /// The page is on its way out: what the browser still runs of it must not take the lease again.
     is_left: Cell<bool>,
@@ -44,33 +62,82 @@ impl Leadership {
             is_leading: Cell::new(false),
             is_refused: Cell::new(false),
             unlock: RefCell::new(None),
+            wish: RefCell::new(None),
+            wishes: Cell::new(0),
+            is_frozen: Cell::new(false),
             has_resigned: Cell::new(false),
             is_left: Cell::new(false),
             on_change: Box::new(on_change),
         });
-        let (held, refused) = (this.clone(), this.clone());
-        locks::request(
-            NAME,
-            move |unlock| {
-                held.unlock.replace(Some(unlock));
-                held.set_claim(Claim::HasLock);
-            },
-            move || refused.set_claim(Claim::LeaseOnly),
-        );
+        this.want_lock();
         let renewed = this.clone();
         Interval::new(lease::RENEW_MS, move || renewed.renew()).forget();
         let left = this.clone();
         EventListener::new(&window(), "pagehide", move |_| left.leave()).forget();
         let returned = this.clone();
         EventListener::new(&window(), "pageshow", move |_| returned.come_back()).forget();
+        let frozen = this.clone();
+        EventListener::new(&document(), "freeze", move |_| frozen.freeze()).forget();
+        let resumed = this.clone();
+        EventListener::new(&document(), "resume", move |_| resumed.resume()).forget();
         this
+    }
+
+    fn want_lock(&self) {
+        let wish = self.wishes.get() + 1;
+        self.wishes.set(wish);
+        let controller = AbortController::new().ok();
+        self.wish.replace(controller.clone());
+        let (held, refused) = (self.itself.clone(), self.itself.clone());
+        let is_wanted = move |this: &Rc<Self>| this.wishes.get() == wish;
+        locks::request(
+            NAME,
+            controller.as_ref(),
+            move |unlock| match held.upgrade().filter(is_wanted) {
+                Some(this) => {
+                    this.unlock.replace(Some(unlock));
+                    this.set_claim(Claim::HasLock);
+                }
+                // It was on its way when the wish was taken back.
+                None => call(&unlock),
+            },
+            move || {
+                if let Some(this) = refused.upgrade().filter(is_wanted) {
+                    this.set_claim(Claim::LeaseOnly);
+                }
+            },
+        );
+    }
+
+    /// The browser stops the page's timers and what storage answers, for how long nobody knows. Were
+    /// it to lead, or be the next to, nothing would be sent in any tab until then.
+    fn freeze(&self) {
+        self.is_frozen.set(true);
+        self.wishes.set(self.wishes.get() + 1);
+        if let Some(wish) = self.wish.take() {
+            wish.abort();
+        }
+        self.claim.set(Claim::AwaitsLock);
+        // First: what this tab was about to do must not be done once another one can lead.
+        self.set_leading(false);
+        self.give_back();
+    }
+
+    /// It goes on behind whoever leads by now.
+    fn resume(&self) {
+        if self.is_frozen.replace(false) && !self.has_resigned.get() {
+            self.want_lock();
+        }
     }
 
     /// Whether this tab leads, now; to be asked before each call.
     pub fn check(&self) -> bool {
-        let may_go_on = || lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now());
-        let is_over = self.is_leading.get() && (panic::has_panicked() || !may_go_on());
-        if is_over {
+        let needs_look = || {
+            let (claim, found, now) = (self.claim.get(), self.read(), clock::now());
+            !lease::may_go_on(claim, &self.me, &found, now)
+                || lease::is_overdue(claim, &self.me, &found, now)
+        };
+        if self.is_leading.get() && (panic::has_panicked() || needs_look()) {
             // It may only have ended, and nobody else have wanted it.
             self.renew();
         }
@@ -97,8 +164,7 @@ impl Leadership {
     fn give_back(&self) {
         self.release();
         if let Some(unlock) = self.unlock.take() {
-            // It settles a promise, which cannot fail.
-            let _ = unlock.call0(&JsValue::UNDEFINED);
+            call(&unlock);
         }
     }
 
@@ -112,6 +178,11 @@ impl Leadership {
             self.has_resigned.set(true);
             self.is_leading.set(false);
             self.give_back();
+            return;
+        }
+        // It leads again once it has heard, after it wakes, who has led meanwhile.
+        if self.is_frozen.get() {
+            self.set_leading(false);
             return;
         }
         // WebKit takes the lock away first, and says so: the lease would be wanted instead.
@@ -181,4 +252,9 @@ impl Leadership {
             None => Found::Nothing,
         }
     }
+}
+
+/// Settles a promise, which cannot fail.
+fn call(settle: &Function) {
+    let _ = settle.call0(&JsValue::UNDEFINED);
 }

@@ -2,11 +2,12 @@
 
 use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;
-use js_sys::{Function, Promise, Reflect};
+use js_sys::{Function, Object, Promise, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
+use web_sys::AbortController;
 
 use crate::boxed::spawn;
 
@@ -46,6 +47,7 @@ pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
     };
     request(
         name,
+        None,
         move |unlock| say(&tell, Some(unlock)),
         move || say(&refused, None),
     );
@@ -56,9 +58,15 @@ pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
     })
 }
 
-/// Asks for a lock, which is then held until it is given back or the page is gone.
+/// Asks for a lock, which is then held until it is given back or the page is gone; until it is held,
+/// `wish` takes the wish for it back.
 /// Pages that are neither https nor localhost have no locks, and a browser may refuse one.
-pub fn request(name: &str, on_held: impl Fn(Function) + 'static, on_refused: impl Fn() + 'static) {
+pub fn request(
+    name: &str,
+    wish: Option<&AbortController>,
+    on_held: impl Fn(Function) + 'static,
+    on_refused: impl Fn() + 'static,
+) {
     let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
     let request = Reflect::get(&locks, &"request".into())
         .ok()
@@ -68,7 +76,15 @@ pub fn request(name: &str, on_held: impl Fn(Function) + 'static, on_refused: imp
         Promise::new(&mut |unlock, _| on_held(unlock))
     })
     .into_js_value();
-    let asked = request.and_then(|request| request.call2(&locks, &name.into(), &held).ok());
+    let options = Object::new();
+    if let Some(wish) = wish {
+        // Setting a property of a plain object cannot fail.
+        let _ = Reflect::set(&options, &"signal".into(), &wish.signal());
+    }
+    let asked = request.and_then(|request| {
+        let request = request.call3(&locks, &name.into(), &options, &held);
+        request.ok()
+    });
     match asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) {
         Some(asked) => spawn(async move {
             if JsFuture::from(asked).await.is_err() {

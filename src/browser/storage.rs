@@ -253,8 +253,9 @@ impl Storage {
                 }
             }
             let last = put_all(&stores, now)?;
-            // What is complete is written even if the page goes now.
             let transaction = match later.is_empty() {
+                // What is complete is written even if the page goes now. And where the browser freezes the page,
+                // it would be open, and block other tabs, until the page is looked at.
                 true => transaction.commit()?,
                 false => transaction,
             };

@@ -63,6 +63,7 @@ impl Parts {
             TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
+                self.tabs.leader_is_awake();
                 self.status.on_message(block_reason, storage_error);
                 // Perhaps it leads only now.
                 for message in self.tabs.take_unconfirmed_requests() {

@@ -10,7 +10,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::CachedOutput;
 use atelier_engine::{
     Action, BatchKey, BlockReason, Engine, Millis, Sending, Task, TaskKey, is_not_followed,
-    wait_reason,
+    recovery, wait_reason,
 };
 use leptos::prelude::*;
 use web_sys::Blob;
@@ -52,6 +52,7 @@ impl Runner {
             account: &self.session.account(),
             has_credentials: self.session.has_credentials(),
             block_reason: block_reason.as_ref(),
+            is_leader_asleep: self.parts().tabs.is_leader_asleep(),
         })
     }
 }
@@ -147,6 +148,20 @@ impl Runner {
     /// Whether storage was read: a task that is not known then is none.
     pub fn has_read_tasks(&self) -> bool {
         self.parts().recovery.has_read_tasks()
+    }
+
+    /// Why what is stored can't be shown yet, where storage does not answer; `None` while it is still
+    /// read for the first time, and once it was. Tracked.
+    pub fn unread(&self) -> Option<&'static str> {
+        let parts = self.parts();
+        let is_silent = parts.status.own_storage_error() == Some(StorageError::Silent);
+        let is_unread = self.is_open() && is_silent && !parts.recovery.has_read_tasks();
+        is_unread.then(|| recovery::unread(parts.tabs.is_leader_asleep()))
+    }
+
+    /// Another tab leads, and gives no sign; tracked.
+    pub fn is_leader_asleep(&self) -> bool {
+        self.parts().tabs.is_leader_asleep()
     }
 
     /// Where records are kept, once it is open; `None` for good where the browser refuses.

@@ -37,6 +37,11 @@ impl Status {
         own.or(self.leader_storage_error.get())
     }
 
+    /// The same of this tab alone; tracked.
+    pub fn own_storage_error(self) -> Option<StorageError> {
+        self.storage_error.get()
+    }
+
     pub fn leader_cannot_write(self) -> bool {
         self.leader_storage_error.get_untracked().is_some()
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use atelier_engine::lease::LeaderWatch;
 use atelier_engine::tab_role::TabRole;
 use atelier_engine::{Action, Millis, Task, TaskKey};
 use leptos::prelude::*;
@@ -10,7 +11,7 @@ use leptos::prelude::*;
 use super::tab_message::TabMessage;
 use super::task_store::TaskStore;
 use crate::boxed::after;
-use crate::browser::leadership::Leadership;
+use crate::browser::leadership::{self, Leadership};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, lifecycle};
 
@@ -26,6 +27,7 @@ const ASKED_MS: Millis = 10_000;
 pub(super) struct TabSync {
     tasks: TaskStore,
     state: StoredValue<State, LocalStorage>,
+    is_leader_asleep: RwSignal<bool>,
 }
 
 #[derive(Default)]
@@ -33,6 +35,7 @@ struct State {
     channel: Option<Channel>,
     leadership: Option<Rc<Leadership>>,
     role: TabRole,
+    watch: LeaderWatch,
     /// What the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
     /// What a person has asked for in this tab while another one led, and when.
@@ -46,6 +49,7 @@ impl TabSync {
         Self {
             tasks,
             state: StoredValue::new_local(State::default()),
+            is_leader_asleep: RwSignal::new(false),
         }
     }
 
@@ -112,6 +116,45 @@ impl TabSync {
     /// `None` once the app is gone.
     pub fn try_leads(self) -> Option<bool> {
         self.state.try_with_value(|state| state.role.leads())
+    }
+
+    /// A second has passed. A follower that is looked at lets its clock be heard, and watches whether
+    /// the leader gives a sign.
+    pub fn tick(self) {
+        if self.try_leads() != Some(false) || !lifecycle::is_visible() {
+            return self.leader_is_awake();
+        }
+        let found = leadership::found();
+        let watched = self.state.try_update_value(|state| {
+            let asks = state.watch.look(&found, clock::now());
+            (asks, state.watch.is_asleep())
+        });
+        self.tell(&TabMessage::Tick);
+        let Some((asks, is_asleep)) = watched else {
+            return;
+        };
+        if asks {
+            self.tell(&TabMessage::StateWanted);
+        }
+        self.set_leader_asleep(is_asleep);
+    }
+
+    /// It has given a sign, or there is none to watch.
+    pub fn leader_is_awake(self) {
+        self.state.try_update_value(|state| state.watch.reset());
+        self.set_leader_asleep(false);
+    }
+
+    fn set_leader_asleep(self, is_asleep: bool) {
+        let was_asleep = self.is_leader_asleep.try_get_untracked();
+        if was_asleep.is_some_and(|was_asleep| was_asleep != is_asleep) {
+            self.is_leader_asleep.set(is_asleep);
+        }
+    }
+
+    /// Another tab leads, and gives no sign; tracked.
+    pub fn is_leader_asleep(self) -> bool {
+        self.is_leader_asleep.get()
     }
 
     /// Which generation of leading this tab is in, if it leads.

@@ -62,7 +62,9 @@ pub fn GalleryPage() -> impl IntoView {
                 <Glyph icon=LuImages />
                 {dynamic(move || {
                     let is_new = is_empty.get() && gallery.find(&Default::default()).is_empty();
-                    if is_new {
+                    if let Some(unread) = all.runner.unread() {
+                        view! { <p>{unread}</p> }.into_any()
+                    } else if is_new {
                         view! {
                             <p>"Nothing made yet. Whatever you make appears here."</p>
                             <a class="button" href="/">

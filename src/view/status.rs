@@ -1,7 +1,7 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
-use atelier_engine::BlockReason;
 use atelier_engine::plural::{agreeing, counted};
+use atelier_engine::{BlockReason, WAKE_IT};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -47,9 +47,12 @@ fn LimitNotice() -> impl IntoView {
         Some(block_reason.user_message(now.get()))
     });
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
-    let kept = text(move || {
-        let error = runner.storage_error();
-        error.map(StorageError::user_message).unwrap_or_default()
+    let kept = text(move || match runner.storage_error() {
+        Some(StorageError::Silent) if runner.is_leader_asleep() => format!(
+            "Tasks are not being kept at present: another tab of Atelier, which keeps them, is asleep. \
+             {WAKE_IT}"
+        ),
+        error => error.map(StorageError::user_message).unwrap_or_default(),
     });
     let not_followed = memo(move || runner.not_followed_count());
     let not_followed_line = text(move || {

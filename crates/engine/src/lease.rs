@@ -118,6 +118,53 @@ pub fn may_go_on(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
     }
 }
 
+/// Whether `me`, which leads by the lock, has not said so for a while; to be asked whenever it hears
+/// of other tabs. The timers of a hidden tab are slow: others would take it for one that is asleep.
+pub fn is_overdue(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
+    match found {
+        Found::Lease(lease) => claim == Claim::HasLock && lease.holder == me && lease.until < now,
+        _ => false,
+    }
+}
+
+/// After how many looks, each a second after the last one, a leader that gives no sign is asleep.
+const ASLEEP_LOOKS: u32 = 6;
+
+/// After how many it is asked for a sign by itself: storage may take no lease of it.
+const ASKED_LOOKS: u32 = 3;
+
+/// What a follower that is looked at makes of the tab that leads: the browser, or the system, may have
+/// stopped that one without taking its lock away.
+#[derive(Debug, Default)]
+pub struct LeaderWatch {
+    /// Looks in a row without a sign of it.
+    silent_looks: u32,
+}
+
+impl LeaderWatch {
+    /// A second has passed, at whose beginning the leader was told so. Whether it is to be asked for a
+    /// sign.
+    ///
+    /// Seconds are counted, not measured: after the machine has slept, every lease has ended long ago.
+    pub fn look(&mut self, found: &Found, now: Millis) -> bool {
+        let is_silent = matches!(found, Found::Lease(lease) if lease.until < now);
+        self.silent_looks = match is_silent {
+            true => self.silent_looks.saturating_add(1),
+            false => 0,
+        };
+        self.silent_looks >= ASKED_LOOKS
+    }
+
+    /// The leader has said something, or nobody looks any more.
+    pub fn reset(&mut self) {
+        self.silent_looks = 0;
+    }
+
+    pub fn is_asleep(&self) -> bool {
+        self.silent_looks >= ASLEEP_LOOKS
+    }
+}
+
 fn is_of_another(lease: &Lease, me: &str, now: Millis) -> bool {
     lease.holder != me && lease.until >= now && lease.until <= now.saturating_add(LEASE_MS)
 }
@@ -199,6 +246,53 @@ mod tests {
         assert_eq!(at(false, 1_000), Renewal::Lead);
         assert_eq!(at(false, 1_001), Renewal::Look);
         assert_eq!(at(true, 1_001), Renewal::Lead);
+    }
+
+    #[test]
+    fn a_leader_whose_timers_are_slow_says_that_it_leads_when_it_is_spoken_to() {
+        let own = lease("a", 1_000, true);
+        let is_overdue = |claim, me, now| is_overdue(claim, me, &own, now);
+        assert!(is_overdue(Claim::HasLock, "a", 1_001));
+        assert!(!is_overdue(Claim::HasLock, "a", 1_000));
+        assert!(!is_overdue(Claim::HasLock, "b", 1_001), "of another");
+        // It looks before it goes on: another may have taken over.
+        assert!(!is_overdue(Claim::LeaseOnly, "a", 1_001));
+    }
+
+    /// Guards against `Sending the request.` for ever, while the tab that was to send it is frozen.
+    #[test]
+    fn a_leader_that_gives_no_sign_is_asleep() {
+        let mut watch = LeaderWatch::default();
+        let ended = lease("b", 1_000, true);
+        let asked: Vec<bool> = (0..5).map(|_| watch.look(&ended, 9_000)).collect();
+        assert_eq!(asked, [false, false, true, true, true]);
+        assert!(!watch.is_asleep());
+        watch.look(&ended, 9_000);
+        assert!(watch.is_asleep());
+        // It wakes.
+        assert!(!watch.look(&lease("b", 15_000, true), 9_001));
+        assert!(!watch.is_asleep());
+    }
+
+    /// Guards against words about a tab that is asleep where it only is hidden, or there is none.
+    #[test]
+    fn a_leader_that_answers_or_is_none_is_not_asleep() {
+        let ended = lease("b", 1_000, true);
+        for sign in [Found::Nothing, Found::Refused, lease("b", 9_000, false)] {
+            let mut watch = LeaderWatch::default();
+            for _ in 0..9 {
+                watch.look(&ended, 9_000);
+            }
+            watch.look(&sign, 9_000);
+            assert!(!watch.is_asleep(), "{sign:?}");
+        }
+        let mut watch = LeaderWatch::default();
+        for _ in 0..99 {
+            if watch.look(&ended, 9_000) {
+                watch.reset();
+            }
+            assert!(!watch.is_asleep());
+        }
     }
 
     proptest! {

@@ -85,9 +85,33 @@ impl Recovery {
     }
 }
 
+/// What is said in place of tasks that could not be read because storage does not answer. That there
+/// are none would be a guess.
+pub fn unread(is_leader_asleep: bool) -> &'static str {
+    match is_leader_asleep {
+        true => {
+            "Tasks can't be read yet: another tab of Atelier holds on to them, and is asleep. Looking at \
+             that tab, or closing it, lets this one read them."
+        }
+        false => {
+            "Tasks can't be read yet: this browser does not answer. Another tab of Atelier may hold on to \
+             them; they are tried again by themselves."
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_not_read_is_not_said_to_be_nothing() {
+        for is_leader_asleep in [true, false] {
+            assert!(unread(is_leader_asleep).starts_with("Tasks can't be read yet: "));
+        }
+        assert!(unread(true).contains("asleep"));
+        assert!(!unread(false).contains("asleep"));
+    }
 
     fn opened() -> Recovery {
         let mut recovery = Recovery::default();

@@ -14,24 +14,39 @@ pub struct Sending<'a> {
     pub has_credentials: Option<bool>,
     /// What holds the tab back that makes the calls.
     pub block_reason: Option<&'a BlockReason>,
+    /// That tab is another one, and the browser has stopped it.
+    pub is_leader_asleep: bool,
 }
+
+/// What to do about another tab that holds everything up.
+pub const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
 
 /// Why this task waits: it is not sent yet, or not asked about. `None` where nothing holds it up.
 pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
     match task.state.phase() {
         Phase::Queued => Some(unsent(task, sending, now)),
         Phase::Running | Phase::Fetching if task.watching && !task.is_orphan() => {
-            let why = elsewhere(task, sending)?;
-            Some(format!(
-                "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
-            ))
+            if let Some(why) = elsewhere(task, sending) {
+                return Some(format!(
+                    "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
+                ));
+            }
+            sending.is_leader_asleep.then(|| {
+                format!(
+                    "It goes on at the service. The tab of Atelier that asks about it is asleep. {WAKE_IT}"
+                )
+            })
         }
-        Phase::Submitting if task.poll_error.is_some() => {
+        Phase::Submitting if task.poll_error.is_some() && !sending.is_leader_asleep => {
             let why = elsewhere(task, sending)?;
             Some(format!(
                 "No answer yet, and not sent again: {why}. The service may have received it, and may bill it."
             ))
         }
+        // Whether it has left, that tab alone knows.
+        Phase::Submitting if sending.is_leader_asleep => Some(format!(
+            "Another tab of Atelier has this task, and is asleep. {WAKE_IT}"
+        )),
         _ => None,
     }
 }
@@ -91,6 +106,9 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
     if task.paused {
         return format!("Its batch is paused. {unsent}");
     }
+    if sending.is_leader_asleep {
+        return format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}");
+    }
     match sending.block_reason {
         // What goes on at the service is of no use to a task that is not there.
         Some(BlockReason::Offline) => {
@@ -104,7 +122,7 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TaskKey;
+    use crate::{TaskKey, TaskState};
     use atelier_contract::{Draft, ModelId, Schema};
     use serde_json::json;
 
@@ -140,6 +158,7 @@ mod tests {
                 account: &account,
                 has_credentials: Some(has_credentials),
                 block_reason,
+                is_leader_asleep: false,
             };
             wait_reason(task, sending, 1_000).unwrap_or_default()
         };
@@ -167,6 +186,7 @@ mod tests {
                 account: &account,
                 has_credentials: Some(has_credentials),
                 block_reason: None,
+                is_leader_asleep: false,
             };
             wait_reason(task, sending, 0)
         };
@@ -202,6 +222,7 @@ mod tests {
             account: &account,
             has_credentials: Some(true),
             block_reason: None,
+            is_leader_asleep: false,
         };
         assert!(is_not_followed(&running("http://y", "u"), mine));
         assert!(!is_not_followed(&running("http://x", "u"), mine));
@@ -215,10 +236,58 @@ mod tests {
             account: &account,
             has_credentials: None,
             block_reason: None,
+            is_leader_asleep: false,
         };
         assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
         let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
         assert!(queued.starts_with("Waiting to be sent."), "{queued}");
+    }
+
+    /// Guards against `Sending the request.` at what a frozen tab was to send.
+    #[test]
+    fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
+        let account = Account {
+            address: String::new(),
+            uid: "me".into(),
+        };
+        let reason = |task: &Task, is_leader_asleep| {
+            let sending = Sending {
+                account: &account,
+                has_credentials: Some(true),
+                block_reason: None,
+                is_leader_asleep,
+            };
+            wait_reason(task, sending, 0)
+        };
+        let in_state = |state| Task {
+            state,
+            ..task("", "me")
+        };
+        let submitting = in_state(TaskState::Submitting);
+        assert_eq!(reason(&submitting, false), None);
+        let said = reason(&submitting, true).unwrap();
+        assert!(said.ends_with(WAKE_IT), "{said}");
+        // Its state is from before: the tab may have sent it, and not said so.
+        assert!(!said.contains("Nothing has left"), "{said}");
+        let said = reason(&in_state(TaskState::Queued), true).unwrap();
+        assert!(said.contains(WAKE_IT), "{said}");
+        let running = in_state(TaskState::Running {
+            id: atelier_contract::TaskId("1".into()),
+            word: atelier_contract::StatusWord::Processing,
+        });
+        assert_eq!(reason(&running, false), None);
+        let said = reason(&running, true).unwrap();
+        assert!(said.starts_with("It goes on at the service."), "{said}");
+        let hidden = Task {
+            watching: false,
+            ..running
+        };
+        assert_eq!(reason(&hidden, true), None);
+        let ready = in_state(TaskState::Ready {
+            id: atelier_contract::TaskId("1".into()),
+            outputs: Vec::new(),
+        });
+        assert_eq!(reason(&ready, true), None);
     }
 
     /// Guards against `Nothing has left this browser` at what was sent before.
@@ -232,6 +301,7 @@ mod tests {
             account: &account,
             has_credentials: Some(true),
             block_reason: None,
+            is_leader_asleep: false,
         };
         let again = Task {
             resubmitted: true,
@@ -252,6 +322,7 @@ mod tests {
             account: &account,
             has_credentials: Some(true),
             block_reason: Some(&BlockReason::Offline),
+            is_leader_asleep: false,
         };
         let reason = wait_reason(&task("", "me"), sending, 0).unwrap();
         assert_eq!(

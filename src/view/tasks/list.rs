@@ -86,7 +86,9 @@ pub fn TasksPage() -> impl IntoView {
     });
     let clear = move |_| runner.act_on_all(&finished.get_untracked(), Action::Remove);
     // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
-    let is_unread = when(move || !runner.is_open());
+    let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
+    let has_note =
+        move || runner.unread().is_some() || (runner.is_open() && keys.read().is_empty());
     view! {
         <div class="page">
             <div class="page-head">
@@ -110,10 +112,12 @@ pub fn TasksPage() -> impl IntoView {
                 <Filters typed found />
             </div>
             <Rows rows />
-            <div class="empty framed" hidden=when(move || is_unread.get() || !keys.read().is_empty())>
+            <div class="empty framed" hidden=when(move || !has_note())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
-                    if runner.keys().is_empty() {
+                    if let Some(unread) = runner.unread() {
+                        view! { <p>{unread}</p> }.into_any()
+                    } else if runner.keys().is_empty() {
                         view! {
                             <p>"Nothing submitted yet."</p>
                             <a class="button" href="/">
