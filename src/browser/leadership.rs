@@ -7,26 +7,23 @@ use std::rc::{Rc, Weak};
 use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
 use gloo_events::EventListener;
 use gloo_timers::callback::{Interval, Timeout};
-use js_sys::Function;
 use leptos::prelude::{document, window};
-use wasm_bindgen::JsValue;
 use web_sys::AbortController;
 
 use super::local::LocalStore;
-use super::{clock, locks, panic, random};
+use super::locks::{self, Lock};
+use super::{clock, panic, random};
 
 /// The lock's name, and the lease's.
 const NAME: &str = "atelier.leader";
 
 /// What storage says of the tab that leads, to one that does not.
 pub fn found() -> Found {
-    match LocalStore::Browser.try_read(NAME) {
-        Some(text) => text
-            .as_deref()
-            .and_then(Lease::parse)
-            .map_or(Found::Nothing, Found::Lease),
-        None => Found::Refused,
-    }
+    let Some(text) = LocalStore::Browser.try_read(NAME) else {
+        return Found::Refused;
+    };
+    let lease = text.as_deref().and_then(Lease::parse);
+    lease.map_or(Found::Nothing, Found::Lease)
 }
 
 /// This tab's part in the question of who leads.
@@ -37,8 +34,7 @@ pub struct Leadership {
     is_leading: Cell<bool>,
     /// Storage takes no lease: it says nothing about other tabs.
     is_refused: Cell<bool>,
-    /// Gives the lock back.
-    unlock: RefCell<Option<Function>>,
+    lock: RefCell<Option<Lock>>,
     /// Takes the wish for the lock back.
     wish: RefCell<Option<AbortController>>,
     /// Counts up with every wish for the lock: what becomes of an earlier one is of no interest.
@@ -61,7 +57,7 @@ impl Leadership {
             claim: Cell::new(Claim::AwaitsLock),
             is_leading: Cell::new(false),
             is_refused: Cell::new(false),
-            unlock: RefCell::new(None),
+            lock: RefCell::new(None),
             wish: RefCell::new(None),
             wishes: Cell::new(0),
             is_frozen: Cell::new(false),
@@ -93,13 +89,12 @@ impl Leadership {
         locks::request(
             NAME,
             controller.as_ref(),
-            move |unlock| match held.upgrade().filter(is_wanted) {
-                Some(this) => {
-                    this.unlock.replace(Some(unlock));
+            move |lock| {
+                // Else it was on its way when the wish was taken back.
+                if let Some(this) = held.upgrade().filter(is_wanted) {
+                    this.lock.replace(Some(lock));
                     this.set_claim(Claim::HasLock);
                 }
-                // It was on its way when the wish was taken back.
-                None => call(&unlock),
             },
             move || {
                 if let Some(this) = refused.upgrade().filter(is_wanted) {
@@ -163,9 +158,7 @@ impl Leadership {
     /// Gives lock and lease to whoever wants them.
     fn give_back(&self) {
         self.release();
-        if let Some(unlock) = self.unlock.take() {
-            call(&unlock);
-        }
+        self.lock.take();
     }
 
     fn renew(&self) {
@@ -240,21 +233,13 @@ impl Leadership {
     }
 
     fn read(&self) -> Found {
-        let Some(text) = LocalStore::Browser.try_read(NAME) else {
-            return Found::Refused;
-        };
-        match text.as_deref().and_then(Lease::parse) {
-            Some(lease) if lease.holder != self.me && lease.until >= clock::now() => {
+        match found() {
+            Found::Refused => Found::Refused,
+            Found::Lease(lease) if lease.holder != self.me && lease.until >= clock::now() => {
                 Found::Lease(lease)
             }
             _ if self.is_refused.get() => Found::Refused,
-            Some(lease) => Found::Lease(lease),
-            None => Found::Nothing,
+            found => found,
         }
     }
-}
-
-/// Settles a promise, which cannot fail.
-fn call(settle: &Function) {
-    let _ = settle.call0(&JsValue::UNDEFINED);
 }

@@ -1,7 +1,10 @@
 //! The browser's locks: what one page at a time may have.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use futures::channel::oneshot;
-use futures::future::LocalBoxFuture;
+use futures::future::{FutureExt, LocalBoxFuture};
 use js_sys::{Function, Object, Promise, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::prelude::Closure;
@@ -36,26 +39,21 @@ impl Drop for Lock {
 
 /// Waits for a lock, in a line that is joined at the call.
 pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
-    let (tell, held) = oneshot::channel::<Option<Function>>();
-    let tell = std::rc::Rc::new(std::cell::Cell::new(Some(tell)));
+    let (tell, held) = oneshot::channel();
+    let tell = Rc::new(Cell::new(Some(tell)));
     let refused = tell.clone();
-    let say = |tell: &std::cell::Cell<Option<oneshot::Sender<_>>>, unlock| {
-        if let Some(tell) = tell.take() {
-            // Nobody may wait for it any more.
-            let _ = tell.send(unlock);
-        }
+    // Nobody may wait for it any more: then it is dropped, and with that given back.
+    let say = |tell: &Cell<Option<oneshot::Sender<Lock>>>, lock| {
+        tell.take().map(|tell| tell.send(lock));
     };
     request(
         name,
         None,
-        move |unlock| say(&tell, Some(unlock)),
-        move || say(&refused, None),
+        move |lock| say(&tell, lock),
+        move || say(&refused, Lock { unlock: None }),
     );
-    Box::pin(async move {
-        Lock {
-            unlock: held.await.unwrap_or_default(),
-        }
-    })
+    let none = |_| Lock { unlock: None };
+    async move { held.await.unwrap_or_else(none) }.boxed_local()
 }
 
 /// Asks for a lock, which is then held until it is given back or the page is gone; until it is held,
@@ -64,7 +62,7 @@ pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
 pub fn request(
     name: &str,
     wish: Option<&AbortController>,
-    on_held: impl Fn(Function) + 'static,
+    on_held: impl Fn(Lock) + 'static,
     on_refused: impl Fn() + 'static,
 ) {
     let locks = Reflect::get(&window().navigator(), &"locks".into()).unwrap_or(JsValue::UNDEFINED);
@@ -73,7 +71,11 @@ pub fn request(
         .and_then(|request| request.dyn_into::<Function>().ok());
     // The lock is held until the promise settles.
     let held = Closure::<dyn FnMut(JsValue) -> Promise>::new(move |_| {
-        Promise::new(&mut |unlock, _| on_held(unlock))
+        Promise::new(&mut |unlock, _| {
+            on_held(Lock {
+                unlock: Some(unlock),
+            })
+        })
     })
     .into_js_value();
     let options = Object::new();

@@ -159,9 +159,14 @@ impl Runner {
         is_unread.then(|| recovery::unread(parts.tabs.is_leader_asleep()))
     }
 
-    /// Another tab leads, and gives no sign; tracked.
-    pub fn is_leader_asleep(&self) -> bool {
-        self.parts().tabs.is_leader_asleep()
+    /// Why tasks are not being kept; tracked.
+    pub fn unkept_message(&self) -> Option<String> {
+        let error = self.storage_error()?;
+        let is_asleep = error == StorageError::Silent && self.parts().tabs.is_leader_asleep();
+        Some(match is_asleep {
+            true => recovery::UNKEPT_BY_SLEEPER.to_owned(),
+            false => error.user_message(),
+        })
     }
 
     /// Where records are kept, once it is open; `None` for good where the browser refuses.

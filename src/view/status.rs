@@ -1,7 +1,7 @@
 //! What tasks have to say on every page: how many are under way, and what holds them up.
 
+use atelier_engine::BlockReason;
 use atelier_engine::plural::{agreeing, counted};
-use atelier_engine::{BlockReason, WAKE_IT};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -9,7 +9,6 @@ use super::parts::question::Question;
 use super::parts::ticker::ticker;
 use super::undo::Undo;
 use crate::boxed::{effect, handler, memo, text, when};
-use crate::browser::storage::StorageError;
 use crate::contexts::contexts;
 
 /// How long storage may be away before a person is asked what to do, in milliseconds.
@@ -47,13 +46,7 @@ fn LimitNotice() -> impl IntoView {
         Some(block_reason.user_message(now.get()))
     });
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
-    let kept = text(move || match runner.storage_error() {
-        Some(StorageError::Silent) if runner.is_leader_asleep() => format!(
-            "Tasks are not being kept at present: another tab of Atelier, which keeps them, is asleep. \
-             {WAKE_IT}"
-        ),
-        error => error.map(StorageError::user_message).unwrap_or_default(),
-    });
+    let kept = text(move || runner.unkept_message().unwrap_or_default());
     let not_followed = memo(move || runner.not_followed_count());
     let not_followed_line = text(move || {
         let count = not_followed.get();

@@ -20,7 +20,7 @@ pub use task::{
     Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO,
 };
 pub use time::Millis;
-pub use wait_reason::{NO_CREDENTIALS, Sending, WAKE_IT, is_not_followed, wait_reason};
+pub use wait_reason::{NO_CREDENTIALS, Sending, is_not_followed, wait_reason};
 
 pub mod account_status;
 pub mod archive;

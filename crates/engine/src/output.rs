@@ -198,23 +198,25 @@ const MAX_EXPECTED: u64 = 16;
 
 /// How many outputs an input asks for, from 1 to 16: each can then be given its place before it is there.
 pub fn expected_count(values: &Map<String, Value>, schema: Option<&Schema>) -> usize {
-    let asked = COUNTS.iter().find_map(|name| {
-        let default = || schema?.parameter(name)?.0.default.as_ref();
-        values.get(*name).or_else(default)?.as_u64()
-    });
-    asked.unwrap_or(1).clamp(1, MAX_EXPECTED) as usize
+    let asked = asked_count(schema, |name| values.get(name).cloned());
+    asked.clamp(1, MAX_EXPECTED) as usize
 }
 
-/// The same of what stands in a form or a row.
-pub fn expected_count_of(draft: &Draft, schema: &Schema) -> usize {
-    let value = |entry: &Entry| match entry {
-        Entry::Value(value) => value.clone(),
-        Entry::Text(text) => text.trim().parse::<u64>().map_or(Value::Null, Value::from),
-    };
-    let values = draft
-        .iter()
-        .map(|(name, entry)| (name.to_owned(), value(entry)));
-    expected_count(&values.collect(), Some(schema))
+/// How many outputs the values of a form or a row ask for, at least 1.
+pub fn count_of_draft(draft: &Draft, schema: &Schema) -> usize {
+    let asked = asked_count(Some(schema), |name| match draft.get(name)? {
+        Entry::Value(value) => Some(value.clone()),
+        Entry::Text(text) => text.trim().parse::<u64>().ok().map(Value::from),
+    });
+    usize::try_from(asked.max(1)).unwrap_or(usize::MAX)
+}
+
+fn asked_count(schema: Option<&Schema>, given: impl Fn(&str) -> Option<Value>) -> u64 {
+    let asked = COUNTS.iter().find_map(|name| {
+        let default = || schema?.parameter(name)?.0.default.clone();
+        given(name).or_else(default)?.as_u64()
+    });
+    asked.unwrap_or(1)
 }
 
 /// The shape that a value such as `16:9` or `1024x768` names, as style sheets write it.

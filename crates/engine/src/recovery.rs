@@ -85,6 +85,10 @@ impl Recovery {
     }
 }
 
+/// Why tasks are not being kept, where the tab that leads is asleep.
+pub const UNKEPT_BY_SLEEPER: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
+    is asleep. Looking at that tab, or closing it, lets it go on.";
+
 /// What is said in place of tasks that could not be read because storage does not answer. That there
 /// are none would be a guess.
 pub fn unread(is_leader_asleep: bool) -> &'static str {

@@ -19,7 +19,7 @@ pub struct Sending<'a> {
 }
 
 /// What to do about another tab that holds everything up.
-pub const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
+const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
 
 /// Why this task waits: it is not sent yet, or not asked about. `None` where nothing holds it up.
 pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
@@ -44,9 +44,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
             ))
         }
         // Whether it has left, that tab alone knows.
-        Phase::Submitting if sending.is_leader_asleep => Some(format!(
-            "Another tab of Atelier has this task, and is asleep. {WAKE_IT}"
-        )),
+        Phase::Submitting if sending.is_leader_asleep => Some(in_sleeping_tab()),
         _ => None,
     }
 }
@@ -80,6 +78,10 @@ fn address_of(address: &str) -> &str {
     }
 }
 
+fn in_sleeping_tab() -> String {
+    format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}")
+}
+
 fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
     if task.taken_back {
         return "Taken back before it was sent. Its batch's page puts it into the table again."
@@ -107,7 +109,7 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         return format!("Its batch is paused. {unsent}");
     }
     if sending.is_leader_asleep {
-        return format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}");
+        return in_sleeping_tab();
     }
     match sending.block_reason {
         // What goes on at the service is of no use to a task that is not there.

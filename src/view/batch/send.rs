@@ -26,9 +26,9 @@ const MAX_PROBLEMS: usize = 5;
 pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let all = contexts();
     let away = away_note(model.clone());
-    let good = memo(move || composer.table.read().good());
+    let plan = memo(move || composer.table.read().plan(&composer.schema()));
+    let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
-    let plan = move || composer.table.with(|table| table.plan(&composer.schema()));
     let refused = RwSignal::new(None::<&'static str>);
     let answer = StatusNote::default();
     let question = Question::default();
@@ -40,7 +40,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
         let key = BatchKey(random::key());
-        let sent = untrack(plan);
+        let sent = plan.get_untracked();
         let sending = Sending::begin(composer.keeping(), key.clone());
         let (inputs, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
@@ -67,21 +67,21 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                 } else {
                     NO_CREDENTIALS
                 }));
-            } else if untrack(plan).asks_once_more() {
+            } else if plan.get_untracked().asks_once_more() {
                 question.ask();
             } else {
                 send();
             }
         }
     };
-    let label = text(move || match good.get() {
+    let label = text(move || match good() {
         0 => "Generate".to_owned(),
         n => format!("Generate {n}"),
     });
     let asked = text(move || {
         format!(
             "Send {}? Each of them may cost money.",
-            plan().user_message()
+            plan.get().user_message()
         )
     });
     let send_all = Callback::new(move |()| send());
@@ -92,21 +92,21 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             <button
                 class="button primary"
                 type="button"
-                prop:disabled=when(move || good.get() == 0)
+                prop:disabled=when(move || good() == 0)
                 on:click=handler(ask)
             >
                 <Glyph icon=LuSparkles />
                 {label}
             </button>
             <p class="muted" role="status">
-                {text(move || match (good.get(), composer.table.read().is_empty()) {
+                {text(move || match (good(), composer.table.read().is_empty()) {
                     (0, true) => "Nothing in the table yet.".to_owned(),
                     (0, false) if bad.get() == 0 => "Every row has been sent.".to_owned(),
                     (0, false) => String::new(),
-                    _ => plan().user_message(),
+                    _ => plan.get().user_message(),
                 })}
             </p>
-            <p class="muted" hidden=when(move || bad.get() == 0 || good.get() == 0)>
+            <p class="muted" hidden=when(move || bad.get() == 0 || good() == 0)>
                 {text(move || format!("{} {}.", counted(bad.get(), "row"), agreeing(bad.get(), "stays", "stay")))}
             </p>
             {away}

@@ -68,6 +68,14 @@ fn how_many_outputs_an_input_asks_for() {
     for value in [json!(0), json!("4"), json!(-1), json!(1.5), json!(null)] {
         assert_eq!(count(json!({"n": value.clone()}), None), 1, "{value}");
     }
+    let typed = |text: &str| {
+        let mut draft = Draft::default();
+        draft.set("num_images", Entry::Text(text.into()));
+        count_of_draft(&draft, &schema)
+    };
+    let counts = ["", " 3 ", "40", "0"].map(typed);
+    assert_eq!(counts, [2, 3, 40, 1], "what is paid is not cut short");
+    assert_eq!(count_of_draft(&Draft::default(), &schema), 2);
 }
 
 #[test]

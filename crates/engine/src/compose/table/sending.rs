@@ -40,12 +40,11 @@ impl Table {
 
     /// What sending these will take.
     pub fn plan(&self, schema: &Schema) -> Plan {
-        let outputs = self
-            .to_send()
-            .map(|row| output::expected_count_of(&row.draft, schema));
+        let rows = self.to_send();
+        let outputs = rows.map(|row| output::count_of_draft(&row.draft, schema));
         Plan {
             items: self.good(),
-            outputs: outputs.sum(),
+            outputs: outputs.fold(0, usize::saturating_add),
         }
     }
 
