@@ -6,7 +6,7 @@ use leptos::prelude::IntoAny;
 use crate::contexts::contexts;
 use crate::deferred::Program;
 use crate::view::{card_keys, dialogs, first_picture, model_card, pages, shortcuts, status};
-use crate::{model_order, offline, shapes};
+use crate::{model_order, offline, shapes, tables};
 
 #[cfg(feature = "split")]
 pub use split::load;
@@ -30,6 +30,7 @@ fn program() -> Program {
 fn begin() {
     let contexts = contexts();
     contexts.runner.begin();
+    tables::note_what_was_left(contexts.runner);
     model_order::follow(contexts);
     shapes::follow(contexts);
     card_keys::listen();

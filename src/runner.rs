@@ -202,8 +202,14 @@ impl Runner {
             return None;
         }
         let old = self.task(key)?.get_untracked();
+        // An attempt that was removed, and can be brought back, has its key still.
+        let is_free = |key: &TaskKey| {
+            let known = self.task(key);
+            known.is_none_or(|task| task.with_untracked(|task| task.removed.is_none()))
+        };
+        let mut next = std::iter::successors(Some(key.retry()), |key| Some(key.retry()));
         let mut task = Task::new(
-            key.retry(),
+            next.find(is_free)?,
             self.session.account(),
             old.model_name,
             old.input,

@@ -3,6 +3,7 @@
 
 mod conflict;
 mod left_behind;
+mod noted;
 mod sending;
 mod sharing;
 mod writing;
@@ -25,6 +26,7 @@ use crate::browser::clock;
 use crate::browser::local::LocalStore;
 use crate::browser::tables::{self, Exchanged, TableRecord};
 use conflict::{Conflict, Why};
+pub use noted::note_what_was_left;
 pub use sending::Sending;
 use sharing::{Shared, me};
 

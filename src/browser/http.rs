@@ -126,7 +126,8 @@ pub async fn post_json(
     credentials: &Credentials,
     idempotency_key: Option<&str>,
 ) -> Result<Value, ApiError> {
-    let timeout = if url.contains("/v2/generate") {
+    let is_generate = url.contains("/v2/generate");
+    let timeout = if is_generate {
         GENERATE_TIMEOUT_MS
     } else {
         TIMEOUT_MS
@@ -140,9 +141,11 @@ pub async fn post_json(
         Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
         None => builder,
     };
-    exchange(builder, Some(body.to_string()), timeout, MAX_BYTES)
-        .await?
-        .into_json()
+    let reply = exchange(builder, Some(body.to_string()), timeout, MAX_BYTES).await?;
+    match is_generate {
+        true => reply.read_json(envelope::submitted),
+        false => reply.into_json(),
+    }
 }
 
 struct Reply {
@@ -168,9 +171,16 @@ impl Reply {
     }
 
     fn into_json(self) -> Result<Value, ApiError> {
+        self.read_json(envelope::answer)
+    }
+
+    fn read_json(
+        self,
+        read: fn(u16, Value, Option<u64>) -> Result<Value, ApiError>,
+    ) -> Result<Value, ApiError> {
         let bytes = self.bytes();
         match json::parse(&bytes) {
-            Ok(body) => envelope::answer(self.status, body, self.retry_after_ms),
+            Ok(body) => read(self.status, body, self.retry_after_ms),
             Err(_) => Err(ApiError::not_json(&self.ok()?.bytes())),
         }
     }

@@ -248,14 +248,18 @@ impl Driver {
     ///
     /// # Errors
     ///
-    /// It was refused; it is written again once storage works.
+    /// It was refused, or storage is not open; it is written again once storage works.
     pub async fn written(self) -> Result<(), StorageError> {
         self.write_rest();
         let last = self.state.try_with_value(|state| state.last_write.clone());
-        match last.flatten() {
-            Some(last) => last.await,
-            None => Ok(()),
+        if let Some(last) = last.flatten() {
+            last.await?;
         }
+        // Without it nothing is written, and nothing refused.
+        self.records
+            .storage()
+            .map(|_| ())
+            .ok_or(StorageError::Closed)
     }
 
     /// The write begins at the call, and goes on though nobody waits for it.

@@ -184,20 +184,25 @@ impl Runner {
         self.parts().driver.with_engine(Engine::asks_before_sending) == Some(true)
     }
 
-    /// Which items of a batch are tasks, also by what is stored; what is not known here may have come from a page
-    /// that is gone.
+    /// Which items of a batch are tasks, as far as this tab knows.
+    pub fn items_known(&self, batch: &BatchKey) -> HashSet<usize> {
+        self.with_tasks(|tasks| {
+            tasks
+                .iter()
+                .filter_map(|task| item_of(task, batch))
+                .collect()
+        })
+    }
+
+    /// The same, and by what is stored; what is not known here may have come from a page that is gone.
     ///
     /// # Errors
     ///
     /// Storage can't be read.
     pub async fn items_kept(&self, batch: &BatchKey) -> Result<HashSet<usize>, StorageError> {
         let stored = self.parts().records.read_all().await?;
-        let item = |task: &Task| {
-            let place = task.batch.as_ref().filter(|place| place.batch == *batch);
-            place.map(|place| place.index)
-        };
-        let mut items: HashSet<usize> = stored.iter().filter_map(item).collect();
-        self.with_tasks(|tasks| items.extend(tasks.iter().copied().filter_map(item)));
+        let mut items = self.items_known(batch);
+        items.extend(stored.iter().filter_map(|task| item_of(task, batch)));
         Ok(items)
     }
 
@@ -263,4 +268,9 @@ impl Runner {
     pub fn delete_copies(&self) {
         spawn(self.parts().cache.delete_all());
     }
+}
+
+fn item_of(task: &Task, batch: &BatchKey) -> Option<usize> {
+    let place = task.batch.as_ref().filter(|place| place.batch == *batch);
+    place.map(|place| place.index)
 }

@@ -55,7 +55,7 @@ impl Records {
     }
 
     pub fn storage(self) -> Option<Rc<Storage>> {
-        self.state.with_value(|state| state.storage.clone())
+        self.state.try_with_value(|state| state.storage.clone())?
     }
 
     /// Opens storage.

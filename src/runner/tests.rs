@@ -27,17 +27,40 @@ async fn a_task_is_newer_than_those_that_are_known_or_were_noted() {
     assert!(tab.runner.created() > now + 9_000);
 }
 
-/// Guards against paying twice: a person presses Retry in two tabs, before the second has heard of the first.
-#[wasm_bindgen_test]
-async fn what_is_retried_in_two_tabs_at_once_is_one_task() {
-    start_afresh().await;
-    // A service that nobody reaches.
+/// A service that nobody reaches.
+fn sign_in() {
     let settings = Settings {
         address: ServiceAddress::parse("http://127.0.0.1:9").expect("an address"),
         uid: "me".into(),
         ..Settings::default()
     };
     assert!(session().save(settings, "secret".into(), true));
+}
+
+/// Guards against a Retry that does nothing and says "Sent again": the attempt before it was removed, and not yet for
+/// good.
+#[wasm_bindgen_test]
+async fn what_was_retried_and_removed_can_be_retried_once_more() {
+    start_afresh().await;
+    sign_in();
+    let removed = Task {
+        retry_of: Some(TaskKey("a".into())),
+        removed: Some(clock::now()),
+        ..failed("a-2", 20)
+    };
+    put(&[failed("a", 10), removed]).await;
+    let tab = Tab::open_leading().await;
+    let retry = tab.runner.retry(&TaskKey("a".into()));
+    assert_eq!(retry, Some(TaskKey("a-3".into())));
+    let retry = retry.and_then(|retry| tab.runner.task(&retry));
+    assert!(retry.is_some(), "it is not there");
+}
+
+/// Guards against paying twice: a person presses Retry in two tabs, before the second has heard of the first.
+#[wasm_bindgen_test]
+async fn what_is_retried_in_two_tabs_at_once_is_one_task() {
+    start_afresh().await;
+    sign_in();
     put(&[failed("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.lists(&["a"]).await;

@@ -12,15 +12,13 @@ use futures::future::LocalBoxFuture;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::KeptTable;
+use super::{KeptTable, noted};
+use crate::awaited::awaited;
 use crate::batches::Batches;
 use crate::boxed::{effect, memo, spawn};
 use crate::browser::locks::{self, Lock};
 use crate::contexts::Contexts;
 use crate::runner::Runner;
-
-/// What the tab that leads has heard from the page that is gone is stored by then.
-const SETTLED_AFTER_MS: u32 = 1_000;
 
 /// Where it can't be known whether the page is gone, its tasks are stored by then, or were refused.
 const SURELY_STORED_AFTER_MS: u32 = 10_000;
@@ -51,6 +49,7 @@ impl Sending {
 
     /// Has the marks outlive this page from now on. To be called before there is any task.
     pub fn secure(&self) {
+        noted::begin(&self.batch);
         let text = Writer::new(self.kept.table.get_untracked()).finish();
         // No other storage is done with it at once.
         self.kept.leave_behind(&text);
@@ -62,12 +61,16 @@ impl Sending {
         let Self { kept, batch, lock } = self;
         spawn(async move {
             let lock = lock.await;
+            awaited(move || runner.is_open().then_some(())).await;
             // Where a person wants them to be sent without being stored, the rows count as sent, too.
             while runner.written().await.is_err() && runner.asks_before_sending() {
                 TimeoutFuture::new(AGAIN_MS).await;
             }
             kept.edit(|table| table.mark_stored(&batch));
-            kept.once_stored(move || drop(lock));
+            kept.once_stored(move || {
+                noted::end(&batch);
+                drop(lock);
+            });
         });
     }
 }
@@ -103,7 +106,7 @@ impl KeptTable {
     async fn settle(&'static self, batch: BatchKey, all: Contexts) {
         let lock = hold(&batch).await;
         TimeoutFuture::new(match lock.is_real() {
-            true => SETTLED_AFTER_MS,
+            true => noted::SETTLED_AFTER_MS,
             false => SURELY_STORED_AFTER_MS,
         })
         .await;
@@ -113,7 +116,7 @@ impl KeptTable {
                 return;
             }
             match all.runner.items_kept(&batch).await {
-                Ok(stored) => break stored,
+                Ok(stored) => break &stored | &noted::items(&batch),
                 // Nothing is known, and nothing done.
                 Err(_) => TimeoutFuture::new(AGAIN_MS).await,
             }
@@ -129,6 +132,9 @@ impl KeptTable {
                 agreeing(count, "It stands", "They stand"),
             ));
         }
-        self.once_stored(move || drop(lock));
+        self.once_stored(move || {
+            noted::end(&batch);
+            drop(lock);
+        });
     }
 }

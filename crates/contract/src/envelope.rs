@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ApiError;
+use crate::{Accepted, ApiError};
 
 /// What every reply is wrapped in (INTERFACE "Envelope of v2 single calls", "Errors" 1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +24,20 @@ impl<T> Envelope<T> {
     }
 }
 
-/// The body of a JSON reply with this HTTP status, if it answers what was asked; `retry_after_ms`: the wait in
-/// milliseconds that its headers ask for.
+/// The body of a reply with this HTTP status, if that is one of success; `retry_after_ms`: the wait in milliseconds
+/// that its headers ask for.
+///
+/// # Errors
+///
+/// The HTTP status is outside 200–299.
+pub fn answer(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<Value, ApiError> {
+    match is_success(status.into()) {
+        true => Ok(body),
+        false => Err(ApiError::from_status(status, Some(&body), retry_after_ms)),
+    }
+}
+
+/// The same of a reply to generate, alone or as a batch.
 ///
 /// Bodies of failing replies are "not shown" in INTERFACE ("Errors" 5). One that tells of a task, with its id and its
 /// status, or of an item of a batch that was answered well, says that these were taken, whatever its HTTP status:
@@ -34,24 +46,29 @@ impl<T> Envelope<T> {
 /// # Errors
 ///
 /// The HTTP status is outside 200–299, and the body says no such thing.
-pub fn answer(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<Value, ApiError> {
-    let is_good = |status: u64| (200..300).contains(&status);
-    let data = body.get("data");
-    let tells_of_task = data.is_some_and(|data| {
-        let has = |name| data.get(name).is_some_and(|value| !value.is_null());
-        has("id") && has("status")
-    });
-    let results = data
-        .and_then(|data| data.get("results"))
-        .and_then(Value::as_array);
-    let tells_of_item = results.is_some_and(|results| {
-        let statuses = results.iter().map(|result| result.get("status"));
-        statuses.flatten().filter_map(Value::as_u64).any(is_good)
-    });
-    if is_good(status.into()) || tells_of_task || tells_of_item {
-        return Ok(body);
+pub fn submitted(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<Value, ApiError> {
+    match tells_of_task(&body) || tells_of_item(&body) {
+        true => Ok(body),
+        false => answer(status, body, retry_after_ms),
     }
-    Err(ApiError::from_status(status, Some(&body), retry_after_ms))
+}
+
+fn is_success(status: u64) -> bool {
+    (200..300).contains(&status)
+}
+
+fn tells_of_task(body: &Value) -> bool {
+    let status = body.pointer("/data/status");
+    status.is_some_and(Value::is_string) && Accepted::from_body(body).is_ok()
+}
+
+fn tells_of_item(body: &Value) -> bool {
+    let results = body.pointer("/data/results").and_then(Value::as_array);
+    let statuses = results
+        .into_iter()
+        .flatten()
+        .map(|result| result.get("status"));
+    statuses.flatten().filter_map(Value::as_u64).any(is_success)
 }
 
 #[cfg(test)]
@@ -69,11 +86,10 @@ mod tests {
         ]}});
         for body in [task, batch] {
             for status in [200, 302, 400, 403, 404, 409, 422, 429, 500, 503] {
-                assert_eq!(
-                    answer(status, body.clone(), None),
-                    Ok(body.clone()),
-                    "{status}"
-                );
+                let said = submitted(status, body.clone(), None);
+                assert_eq!(said, Ok(body.clone()), "{status}");
+                // Of any other call the HTTP status alone decides.
+                assert_eq!(answer(status, body.clone(), None).is_ok(), status == 200);
             }
         }
     }
@@ -86,6 +102,7 @@ mod tests {
             json!({"success": false, "error": "x"}),
             json!({"data": {"id": "request-1"}}),
             json!({"data": {"id": null, "status": "x"}}),
+            json!({"data": {"id": "request-1", "status": 422}}),
             json!({"data": {"results": []}}),
             json!({"data": [1]}),
             json!(null),
@@ -93,7 +110,7 @@ mod tests {
         ];
         for body in bodies {
             let refused = Err(ApiError::from_status(429, Some(&body), Some(5)));
-            assert_eq!(answer(429, body.clone(), Some(5)), refused, "{body}");
+            assert_eq!(submitted(429, body.clone(), Some(5)), refused, "{body}");
         }
     }
 }

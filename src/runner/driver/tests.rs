@@ -140,7 +140,7 @@ async fn a_driver_whose_app_is_gone_does_nothing() {
     driver.change(|engine| engine.submit(vec![task("a", 10)], clock::now()));
     driver.pump();
     driver.write_rest();
-    assert_eq!(driver.written().await, Ok(()));
+    assert_eq!(driver.written().await, Err(StorageError::Closed));
     assert!(driver.with_engine(|_| ()).is_none());
     assert_eq!(stored().await, []);
 }

@@ -235,7 +235,17 @@ impl Engine {
                 None => self.insert(task, false),
                 Some(known) if known.task.is_settled_by(&task) => {
                     let removed = known.task.removed;
-                    self.insert(Task { removed, ..task }, false);
+                    // As whom to ask is known here, where the file leaves it open.
+                    let ours = task.account.uid.is_empty().then_some(&known.task);
+                    let account = ours.unwrap_or(&task).account.clone();
+                    let watching = ours.unwrap_or(&task).watching;
+                    let settled = Task {
+                        removed,
+                        account,
+                        watching,
+                        ..task
+                    };
+                    self.insert(settled, false);
                 }
                 Some(known) if known.task.is_orphan() && !task.account.uid.is_empty() => {
                     known.task.account = task.account;

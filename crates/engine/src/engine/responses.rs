@@ -356,6 +356,9 @@ fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
         None => Err(ApiError::malformed(
             "the batch reply has no entry for this item",
         )),
+        Some(entry) if call.kind == CallKind::Generate => {
+            envelope::submitted(entry.status, entry.body, None)
+        }
         Some(entry) => envelope::answer(entry.status, entry.body, None),
     });
     responses.take(call.tasks.len()).collect()

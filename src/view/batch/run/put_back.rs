@@ -54,10 +54,10 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 {
                     runner.hand_over(&tasks);
                     handed_over.try_set(());
-                    kept.once_stored(move || {
-                        runner.mark_handed_over(&tasks);
-                        drop(turn);
-                    });
+                    kept.once_stored(move || runner.mark_handed_over(&tasks));
+                    // Where nothing can be stored, others must not wait for ever.
+                    kept.caught_up().await;
+                    drop(turn);
                 }
             });
         }

@@ -1,11 +1,14 @@
 //! The page is closed in the midst of a batch, or a person holds it up.
 
-use crate::studio::{BATCH, TIMEOUT, come_back_in, numbered, play, play_without_keys, visit};
+use crate::studio::{
+    BATCH, Studio, TIMEOUT, come_back_in, numbered, play, play_without_keys, visit,
+};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until};
+use std::time::Duration;
 
 /// The records of tasks as they are stored.
 async fn stored(browser: &Browser) -> Result<Vec<String>> {
@@ -167,6 +170,43 @@ async fn what_is_stopped_goes_back_into_the_table() {
     .await;
 }
 
+/// Sends so many rows, and leaves the page for another address so long after.
+async fn leave_sending(
+    studio: &Studio<'_>,
+    prompts: &[String],
+    wait_ms: u64,
+    path: &str,
+) -> Result<()> {
+    studio.write(prompts).await?;
+    studio.press(&format!("Generate {}", prompts.len())).await?;
+    let dialog = studio.browser.find(&by("dialog", "Generate many")).await?;
+    let confirm = by("button", "Send them").within(&dialog);
+    let confirm = studio.browser.find(&confirm).await?;
+    let script = "
+        const [confirm, wait, path] = arguments;
+        confirm.click();
+        setTimeout(() => location.assign(path), wait)";
+    let arguments = vec![
+        studio.browser.argument(&confirm),
+        wait_ms.into(),
+        path.into(),
+    ];
+    studio.browser.run(script, arguments).await?;
+    // What was left is settled by then.
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    Ok(())
+}
+
+/// How many rows the button would send.
+async fn rows_to_send(browser: &Browser) -> Result<usize> {
+    let script = "
+        const buttons = [...document.querySelectorAll('.form-foot button')];
+        const label = buttons.map(it => it.textContent.trim()).find(it => it.startsWith('Generate'));
+        return Number(label.replace(/[^0-9]/g, ''))";
+    let rows = browser.run(script, vec![]).await?.as_u64();
+    Ok(usize::try_from(rows.ok_or("no button that sends")?)?)
+}
+
 /// Guards against rows that count as sent and are no tasks: the page is left while it stores them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
@@ -174,31 +214,60 @@ async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
     const COUNT: usize = 150;
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        let here = browser.run("return location.href", vec![]).await?;
+        let here = here.as_str().ok_or("no address")?;
         for wait_ms in [10, 40, 80] {
-            studio.write(&numbered(&format!("left {wait_ms}"), COUNT)).await?;
-            studio.press(&format!("Generate {COUNT}")).await?;
-            let dialog = browser.find(&by("dialog", "Generate many")).await?;
-            let confirm = by("button", "Send them").within(&dialog);
-            let confirm = browser.find(&confirm).await?;
-            let script = "arguments[0].click(); setTimeout(() => location.reload(), arguments[1])";
-            let arguments = vec![browser.argument(&confirm), wait_ms.into()];
-            browser.run(script, arguments).await?;
-            tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+            let name = format!("left {wait_ms}");
+            leave_sending(studio, &numbered(&name, COUNT), wait_ms, here).await?;
             studio.is_open().await?;
+            let name = format!("{name} ");
             let tasks = stored(browser).await?;
-            let name = format!("left {wait_ms} ");
-            let tasks = tasks.iter().filter(|task| task.contains(&name)).count() as u64;
-            let rows = "
-                const buttons = [...document.querySelectorAll('.form-foot button')];
-                const label = buttons.map(it => it.textContent.trim()).find(it => it.startsWith('Generate'));
-                return Number(label.replace(/[^0-9]/g, ''))";
-            let rows = browser.run(rows, vec![]).await?;
-            let rows = rows.as_u64().ok_or("no button that sends")?;
-            assert_eq!(tasks + rows, COUNT as u64, "after {wait_ms} ms, {rows} rows");
+            let tasks = tasks.iter().filter(|task| task.contains(&name)).count();
+            let rows = rows_to_send(browser).await?;
+            assert_eq!(tasks + rows, COUNT, "after {wait_ms} ms, {rows} rows");
             if rows > 0 {
                 studio.press_both("Clear the table", "Clear it").await?;
             }
         }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against paying twice: of a batch whose page was left as it was sent, a person removes what is done; its
+/// table, looked at after that, took all of it for never sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
+    let name = "what_was_sent_and_removed";
+    const COUNT: usize = 150;
+    visit(name, &["--speed", "0", "--workers", "25"], async |studio| {
+        let browser = studio.browser;
+        leave_sending(studio, &numbered("gone", COUNT), 40, "/tasks").await?;
+        let kept = stored(browser).await?.len();
+        assert!(kept > 0, "nothing was sent: there is nothing to remove");
+        until("all of them done", 4 * TIMEOUT, async || {
+            let done = stored(browser).await?;
+            let done = done
+                .iter()
+                .filter(|task| task.contains("\"finished\":"))
+                .count();
+            Ok(match done == kept {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(format!("{done} are")),
+            })
+        })
+        .await?;
+        browser.press(&starting("button", "Clear ")).await?;
+        until("nothing left of them", 3 * TIMEOUT, async || {
+            Ok(match stored(browser).await?.len() {
+                0 => Seen::Yes(()),
+                count => Seen::NotYet(count.to_string()),
+            })
+        })
+        .await?;
+        studio.reload().await?;
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        assert_eq!(rows_to_send(browser).await?, COUNT - kept);
         Ok(())
     })
     .await;

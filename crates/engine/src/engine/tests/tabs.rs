@@ -262,3 +262,17 @@ fn an_imported_record_settles_what_is_unconfirmed() {
     hand.engine.take_in(vec![unconfirmed()], hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
 }
+
+/// Guards against a task that nobody follows any more: the file leaves open as whom to ask, and this browser knows.
+#[test]
+fn what_an_import_settles_is_followed_as_before() {
+    let mut hand = Hand::new();
+    hand.engine.insert_remote(unconfirmed(), hand.now);
+    let mut told = running();
+    told.account.uid.clear();
+    told.watching = false;
+    hand.engine.take_in(vec![told], hand.now);
+    let task = hand.engine.task(&TaskKey("a".into())).cloned();
+    let task = task.map(|task| (task.account, task.watching));
+    assert_eq!(task, Some((account(), true)));
+}

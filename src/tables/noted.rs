@@ -1,0 +1,64 @@
+//! Which items of a batch were seen as tasks since its page was left in the midst of sending it. By the time that its
+//! table is looked at again, a person may have removed them: they were sent all the same.
+
+use std::collections::{BTreeMap, HashSet};
+
+use atelier_engine::BatchKey;
+use gloo_timers::future::TimeoutFuture;
+
+use crate::awaited::awaited;
+use crate::boxed::spawn;
+use crate::browser::local::LocalStore;
+use crate::runner::Runner;
+
+/// What the tab that leads has heard from a page that is gone is stored by then.
+pub(super) const SETTLED_AFTER_MS: u32 = 1_000;
+
+const PLACE: &str = "atelier.sending";
+
+/// The batches that are under way, or were when their page was left.
+type Noted = BTreeMap<BatchKey, HashSet<usize>>;
+
+fn read() -> Noted {
+    let text = LocalStore::Browser.read(PLACE);
+    let noted = text.and_then(|text| serde_json::from_str(&text).ok());
+    noted.unwrap_or_default()
+}
+
+fn change(change: impl FnOnce(&mut Noted)) {
+    let mut noted = read();
+    change(&mut noted);
+    match serde_json::to_string(&noted) {
+        // Refused, what is stored of the tasks when the table is looked at has to tell.
+        Ok(text) if !noted.is_empty() => drop(LocalStore::Browser.write(PLACE, &text)),
+        _ => LocalStore::Browser.remove(PLACE),
+    }
+}
+
+pub(super) fn begin(batch: &BatchKey) {
+    change(|noted| drop(noted.insert(batch.clone(), HashSet::new())));
+}
+
+pub(super) fn end(batch: &BatchKey) {
+    change(|noted| drop(noted.remove(batch)));
+}
+
+pub(super) fn items(batch: &BatchKey) -> HashSet<usize> {
+    read().remove(batch).unwrap_or_default()
+}
+
+/// Sees which tasks there are of batches that pages before have left, ahead of whoever removes some.
+pub fn note_what_was_left(runner: Runner) {
+    if read().is_empty() {
+        return;
+    }
+    spawn(async move {
+        awaited(move || runner.is_open().then_some(())).await;
+        TimeoutFuture::new(SETTLED_AFTER_MS).await;
+        change(|noted| {
+            for (batch, items) in noted {
+                items.extend(runner.items_known(batch));
+            }
+        });
+    });
+}
