@@ -10,20 +10,15 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use web_sys::AbortController;
 
-use super::local::LocalStore;
 use super::locks::{self, Lock};
-use super::{clock, panic, random};
+use super::{clock, lease_store, panic, random};
 
-/// The lock's name, and the lease's.
+/// The lock's name.
 const NAME: &str = "atelier.leader";
 
 /// What storage says of the tab that leads, to one that does not.
 pub fn found() -> Found {
-    let Some(text) = LocalStore::Browser.try_read(NAME) else {
-        return Found::Refused;
-    };
-    let lease = text.as_deref().and_then(Lease::parse);
-    lease.map_or(Found::Nothing, Found::Lease)
+    lease_store::read("")
 }
 
 /// This tab's part in the question of who leads.
@@ -199,8 +194,7 @@ impl Leadership {
                 until: now + lease::LEASE_MS,
                 locked: claim == Claim::HasLock,
             };
-            let is_kept = LocalStore::Browser.write(NAME, &lease.to_text());
-            self.is_refused.set(!is_kept);
+            self.is_refused.set(!lease_store::write(&lease));
         }
         self.set_leading(renewal == Renewal::Lead);
     }
@@ -225,15 +219,11 @@ impl Leadership {
 
     /// The page is being left: the next tab need not wait for the lease to end.
     fn release(&self) {
-        if let Found::Lease(lease) = self.read()
-            && lease.holder == self.me
-        {
-            LocalStore::Browser.remove(NAME);
-        }
+        lease_store::remove(&self.me);
     }
 
     fn read(&self) -> Found {
-        match found() {
+        match lease_store::read(&self.me) {
             Found::Refused => Found::Refused,
             Found::Lease(lease) if lease.holder != self.me && lease.until >= clock::now() => {
                 Found::Lease(lease)

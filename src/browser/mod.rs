@@ -11,6 +11,7 @@ pub mod frame;
 pub mod head;
 pub mod http;
 pub mod leadership;
+mod lease_store;
 pub mod lifecycle;
 pub mod local;
 pub mod location;

@@ -1,8 +1,9 @@
 //! Pages, models, tasks and actions by name: `Ctrl+K`, a few letters, Enter.
 
+use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
-use atelier_engine::{Action, TaskKey};
+use atelier_engine::{Action, Task, TaskKey};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
@@ -77,16 +78,20 @@ fn all(contexts: Contexts) -> Vec<Command> {
     commands.extend(anywhere(contexts));
     let runner = contexts.runner;
     let tasks = runner.keys();
-    commands.extend(tasks.iter().take(TASKS).filter_map(|key| {
-        let task = runner.task(key)?;
-        let task = task.read_untracked();
+    let tasks = tasks.iter().take(TASKS);
+    let tasks = tasks.filter_map(|key| Some(runner.task(key)?.get_untracked()));
+    let tasks: Vec<Task> = tasks.collect();
+    let names = names_among_siblings(&tasks);
+    commands.extend(tasks.iter().map(|task| {
         let title = match task.input.title() {
             "" => "No prompt",
             title => title,
         };
-        let about = format!("Task · {}", task.model_name);
-        let route = Route::Task(key.clone());
-        Some(Command::go("Latest tasks", title, &about, &route))
+        let name = names.get(&task.key);
+        let name = name.map_or_else(String::new, |name| format!(" · {name}"));
+        let about = format!("Task · {}{name}", task.model_name);
+        let route = Route::Task(task.key.clone());
+        Command::go("Latest tasks", title, &about, &route)
     }));
     if let Load::Loaded(list) = contexts.catalog.models() {
         let models = list.models.iter();

@@ -44,6 +44,13 @@ impl Lease {
     }
 }
 
+/// Which of the leases that are found counts for `me`: one that holds for another, else the latest.
+pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis) -> Option<Lease> {
+    leases
+        .into_iter()
+        .max_by_key(|lease| (is_of_another(lease, me, now), lease.until))
+}
+
 /// How a tab tries to lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
@@ -225,6 +232,22 @@ mod tests {
             renewal(Claim::HasLock, "a", &other, false, 1_001),
             Renewal::Lead
         );
+    }
+
+    /// Guards against a tab that sees its own lease in one place and not that another tab, for which
+    /// that place was full, has one in the other.
+    #[test]
+    fn of_several_leases_that_of_another_counts_as_long_as_it_holds() {
+        let lease = |holder: &str, until| Lease {
+            holder: holder.into(),
+            until,
+            locked: false,
+        };
+        let both = || [lease("a", 1_500), lease("b", 1_000)];
+        let holder = |now| governing(both(), "a", now).map(|lease| lease.holder);
+        assert_eq!(holder(1_000).as_deref(), Some("b"));
+        assert_eq!(holder(1_001).as_deref(), Some("a"));
+        assert_eq!(governing([], "a", 1_000), None);
     }
 
     /// Guards against a clock that was set back, after which nobody would lead for hours.

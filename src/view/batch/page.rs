@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::BatchKey;
 use atelier_engine::batch::Batch;
+use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::history::Row;
 use atelier_engine::route::Route;
+use atelier_engine::{BatchKey, TaskKey};
 use icondata_lu::LuChevronRight;
 use leptos::prelude::*;
 
@@ -82,12 +83,9 @@ fn found(batch: Batch) -> AnyView {
     let all = contexts();
     let (runner, catalog) = (all.runner, all.catalog);
     let model = batch.model.clone();
-    let rows = memo({
+    let tasks = memo({
         let key = batch.key.clone();
-        move || {
-            let rows = runner.keys_of_batch(&key).into_iter().map(Row::Task);
-            rows.collect::<Vec<_>>()
-        }
+        move || runner.keys_of_batch(&key)
     });
     // Without the schema of its model, which may be gone, nothing of it can be put into a table.
     let waits = RwSignal::new(true);
@@ -97,8 +95,8 @@ fn found(batch: Batch) -> AnyView {
     end.forget();
     dynamic(move || match catalog.schema(&model) {
         Load::Loading if waits.get() => skeleton(),
-        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), rows, waits),
-        _ => with_tasks(run::run(None, batch.clone()), rows),
+        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), tasks, waits),
+        _ => with_tasks(run::run(None, batch.clone()), tasks),
     })
 }
 
@@ -106,7 +104,7 @@ fn composed(
     model: ModelId,
     schema: Arc<Schema>,
     batch: Batch,
-    rows: Memo<Vec<Row>>,
+    tasks: Memo<Vec<TaskKey>>,
     waits: RwSignal<bool>,
 ) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
@@ -115,22 +113,31 @@ fn composed(
         if !is_read.get() {
             return match waits.get() {
                 true => skeleton(),
-                false => with_tasks(run::run(None, batch.clone()), rows),
+                false => with_tasks(run::run(None, batch.clone()), tasks),
             };
         }
         let one = RwSignal::new(Draft::default());
         let composer = Composer::kept(&model, schema.clone(), one);
-        with_tasks(run::run(Some(composer), batch.clone()), rows)
+        with_tasks(run::run(Some(composer), batch.clone()), tasks)
     })
 }
 
 /// The batch, and below it its tasks: there before it, they would make way for it.
-fn with_tasks(run: AnyView, rows: Memo<Vec<Row>>) -> AnyView {
+fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
+    let runner = contexts().runner;
+    let rows = memo(move || tasks.read().iter().cloned().map(Row::Task).collect());
+    let names = memo(move || {
+        let tasks = tasks.read();
+        let tasks = tasks
+            .iter()
+            .filter_map(|key| Some(runner.task(key)?.get_untracked()));
+        names_among_siblings(&tasks.collect::<Vec<_>>())
+    });
     view! {
         {run}
         <section aria-labelledby="batch-tasks" class="batch-tasks">
             <h2 id="batch-tasks">"Tasks of this batch"</h2>
-            <Rows rows />
+            <Rows rows names />
         </section>
     }
     .into_any()

@@ -5,20 +5,28 @@ use leptos::prelude::*;
 
 use crate::boxed::text;
 use crate::browser::{clock, dates};
-use crate::view::task::{StateLine, name, thumbnail, words};
+use crate::view::task::{StateLine, thumbnail, words};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
 #[component]
-pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
+pub fn TaskRow(
+    task_key: TaskKey,
+    /// What tells it apart from others that have its prompt.
+    name: Option<String>,
+) -> impl IntoView {
     let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
     let first = task.get_untracked();
-    let title = match first.input.title() {
+    let label = match &name {
+        Some(name) => format!("{}, {name}", words::name(&first)),
+        None => words::name(&first),
+    };
+    let title = name.unwrap_or_else(|| match first.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
-    };
+    });
     let href = Route::Task(task_key.clone()).path();
     let time = dates::time(first.created, clock::now());
     let about = format!("{} · {time}", first.model_name);
@@ -30,7 +38,7 @@ pub fn TaskRow(task_key: TaskKey) -> impl IntoView {
         }
     });
     view! {
-        <article class="task-row" aria-label=name(&first)>
+        <article class="task-row" aria-label=label>
             <div class="task-row-picture" aria-hidden="true">
                 {thumbnail(&task)}
             </div>

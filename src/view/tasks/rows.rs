@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use atelier_engine::TaskKey;
@@ -20,9 +21,17 @@ const TASK_HEIGHT: f64 = 5.5;
 const FAILED_HEIGHT: f64 = 6.75;
 const BATCH_HEIGHT: f64 = 11.5;
 
+/// What some tasks are called instead of by their prompt.
+pub type Names = HashMap<TaskKey, String>;
+
 /// The rows near the screen; the others are only room.
 #[component]
-pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
+pub fn Rows(
+    rows: Memo<Vec<Row>>,
+    /// Looked at when a row is made.
+    #[prop(optional, into)]
+    names: Option<Signal<Names>>,
+) -> impl IntoView {
     let runner = contexts().runner;
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
@@ -54,7 +63,11 @@ pub fn Rows(rows: Memo<Vec<Row>>) -> impl IntoView {
                 let key = format!("{top} {total} {:x}", hasher.finish());
                 Some(Item::new(key, move || {
                     let row = match row.clone() {
-                        Row::Task(key) => view! { <TaskRow task_key=key /> }.into_any(),
+                        Row::Task(key) => {
+                            let name =
+                                names.and_then(|names| names.read_untracked().get(&key).cloned());
+                            view! { <TaskRow task_key=key name /> }.into_any()
+                        }
                         Row::Batch(key, tasks) => {
                             view! { <BatchRow batch_key=key tasks /> }.into_any()
                         }

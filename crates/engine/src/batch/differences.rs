@@ -1,11 +1,11 @@
 //! What tells the items of a batch apart.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use atelier_contract::Input;
 
 use crate::excerpt::excerpt;
-use crate::{Task, control, seed};
+use crate::{BatchKey, Task, TaskKey, control, seed};
 
 /// As many values are shown side by side; of more, numbers have their bounds and texts their beginning.
 const FEW: usize = 3;
@@ -111,6 +111,43 @@ pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<
         .collect()
 }
 
+/// What tasks are called that share their prompt with all others of their batch: by the values that tell
+/// them apart, and by their number where those don't. All other tasks are known by their prompts.
+pub fn names_among_siblings<'a>(
+    tasks: impl IntoIterator<Item = &'a Task>,
+) -> HashMap<TaskKey, String> {
+    let mut batches: HashMap<&BatchKey, Vec<&Task>> = HashMap::new();
+    for task in tasks {
+        if let Some(place) = &task.batch {
+            batches.entry(&place.batch).or_default().push(task);
+        }
+    }
+    let shares_prompt = |tasks: &&Vec<&Task>| {
+        let title = tasks[0].input.title();
+        tasks.len() > 1 && tasks.iter().all(|task| task.input.title() == title)
+    };
+    batches
+        .values()
+        .filter(shares_prompt)
+        .flat_map(|tasks| sibling_names(tasks))
+        .collect()
+}
+
+fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
+    let names = item_names(tasks.iter().copied().map(Some));
+    let is_only = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let called = |(task, name): (&&Task, &String)| {
+        let number = task.batch.as_ref().map_or(0, |place| place.index + 1);
+        let name = match name.as_str() {
+            _ if is_only(name) => name.clone(),
+            name if name == task.input.title() => format!("Item {number}"),
+            name => format!("{name} · Item {number}"),
+        };
+        (task.key.clone(), name)
+    };
+    tasks.iter().zip(&names).map(called).collect()
+}
+
 /// The parameters in which inputs differ, in the order in which they are sent. A value that is left out is a
 /// value, too.
 pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Difference> {
@@ -142,6 +179,7 @@ pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Diffe
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::BatchPlace;
     use serde_json::{Value, json};
 
     fn shown(values: &[Value]) -> Vec<String> {
@@ -188,6 +226,44 @@ mod tests {
         ];
         assert_eq!(called(&seeds), ["sea", "sea", ""]);
         assert_eq!(called(&[json!({"prompt": "sea"})]), ["sea", ""]);
+    }
+
+    /// Guards against a list of the tasks of a sweep in which all are called the same.
+    #[test]
+    fn tasks_that_share_a_prompt_are_called_by_what_tells_them_apart() {
+        let called = |values: &[(&str, Value)]| {
+            let task = |(index, (batch, values)): (usize, &(&str, Value))| {
+                let model = json!({"category": "image", "subcategory": "a"});
+                let mut task = crate::engine::tests::task(&format!("t{index}"), 0);
+                task.input =
+                    serde_json::from_value(json!({"model": model, "values": values})).unwrap();
+                task.batch = Some(BatchPlace {
+                    batch: BatchKey((*batch).into()),
+                    index,
+                });
+                task
+            };
+            let tasks: Vec<Task> = values.iter().enumerate().map(task).collect();
+            let names = names_among_siblings(&tasks);
+            let name = |task: &Task| names.get(&task.key).cloned().unwrap_or_default();
+            tasks.iter().map(name).collect::<Vec<_>>()
+        };
+        let sea = |mist: u32, seed: u32| json!({"prompt": "sea", "seed": seed, "mist": mist});
+        let sweep = [("a", sea(0, 1)), ("a", sea(5, 1))];
+        assert_eq!(called(&sweep), ["0", "5"]);
+        // Each twice, with other seeds.
+        let copies = [("a", sea(0, 1)), ("a", sea(0, 2)), ("a", sea(5, 1))];
+        assert_eq!(called(&copies), ["0 · Item 1", "0 · Item 2", "5"]);
+        let seeds = [("a", sea(0, 1)), ("a", sea(0, 2))];
+        assert_eq!(called(&seeds), ["Item 1", "Item 2"]);
+        // Of another batch, and one that is known by its prompt.
+        let others = [("a", sea(0, 1)), ("b", sea(5, 1))];
+        assert_eq!(called(&others), ["", ""]);
+        let lines = [
+            ("a", json!({"prompt": "sea"})),
+            ("a", json!({"prompt": "moor"})),
+        ];
+        assert_eq!(called(&lines), ["", ""]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::studio::{TIMEOUT, play, play_without_keys};
 use crate::tabs::{calls_of_tab, run_first};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
@@ -50,6 +51,115 @@ async fn a_tab_without_lock_follows_one_that_has_it() {
         studio.generate(&form, "afterwards").await?;
         studio.show_tasks().await?;
         studio.see(&[("afterwards", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against two tabs that both lead, and both send what is queued: on plain http in a local network
+/// there are no locks, and of a lease nothing was known where `localStorage` was full.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_tab_leads_without_locks_and_with_full_storage() {
+    let name = "one_tab_leads_without_locks_and_with_full_storage";
+    play_without_keys(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        let full = "
+            delete Navigator.prototype.locks;
+            let filler = localStorage.getItem('filler') ?? '';
+            for (let size = 1 << 20; size >= 1; ) {
+                try {
+                    localStorage.setItem('filler', filler + 'x'.repeat(size));
+                    filler += 'x'.repeat(size);
+                } catch {
+                    size >>= 1;
+                }
+            }";
+        let leader = browser.client.window().await?;
+        run_first(studio, full).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "of the leader").await?;
+        studio.accepted(1).await?;
+        browser.open_tab("about:blank").await?;
+        browser.set_size(1280, 4000).await?;
+        run_first(studio, full).await?;
+        let form = studio.open_model().await?;
+        for n in 1..=3 {
+            let prompt = format!("of the follower {n}");
+            studio.generate(&form, &prompt).await?;
+            studio.accepted(n + 1).await?;
+        }
+        studio.show_tasks().await?;
+        studio.settled().await?;
+        for n in 1..=3 {
+            assert_eq!(
+                studio.sent(&format!("of the follower {n}")),
+                1,
+                "sent by two tabs"
+            );
+        }
+        assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
+        let lease = "return localStorage.getItem('atelier.leader')";
+        assert_eq!(
+            browser.run(lease, vec![]).await?,
+            json!(null),
+            "it was not full"
+        );
+        // And takes over when that one is closed.
+        let follower = browser.client.window().await?;
+        browser.switch_to(&leader).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&follower).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "afterwards").await?;
+        studio.show_tasks().await?;
+        studio.see(&[("afterwards", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against `Waiting to be sent.` for as long as the browser has stopped the tab that leads.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
+    let name = "a_tab_that_the_browser_freezes";
+    play_without_keys(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::DevTools)?;
+        let frozen = browser.client.window().await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "before").await?;
+        studio.accepted(1).await?;
+        let other = studio.open_model_tab().await?;
+        browser.set_size(1280, 4000).await?;
+        let form = studio.form().await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
+
+        browser.switch_to(&frozen).await?;
+        let freeze = json!({ "state": "frozen" });
+        browser
+            .devtools("Page.setWebLifecycleState", freeze)
+            .await?;
+        browser.switch_to(&other).await?;
+        studio.generate(&form, "meanwhile").await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[("before", "Completed"), ("meanwhile", "Completed")])
+            .await?;
+        assert!(calls_of_tab(studio).await? > 0, "it did not lead");
+
+        browser.switch_to(&frozen).await?;
+        let resume = json!({ "state": "active" });
+        browser
+            .devtools("Page.setWebLifecycleState", resume)
+            .await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "afterwards").await?;
+        studio.show_tasks().await?;
+        studio
+            .see(&[("meanwhile", "Completed"), ("afterwards", "Completed")])
+            .await?;
+        for prompt in ["before", "meanwhile", "afterwards"] {
+            assert_eq!(studio.sent(prompt), 1, "{prompt}");
+        }
+        Ok(())
     })
     .await;
 }

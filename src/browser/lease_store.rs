@@ -1,0 +1,73 @@
+//! Where the lease stands by which tabs agree on who leads: `localStorage`, or, where that is full, a
+//! cookie. All tabs see both, and both are read and written at once.
+
+use atelier_engine::lease::{self, Found, Lease};
+use js_sys::Reflect;
+use leptos::prelude::{document, window};
+
+use super::clock;
+use super::local::LocalStore;
+
+const KEY: &str = "atelier.leader";
+
+/// How long a browser keeps the cookie, in seconds: longer than a lease, of which a tab is to see that
+/// it has ended.
+const COOKIE_AGE_S: u32 = 60;
+
+/// What counts for the tab `me`.
+pub fn read(me: &str) -> Found {
+    let Some(text) = LocalStore::Browser.try_read(KEY) else {
+        return Found::Refused;
+    };
+    let local = text.as_deref().and_then(Lease::parse);
+    let leases = local.into_iter().chain(cookie());
+    lease::governing(leases, me, clock::now()).map_or(Found::Nothing, Found::Lease)
+}
+
+/// Whether other tabs can see it.
+pub fn write(lease: &Lease) -> bool {
+    if LocalStore::Browser.write(KEY, &lease.to_text()) {
+        return true;
+    }
+    set_cookie(&lease.to_text(), COOKIE_AGE_S);
+    cookie().as_ref() == Some(lease)
+}
+
+/// Takes back what `me` has written.
+pub fn remove(me: &str) {
+    let is_own = |lease: &Lease| lease.holder == me;
+    let local = LocalStore::Browser.read(KEY);
+    if local
+        .as_deref()
+        .and_then(Lease::parse)
+        .is_some_and(|lease| is_own(&lease))
+    {
+        LocalStore::Browser.remove(KEY);
+    }
+    if cookie().is_some_and(|lease| is_own(&lease)) {
+        set_cookie("", 0);
+    }
+}
+
+/// Ports of one host share their cookies.
+fn cookie_name() -> String {
+    let port = window().location().port().unwrap_or_default();
+    format!("{KEY}.{port}")
+}
+
+fn cookie() -> Option<Lease> {
+    let all = Reflect::get(&document(), &"cookie".into())
+        .ok()?
+        .as_string()?;
+    let name = cookie_name();
+    let mut cookies = all.split("; ").filter_map(|cookie| cookie.split_once('='));
+    let (_, text) = cookies.find(|(key, _)| *key == name)?;
+    Lease::parse(&text.replace('/', " "))
+}
+
+fn set_cookie(text: &str, age_s: u32) {
+    let (name, text) = (cookie_name(), text.replace(' ', "/"));
+    let cookie = format!("{name}={text}; Max-Age={age_s}; Path=/; SameSite=Strict");
+    // Where cookies are refused, it is not there when it is read again.
+    let _ = Reflect::set(&document(), &"cookie".into(), &cookie.into());
+}
