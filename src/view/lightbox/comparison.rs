@@ -77,6 +77,9 @@ pub fn Comparison() -> impl IntoView {
     }
 }
 
+/// What can be done with each stands in a line above it, in `rem`.
+const HEAD: f64 = 2.75;
+
 /// All of them, in as many columns as make them largest, and the table below.
 fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSignal<f64>) -> AnyView {
     let count = outputs.len();
@@ -90,6 +93,7 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
         Room {
             width: seen.width,
             height: to - from,
+            line: HEAD,
             rem: seen.rem.max(1.0),
         }
     });
@@ -100,7 +104,8 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
         .collect_view();
     let shapes = memo(move || {
         let shapes = outputs.iter().zip(&sides);
-        let shapes = shapes.map(|(shown, sides)| Shape::of(&shown.task, shown.kind, sides.get()));
+        let shapes =
+            shapes.map(|(shown, sides)| Shape::of(&shown.task, shown.kind, sides.get(), None));
         shapes.collect::<Vec<_>>()
     });
     let columns = memo(move || room.read().columns(&shapes.read()));

@@ -70,6 +70,36 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
+/// The room that an element has in its parent, of which it takes no more than it needs: its own height and what is left
+/// below the last of its siblings; followed for as long as its owner lives.
+pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
+    follow(
+        element,
+        |element| element.clone().into(),
+        |element| InSight {
+            top: 0.0,
+            height: f64::from(element.client_height()) + left_below(element),
+            width: f64::from(element.client_width()),
+            first_margin: 0.0,
+            margin: 0.0,
+        },
+    )
+}
+
+/// The style sheet keeps so much free at the end of a result, in `rem`.
+const END: f64 = 0.75;
+
+fn left_below(element: &HtmlDivElement) -> f64 {
+    let Some(parent) = element.parent_element() else {
+        return 0.0;
+    };
+    let siblings = parent.children();
+    let ends = (0..siblings.length()).filter_map(|at| siblings.item(at));
+    let ends = ends.map(|sibling| sibling.get_bounding_client_rect().bottom());
+    let last = ends.fold(0.0, f64::max);
+    (parent.get_bounding_client_rect().bottom() - last - END * rem()).max(0.0)
+}
+
 /// The stretch on the screen, and how much more is to be there on each side.
 struct InSight {
     top: f64,

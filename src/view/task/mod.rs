@@ -10,6 +10,7 @@ pub mod output_recovery;
 pub mod output_view;
 mod outputs;
 mod over;
+mod room;
 pub mod shown_output;
 mod small_image;
 mod state;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use crate::boxed::{derived, handler, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
+use atelier_engine::gallery::side_by_side;
 use atelier_engine::output::{self, OutputKind};
 use atelier_engine::{Millis, Task};
 use leptos::html::Div;
@@ -11,6 +12,7 @@ use leptos::prelude::*;
 use super::again::Again;
 use super::output_view::OutputView;
 use super::over;
+use super::room::{self, room};
 use super::shown_output::ShownOutput;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media;
@@ -34,19 +36,28 @@ pub fn Outputs(
     let task = Arc::new(task);
     // One picture alone has the place that was kept for it while it was waited for.
     let kinds = [OutputKind::Image, OutputKind::Video];
-    let has_place =
-        total == 1 && kinds.contains(&OutputKind::of(&outputs[0], &task.model.category));
-    let only = Shape::new(task.clone());
+    let are_pictures = (outputs.iter().take(room::MOST + 1))
+        .all(|url| kinds.contains(&OutputKind::of(url, &task.model.category)));
+    let has_place = total == 1 && are_pictures;
+    let first: Vec<Shape> = (0..total.min(room::MOST))
+        .map(|_| Shape::new(task.clone()))
+        .collect();
+    let only = first[0].clone();
+    let shapes = derived({
+        let (first, outputs) = (first.clone(), outputs.clone());
+        move || {
+            let are_together = are_pictures && outputs.len() == first.len();
+            let shown = first.iter().zip(&outputs).filter(|_| are_together);
+            shown.map(|(shape, url)| shape.measure(url)).collect()
+        }
+    });
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
-    let of_all = only.clone();
     let list = move |from: usize, to: usize| {
         let some = outputs.iter().enumerate().take(to).skip(from);
         some.map(|(at, url)| {
             let (task, url) = (task.clone(), url.clone());
-            let shape = match total {
-                1 => of_all.clone(),
-                _ => Shape::new(task.clone()),
-            };
+            let shape = first.get(at).cloned();
+            let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
             view! { <Output task url n=at + 1 total again since shape /> }.into_any()
         })
         .collect_view()
@@ -60,7 +71,7 @@ pub fn Outputs(
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
-    view! {
+    let list = view! {
         <ul
             role="list"
             class="outputs"
@@ -72,6 +83,9 @@ pub fn Outputs(
                 {list(from, from + MAX_CHUNK_OUTPUTS)}
             </For>
         </ul>
+    };
+    view! {
+        {room(shapes, list.into_any())}
         <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more)>
             {text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))}
         </button>
@@ -154,6 +168,14 @@ impl Shape {
             task,
             sides: RwSignal::new(None),
         }
+    }
+
+    /// Of what is at this address; tracked.
+    fn measure(&self, url: &str) -> side_by_side::Shape {
+        let kind = self.task.output_kind(url);
+        let schema = contexts().catalog.schema(&self.task.model);
+        let schema = schema.loaded().map(|schema| &**schema);
+        side_by_side::Shape::of(&self.task, kind, self.sides.get(), schema)
     }
 
     /// As style sheets write it.

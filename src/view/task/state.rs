@@ -1,8 +1,10 @@
 use crate::contexts::contexts;
+use atelier_engine::gallery::side_by_side::Shape;
 use atelier_engine::waiting::{trouble, waiting};
 use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
+use super::room::room;
 use super::words;
 use crate::boxed::{derived, dynamic, memo, text, when};
 use crate::view::parts::ticker::ticker;
@@ -108,6 +110,11 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             .map_or(1, |_| output::expected_count(&values, schema));
         (count, ratio)
     });
+    let shapes = derived(move || {
+        let (count, ratio) = expected.get();
+        let shape = ratio.map(|ratio| Shape::said(&ratio));
+        shape.map_or_else(Vec::new, |shape| vec![shape; count])
+    });
     let has_several = when(move || expected.read().0 > 1);
     let others = dynamic(move || {
         let others =
@@ -115,7 +122,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         others.collect_view().into_any()
     });
     let unwatched = when(move || !task.read().watching);
-    view! {
+    let place = view! {
         <div
             class:media-place=when(move || !has_several.get())
             class:outputs=has_several
@@ -140,8 +147,8 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         </div>
         {others}
         </div>
-    }
-    .into_any()
+    };
+    room(shapes, place.into_any())
 }
 
 /// A state that needs explaining: what happened, what it means, what to do.

@@ -251,6 +251,46 @@ async fn several_results_come_where_their_places_were_kept() {
     .await;
 }
 
+/// Guards against four stamps in one row of a large screen, and of a middling one four that are strewn over the pane:
+/// they are one thing, as large as there is room for, and all in sight.
+#[tokio::test(flavor = "multi_thread")]
+async fn four_results_lie_two_and_two() {
+    drive("four_results_lie_two_and_two", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let page = format!("{}/models/image/strata", service.address());
+        browser.set_size(1440, 900).await?;
+        browser.open(&page).await?;
+        let prompt = starting("textbox", "prompt");
+        browser.fill(&prompt, "dunes at dusk").await?;
+        browser
+            .fill(&by("spinbutton", "num_outputs"), "4")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        let lies = "
+            const images = [...document.querySelectorAll('.picture > img')];
+            if (images.length !== 4 || images.some(image => !image.naturalWidth)) return 'no pictures';
+            const [first, second, third, last] = images.map(image => image.getBoundingClientRect());
+            if (Math.abs(first.top - second.top) > 1) return 'one below the other';
+            if (third.top < first.bottom || Math.abs(third.left - first.left) > 1) return 'in a row';
+            const gap = second.left - first.right;
+            if (gap > 16) return `${gap} px apart`;
+            if (last.bottom > innerHeight) return 'out of sight';
+            const room = document.querySelector('.result').getBoundingClientRect();
+            const share = (last.bottom - first.top) / room.height;
+            return share > 0.5 ? 'two and two' : `${share} of the pane`";
+        for (width, height) in [(1440, 900), (2560, 900), (2560, 1300), (1440, 900)] {
+            browser.set_size(width, height).await?;
+            let what = format!("four pictures in {width} by {height}");
+            becomes(browser, &what, lies, "two and two".into()).await?;
+        }
+        browser.press(&by("link", "Tasks")).await?;
+        browser.press(&by("link", "dunes at dusk")).await?;
+        let lies = lies.replace(".result", "main");
+        becomes(browser, "four at an address of their own", &lies, "two and two".into()).await
+    })
+    .await;
+}
+
 /// Guards against a film of 480 pixels that is stretched to the width of its pane, blocky.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_film_is_no_larger_than_it_is() {

@@ -1,11 +1,16 @@
-//! Outputs that are compared: in how many columns they are largest, and how wide they are drawn.
+//! Outputs beside each other, those that are compared and those of one task: in how many columns they are largest, and
+//! how wide they are drawn.
+
+use atelier_contract::Schema;
 
 use crate::Task;
 use crate::output::{self, OutputKind};
 
-/// Above each output stands a line, and between two of them there is a gap; in `rem`.
-const HEAD: f64 = 2.75;
+/// Between two outputs, in `rem`.
 pub const GAP: f64 = 0.5;
+
+/// Four in a row have to be so much wider than two and two.
+const WIDER: f64 = 1.5;
 
 /// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
 /// no wider than so many px.
@@ -22,15 +27,21 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Of an output, by its width and height in pixels once these are known, and until then by what its inputs say.
-    pub fn of(task: &Task, kind: OutputKind, sides: Option<(u32, u32)>) -> Self {
+    /// Of an output, by its width and height in pixels once these are known, and until then by what its inputs, or the
+    /// model's defaults, say.
+    pub fn of(
+        task: &Task,
+        kind: OutputKind,
+        sides: Option<(u32, u32)>,
+        schema: Option<&Schema>,
+    ) -> Self {
         let ratio = match (kind, sides) {
             (OutputKind::Audio, _) => SOUND,
             (OutputKind::Other, _) => TEXT,
             (_, Some((width, height))) => f64::from(width) / f64::from(height),
             (_, None) => {
-                let said = output::ratio(task.input.values(), None);
-                said.and_then(|said| super::ratio_of(&said)).unwrap_or(1.0)
+                let said = output::ratio(task.input.values(), schema);
+                Self::said(said.as_deref().unwrap_or_default()).ratio
             }
         };
         let most = match (kind, sides) {
@@ -39,6 +50,14 @@ impl Shape {
             _ => None,
         };
         Self { ratio, most }
+    }
+
+    /// Of a picture, as style sheets write it; square where that says none.
+    pub fn said(ratio: &str) -> Self {
+        Self {
+            ratio: super::ratio_of(ratio).unwrap_or(1.0),
+            most: None,
+        }
     }
 
     /// How wide it is drawn in so much room.
@@ -53,8 +72,22 @@ impl Shape {
 pub struct Room {
     pub width: f64,
     pub height: f64,
+    /// The line that each has, above or below it, in `rem`.
+    pub line: f64,
     /// One `rem`.
     pub rem: f64,
+}
+
+/// How the outputs of one task lie; lengths in px.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Block {
+    pub columns: usize,
+    /// How wide a column is: as wide as what is widest in it.
+    pub column: f64,
+    /// How high an output may be.
+    pub height: f64,
+    /// How high all of them are.
+    pub whole: f64,
 }
 
 impl Room {
@@ -63,8 +96,7 @@ impl Room {
     pub fn columns(&self, shapes: &[Shape]) -> usize {
         let count = shapes.len().max(1);
         let covered = |columns: usize| -> f64 {
-            let rows = count.div_ceil(columns);
-            let height = self.part(self.height, rows) - HEAD * self.rem;
+            let height = self.high(count, columns);
             let width = self.column(columns);
             let area = |shape: &Shape| shape.drawn(width, height).powi(2) / shape.ratio;
             shapes.iter().map(area).sum()
@@ -79,6 +111,39 @@ impl Room {
         best.0
     }
 
+    /// Those of one task, as large as they can be. Four are two and two unless they are much larger in a row: a block is
+    /// seen at once.
+    pub fn block(&self, shapes: &[Shape]) -> Block {
+        let count = shapes.len();
+        let wide = |columns: usize| {
+            let (width, height) = (self.column(columns), self.high(count, columns));
+            let drawn = shapes.iter().map(|shape| shape.drawn(width, height));
+            drawn.fold(0.0, f64::max)
+        };
+        let columns = match self.columns(shapes) {
+            3.. if count == 4 && wide(4) < WIDER * wide(2) => 2,
+            3.. if count == 4 => 4,
+            columns => columns,
+        };
+        let column = wide(columns);
+        let height = self.high(count, columns);
+        let highest = shapes.iter().map(|shape| column / shape.ratio);
+        let highest = highest.fold(0.0, f64::max).min(height);
+        let rows = count.div_ceil(columns) as f64;
+        Block {
+            columns,
+            column,
+            height,
+            whole: rows * (highest + (self.line + GAP) * self.rem) - GAP * self.rem,
+        }
+    }
+
+    /// How high one of so many may be in so many columns.
+    fn high(&self, count: usize, columns: usize) -> f64 {
+        let rows = count.div_ceil(columns);
+        (self.part(self.height, rows) - self.line * self.rem).max(0.0)
+    }
+
     /// How wide one of so many columns is.
     pub fn column(&self, columns: usize) -> f64 {
         self.part(self.width, columns)
@@ -91,7 +156,7 @@ impl Room {
 
     /// How wide the widest of them is drawn where they lie one over the other.
     pub fn overlaid(&self, shapes: &[Shape]) -> f64 {
-        let height = self.height - HEAD * self.rem;
+        let height = self.height - self.line * self.rem;
         let drawn = shapes.iter().map(|shape| shape.drawn(self.width, height));
         drawn.fold(0.0, f64::max)
     }
@@ -111,6 +176,7 @@ mod tests {
         Room {
             width,
             height,
+            line: 2.75,
             rem: 16.0,
         }
     }
@@ -145,7 +211,7 @@ mod tests {
     /// Guards against small films, and sounds, in rows where they fit beside each other as large as they are drawn.
     #[test]
     fn a_film_is_no_larger_than_it_is() {
-        let of = |kind, sides| Shape::of(&task(), kind, sides);
+        let of = |kind, sides| Shape::of(&task(), kind, sides, None);
         let small = [
             of(OutputKind::Audio, None),
             of(OutputKind::Video, Some((480, 270))),
@@ -161,6 +227,32 @@ mod tests {
         assert_eq!(room(1408.0, 800.0).columns(&[film; 2]), 2);
         assert_eq!(room(1408.0, 800.0).overlaid(&[film]), 480.0);
         assert_eq!(room(400.0, 800.0).overlaid(&[film]), 400.0);
+    }
+
+    /// Guards against four stamps in one row of a pane that is half empty, and against two and two of which each is half
+    /// as wide as it would be in a row.
+    #[test]
+    fn four_of_one_task_are_two_and_two() {
+        // What a window of 2560 by 900 leaves beside the form, one of 2560 by 1300, and one of 1440 by 900.
+        let (low, large, usual) = (room(1740.0, 520.0), room(1740.0, 920.0), room(850.0, 520.0));
+        for (room, ratio, columns) in [
+            (low, 1.5, 2),
+            (low, 0.75, 4),
+            (large, 1.5, 2),
+            (large, 1.0, 2),
+            (usual, 1.5, 2),
+            (usual, 1.0, 2),
+        ] {
+            let block = room.block(&pictures::<4>(ratio));
+            assert_eq!(block.columns, columns, "{ratio} in {room:?}");
+            assert!(block.column / ratio <= block.height + 1e-9, "{block:?}");
+            assert!(block.whole <= room.height + 1e-9, "{block:?}");
+        }
+        // Close together, whatever room is beside them.
+        assert_eq!(large.block(&pictures::<4>(1.0)).column, 412.0);
+        assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
+        assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);
+        assert_eq!(Room::default().block(&[]).columns, 1);
     }
 
     #[test]

@@ -1,0 +1,56 @@
+use atelier_engine::gallery::side_by_side::{Block, Room, Shape};
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use crate::boxed::{derived, memo, when};
+use crate::view::parts::viewport;
+
+/// As many outputs of a task are in sight together; more of them are scrolled through.
+pub const MOST: usize = 4;
+
+/// Below each of several outputs stands a line, in `rem`; the style sheet has a little less.
+const LINE: f64 = 1.0;
+
+/// What holds the outputs of a task, or the places that are kept for them. Several of these `shapes` lie in a block, as
+/// large as the pane has room for; fewer, and more than [`MOST`], are left to the style sheet.
+pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
+    let element = NodeRef::<Div>::new();
+    let left = viewport::left(element);
+    let room = memo(move || {
+        let left = left.read();
+        let (from, to) = left.on_screen();
+        Room {
+            width: left.width,
+            height: to - from,
+            line: LINE,
+            rem: left.rem.max(1.0),
+        }
+    });
+    let block = memo(move || {
+        let shapes = shapes.read();
+        let are_several = (2..=MOST).contains(&shapes.len());
+        are_several.then(|| room.read().block(&shapes))
+    });
+    let px = move |of: fn(Block) -> f64| {
+        derived(move || block.get().map(|block| format!("{:.1}px", of(block))))
+    };
+    // What needs less than there is leaves the rest to what follows.
+    let whole = derived(move || {
+        let whole = block.get()?.whole;
+        (whole + 1.0 < room.read().height).then(|| format!("{whole:.1}px"))
+    });
+    view! {
+        <div
+            class="outputs-room"
+            class:several=when(move || block.read().is_some())
+            node_ref=element
+            style:--columns=derived(move || block.get().map(|block| block.columns.to_string()))
+            style:--column=px(|block| block.column)
+            style:--high=px(|block| block.height)
+            style:--whole=whole
+        >
+            {content}
+        </div>
+    }
+    .into_any()
+}
