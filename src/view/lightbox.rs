@@ -87,11 +87,21 @@ fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
         if untrack(|| navigation.route()) == Route::Gallery {
             return;
         }
-        after_frame(move || {
-            if focus::is_lost() {
-                let _ = focus::to_output(&closed) || focus::to("main");
-            }
-        });
+        give_focus(closed, FRAMES);
+    });
+}
+
+/// For so many frames the page may still build, or build anew, what shows the output.
+const FRAMES: u32 = 20;
+
+fn give_focus(output: String, frames: u32) {
+    after_frame(move || {
+        if focus::is_lost() && !focus::to_output(&output) && frames == 0 {
+            focus::to("main");
+        }
+        if frames > 0 {
+            give_focus(output, frames - 1);
+        }
     });
 }
 

@@ -4,11 +4,15 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-/// Gives it to the first element that matches; whether there is one.
+/// Gives it to the first element that matches; whether that has it now: what is hidden takes none.
 pub fn to(selector: &str) -> bool {
     let found = document().query_selector(selector).ok().flatten();
     let element = found.and_then(|found| found.dyn_into::<HtmlElement>().ok());
-    element.is_some_and(|element| element.focus().is_ok())
+    element.is_some_and(|element| {
+        // It fails only where the element is gone.
+        let _ = element.focus();
+        document().active_element().as_ref() == Some(element.as_ref())
+    })
 }
 
 /// Gives it to what shows an output on the page; whether that is there.
