@@ -19,8 +19,7 @@ pub fn read(me: &str) -> Found {
     let Some(text) = LocalStore::Browser.try_read(KEY) else {
         return Found::Refused;
     };
-    let local = text.as_deref().and_then(Lease::parse);
-    let leases = local.into_iter().chain(cookie());
+    let leases = lease_in(text).into_iter().chain(cookie());
     lease::governing(leases, me, clock::now()).map_or(Found::Nothing, Found::Lease)
 }
 
@@ -36,17 +35,16 @@ pub fn write(lease: &Lease) -> bool {
 /// Takes back what `me` has written.
 pub fn remove(me: &str) {
     let is_own = |lease: &Lease| lease.holder == me;
-    let local = LocalStore::Browser.read(KEY);
-    if local
-        .as_deref()
-        .and_then(Lease::parse)
-        .is_some_and(|lease| is_own(&lease))
-    {
+    if lease_in(LocalStore::Browser.read(KEY)).is_some_and(|lease| is_own(&lease)) {
         LocalStore::Browser.remove(KEY);
     }
     if cookie().is_some_and(|lease| is_own(&lease)) {
         set_cookie("", 0);
     }
+}
+
+fn lease_in(text: Option<String>) -> Option<Lease> {
+    Lease::parse(&text?)
 }
 
 /// Ports of one host share their cookies.

@@ -85,6 +85,14 @@ impl Runner {
         self.parts().tasks.with_tasks(look)
     }
 
+    /// Looks at these tasks as they are now, in this order; not tracked.
+    pub fn with_tasks_of<T>(&self, keys: &[TaskKey], look: impl FnOnce(&[&Task]) -> T) -> T {
+        let tasks: Vec<_> = keys.iter().filter_map(|key| self.task(key)).collect();
+        let tasks: Vec<_> = tasks.iter().map(|task| task.read_untracked()).collect();
+        let tasks: Vec<&Task> = tasks.iter().map(|task| &**task).collect();
+        look(&tasks)
+    }
+
     /// Follows tasks that come, go or enter another phase.
     pub fn track_phases(&self) {
         self.parts().tasks.track_phases();

@@ -77,21 +77,12 @@ fn all(contexts: Contexts) -> Vec<Command> {
     ]);
     commands.extend(anywhere(contexts));
     let runner = contexts.runner;
-    let tasks = runner.keys();
-    let tasks = tasks.iter().take(TASKS);
-    let tasks = tasks.filter_map(|key| Some(runner.task(key)?.get_untracked()));
-    let tasks: Vec<Task> = tasks.collect();
-    let names = names_among_siblings(&tasks);
-    commands.extend(tasks.iter().map(|task| {
-        let title = match task.input.title() {
-            "" => "No prompt",
-            title => title,
-        };
-        let name = names.get(&task.key);
-        let name = name.map_or_else(String::new, |name| format!(" · {name}"));
-        let about = format!("Task · {}{name}", task.model_name);
-        let route = Route::Task(task.key.clone());
-        Command::go("Latest tasks", title, &about, &route)
+    let latest = runner.keys();
+    let latest = &latest[..latest.len().min(TASKS)];
+    commands.extend(runner.with_tasks_of(latest, |tasks| {
+        let names = names_among_siblings(tasks.iter().copied());
+        let command = |task: &&Task| task_command(task, names.get(&task.key));
+        tasks.iter().map(command).collect::<Vec<_>>()
     }));
     if let Load::Loaded(list) = contexts.catalog.models() {
         let models = list.models.iter();
@@ -102,6 +93,18 @@ fn all(contexts: Contexts) -> Vec<Command> {
         }));
     }
     commands
+}
+
+/// The way to a task; `name`: what tells it apart from others that have its prompt.
+fn task_command(task: &Task, name: Option<&String>) -> Command {
+    let title = match task.input.title() {
+        "" => "No prompt",
+        title => title,
+    };
+    let name = name.map_or_else(String::new, |name| format!(" · {name}"));
+    let about = format!("Task · {}{name}", task.model_name);
+    let route = Route::Task(task.key.clone());
+    Command::go("Latest tasks", title, &about, &route)
 }
 
 /// What can be done with the model or the task that the page is about; tracked.

@@ -44,11 +44,16 @@ impl Lease {
     }
 }
 
-/// Which of the leases that are found counts for `me`: one that holds for another, else the latest.
+/// Which of the leases that are found counts for `me`: one that holds for another, else its own, else the
+/// latest.
 pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis) -> Option<Lease> {
-    leases
-        .into_iter()
-        .max_by_key(|lease| (is_of_another(lease, me, now), lease.until))
+    leases.into_iter().max_by_key(|lease| {
+        (
+            is_of_another(lease, me, now),
+            lease.holder == me,
+            lease.until,
+        )
+    })
 }
 
 /// How a tab tries to lead.
@@ -247,6 +252,9 @@ mod tests {
         let holder = |now| governing(both(), "a", now).map(|lease| lease.holder);
         assert_eq!(holder(1_000).as_deref(), Some("b"));
         assert_eq!(holder(1_001).as_deref(), Some("a"));
+        // It ends later than any could, from before the clock was set back, and can't be written over.
+        let odd = governing([lease("b", 100_000), lease("a", 1_500)], "a", 1_000);
+        assert_eq!(odd.map(|lease| lease.holder).as_deref(), Some("a"));
         assert_eq!(governing([], "a", 1_000), None);
     }
 

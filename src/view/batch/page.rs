@@ -127,11 +127,9 @@ fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
     let runner = contexts().runner;
     let rows = memo(move || tasks.read().iter().cloned().map(Row::Task).collect());
     let names = memo(move || {
-        let tasks = tasks.read();
-        let tasks = tasks
-            .iter()
-            .filter_map(|key| Some(runner.task(key)?.get_untracked()));
-        names_among_siblings(&tasks.collect::<Vec<_>>())
+        runner.with_tasks_of(&tasks.read(), |tasks| {
+            names_among_siblings(tasks.iter().copied())
+        })
     });
     view! {
         {run}

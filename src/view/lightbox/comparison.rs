@@ -6,7 +6,7 @@ mod overlay;
 mod table;
 
 use atelier_engine::gallery::compare::differences;
-use atelier_engine::gallery::side_by_side::{GAP, Room, Shape};
+use atelier_engine::gallery::side_by_side::{GAP, Shape};
 use leptos::html::{Dialog, Div, Input};
 use leptos::prelude::*;
 use web_sys::PointerEvent;
@@ -87,16 +87,7 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
     let differences = differences(&tasks);
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
-    let room = memo(move || {
-        let seen = seen.read();
-        let (from, to) = seen.on_screen();
-        Room {
-            width: seen.width,
-            height: to - from,
-            line: HEAD,
-            rem: seen.rem.max(1.0),
-        }
-    });
+    let room = memo(move || seen.read().room(HEAD));
     let sides: Vec<_> = outputs.iter().map(|_| RwSignal::new(None)).collect();
     let pictures = outputs.iter().zip(&sides).enumerate();
     let pictures = pictures

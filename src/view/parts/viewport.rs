@@ -3,6 +3,7 @@ use std::rc::Rc;
 
 use crate::boxed::effect;
 use crate::browser::frame::after_frame;
+use atelier_engine::gallery::side_by_side::Room;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -27,6 +28,17 @@ impl Viewport {
     /// The stretch that is on the screen now.
     pub fn on_screen(&self) -> (f64, f64) {
         (self.from + self.margin, self.to - self.margin)
+    }
+
+    /// The room for outputs that have a line of so many `rem` each.
+    pub fn room(&self, line: f64) -> Room {
+        let (from, to) = self.on_screen();
+        Room {
+            width: self.width,
+            height: to - from,
+            line,
+            rem: self.rem.max(1.0),
+        }
     }
 }
 

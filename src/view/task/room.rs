@@ -1,4 +1,4 @@
-use atelier_engine::gallery::side_by_side::{Block, Room, Shape};
+use atelier_engine::gallery::side_by_side::{Block, Shape};
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -16,16 +16,7 @@ const LINE: f64 = 1.0;
 pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
     let element = NodeRef::<Div>::new();
     let left = viewport::left(element);
-    let room = memo(move || {
-        let left = left.read();
-        let (from, to) = left.on_screen();
-        Room {
-            width: left.width,
-            height: to - from,
-            line: LINE,
-            rem: left.rem.max(1.0),
-        }
-    });
+    let room = memo(move || left.read().room(LINE));
     let block = memo(move || {
         let shapes = shapes.read();
         let are_several = (2..=MOST).contains(&shapes.len());

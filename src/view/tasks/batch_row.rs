@@ -5,7 +5,7 @@ use atelier_engine::batch::Counts;
 use atelier_engine::batch::differences::{Difference, chosen_differences};
 use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
-use atelier_engine::{BatchKey, Task, TaskKey};
+use atelier_engine::{BatchKey, TaskKey};
 use leptos::prelude::*;
 
 use crate::batches::Batches;
@@ -52,7 +52,7 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         })
     };
     // Named by one prompt, it would seem to be of that alone.
-    let others = with_tasks(runner, &tasks, |tasks| {
+    let others = runner.with_tasks_of(&tasks, |tasks| {
         let titles: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
         titles.len() - 1
     });
@@ -60,12 +60,12 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         let words = format!("and {}", counted(others, "other prompt"));
         view! { <span class="muted">{words}</span> }.into_any()
     });
-    let chips = with_tasks(runner, &tasks, chosen_differences);
+    let chips = runner.with_tasks_of(&tasks, chosen_differences);
     let counts = memo({
         let tasks = tasks.clone();
         move || {
             runner.track_phases();
-            with_tasks(runner, &tasks, |tasks| Counts::of_tasks(tasks))
+            runner.with_tasks_of(&tasks, |tasks| Counts::of_tasks(tasks.iter().copied()))
         }
     });
     let more = tasks.len().saturating_sub(PICTURES);
@@ -121,12 +121,4 @@ fn picture(runner: Runner, key: &TaskKey) -> Option<AnyView> {
         </a>
     };
     Some(picture.into_any())
-}
-
-fn with_tasks<T>(runner: Runner, keys: &[TaskKey], look: impl FnOnce(&[Task]) -> T) -> T {
-    let tasks: Vec<Task> = keys
-        .iter()
-        .filter_map(|key| Some(runner.task(key)?.get_untracked()))
-        .collect();
-    look(&tasks)
 }

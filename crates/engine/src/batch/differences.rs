@@ -65,7 +65,7 @@ fn said(value: &str) -> String {
 
 /// What tells the tasks of a batch apart for a person: without the seed where each has drawn its own, which is
 /// not what anybody compares.
-pub fn chosen_differences(tasks: &[Task]) -> Vec<Difference> {
+pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     let mut found = differences(tasks.iter().map(|task| &task.input));
     if tasks.iter().all(|task| !task.seed_chosen) {
         found.retain(|difference| difference.parameter != seed::NAME);
@@ -135,11 +135,14 @@ pub fn names_among_siblings<'a>(
 
 fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
     let names = item_names(tasks.iter().copied().map(Some));
-    let is_only = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for name in &names {
+        *counts.entry(name).or_default() += 1;
+    }
     let called = |(task, name): (&&Task, &String)| {
         let number = task.batch.as_ref().map_or(0, |place| place.index + 1);
         let name = match name.as_str() {
-            _ if is_only(name) => name.clone(),
+            name if counts[name] == 1 => name.to_owned(),
             name if name == task.input.title() => format!("Item {number}"),
             name => format!("{name} · Item {number}"),
         };
@@ -311,7 +314,7 @@ mod tests {
             })
         };
         let said = |chosen: bool| {
-            let found = chosen_differences(&tasks(chosen));
+            let found = chosen_differences(&tasks(chosen).each_ref());
             found
                 .iter()
                 .map(Difference::user_message)

@@ -1,12 +1,13 @@
 //! Exactly one tab leads, whatever the browser makes of locks.
 
-use crate::studio::{TIMEOUT, play, play_without_keys};
+use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
 use crate::tabs::{calls_of_tab, run_first};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::wait::{Seen, until};
+use fantoccini::wd::WindowHandle;
 use serde_json::json;
 
 const REFUSED: &str = "
@@ -27,6 +28,19 @@ async fn a_page_whose_locks_are_refused_sends_all_the_same() {
     .await;
 }
 
+/// The present tab leads once the one that does is closed.
+async fn takes_over(studio: &mut Studio<'_>, leader: &WindowHandle) -> Result<()> {
+    let browser = studio.browser;
+    let follower = browser.client.window().await?;
+    browser.switch_to(leader).await?;
+    browser.close_tab().await?;
+    browser.switch_to(&follower).await?;
+    let form = studio.open_model().await?;
+    studio.generate(&form, "afterwards").await?;
+    studio.show_tasks().await?;
+    studio.see(&[("afterwards", "Completed")]).await
+}
+
 /// Guards against two tabs that both lead, one by the lock and one that was refused it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_without_lock_follows_one_that_has_it() {
@@ -43,14 +57,7 @@ async fn a_tab_without_lock_follows_one_that_has_it() {
         studio.see(&[("of the follower", "Completed")]).await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
         // And takes over when that one is closed.
-        let follower = browser.client.window().await?;
-        browser.switch_to(&leader).await?;
-        browser.close_tab().await?;
-        browser.switch_to(&follower).await?;
-        let form = studio.open_model().await?;
-        studio.generate(&form, "afterwards").await?;
-        studio.show_tasks().await?;
-        studio.see(&[("afterwards", "Completed")]).await
+        takes_over(studio, &leader).await
     })
     .await;
 }
@@ -104,14 +111,7 @@ async fn one_tab_leads_without_locks_and_with_full_storage() {
             "it was not full"
         );
         // And takes over when that one is closed.
-        let follower = browser.client.window().await?;
-        browser.switch_to(&leader).await?;
-        browser.close_tab().await?;
-        browser.switch_to(&follower).await?;
-        let form = studio.open_model().await?;
-        studio.generate(&form, "afterwards").await?;
-        studio.show_tasks().await?;
-        studio.see(&[("afterwards", "Completed")]).await
+        takes_over(studio, &leader).await
     })
     .await;
 }
