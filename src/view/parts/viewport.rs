@@ -82,15 +82,15 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
-/// The room that an element has in its parent, of which it takes no more than it needs: its own height and what is left
-/// below the last of its siblings; followed for as long as its owner lives.
+/// The room that an element has in its parent, which scrolls where it needs more: its own height and what is left below
+/// the last of its siblings, less than nothing where that is out of sight; followed for as long as its owner lives.
 pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
         |element| element.clone().into(),
         |element| InSight {
             top: 0.0,
-            height: f64::from(element.client_height()) + left_below(element),
+            height: (element.get_bounding_client_rect().height() + left_below(element)).max(0.0),
             width: f64::from(element.client_width()),
             first_margin: 0.0,
             margin: 0.0,
@@ -108,8 +108,8 @@ fn left_below(element: &HtmlDivElement) -> f64 {
     let siblings = parent.children();
     let ends = (0..siblings.length()).filter_map(|at| siblings.item(at));
     let ends = ends.map(|sibling| sibling.get_bounding_client_rect().bottom());
-    let last = ends.fold(0.0, f64::max);
-    (parent.get_bounding_client_rect().bottom() - last - END * rem()).max(0.0)
+    let last = ends.fold(f64::MIN, f64::max) + f64::from(parent.scroll_top());
+    parent.get_bounding_client_rect().bottom() - last - END * rem()
 }
 
 /// The stretch on the screen, and how much more is to be there on each side.

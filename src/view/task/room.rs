@@ -25,11 +25,15 @@ pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
     let px = move |of: fn(Block) -> f64| {
         derived(move || block.get().map(|block| format!("{:.1}px", of(block))))
     };
-    // What needs less than there is leaves the rest to what follows.
-    let whole = derived(move || {
-        let whole = block.get()?.whole;
-        (whole + 1.0 < room.read().height).then(|| format!("{whole:.1}px"))
-    });
+    let whole = move |is_wanted: fn(f64, f64) -> bool| {
+        derived(move || {
+            let whole = block.get()?.whole;
+            is_wanted(whole, room.read().height).then(|| format!("{whole:.1}px"))
+        })
+    };
+    // What needs less than there is leaves the rest to what follows; what needs more is scrolled to.
+    let most = whole(|whole, height| whole + 1.0 < height);
+    let least = whole(|whole, height| whole > height);
     view! {
         <div
             class="outputs-room"
@@ -38,7 +42,8 @@ pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
             style:--columns=derived(move || block.get().map(|block| block.columns.to_string()))
             style:--column=px(|block| block.column)
             style:--high=px(|block| block.height)
-            style:--whole=whole
+            style:--most=most
+            style:--least=least
         >
             {content}
         </div>

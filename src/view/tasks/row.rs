@@ -23,10 +23,14 @@ pub fn TaskRow(
         Some(name) => format!("{}, {name}", words::name(&first)),
         None => words::name(&first),
     };
-    let title = name.unwrap_or_else(|| match first.input.title() {
-        "" => "No prompt".to_owned(),
-        title => title.to_owned(),
-    });
+    let prompt = match first.input.title() {
+        "" => "No prompt",
+        title => title,
+    };
+    let title = match name {
+        Some(name) => format!("{name} · {prompt}"),
+        None => prompt.to_owned(),
+    };
     let href = Route::Task(task_key.clone()).path();
     let time = dates::time(first.created, clock::now());
     let about = format!("{} · {time}", first.model_name);

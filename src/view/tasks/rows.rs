@@ -21,7 +21,7 @@ const TASK_HEIGHT: f64 = 5.5;
 const FAILED_HEIGHT: f64 = 6.75;
 const BATCH_HEIGHT: f64 = 11.5;
 
-/// What some tasks are called instead of by their prompt.
+/// What tells some tasks apart from others that have their prompt.
 pub type Names = HashMap<TaskKey, String>;
 
 /// The rows near the screen; the others are only room.

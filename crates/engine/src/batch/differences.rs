@@ -111,26 +111,20 @@ pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<
         .collect()
 }
 
-/// What tasks are called that share their prompt with all others of their batch: by the values that tell
-/// them apart, and by their number where those don't. All other tasks are known by their prompts.
+/// What tells tasks apart that share their prompt with others of their batch: the values that differ, or
+/// their number where none does. All other tasks are known by their prompts.
 pub fn names_among_siblings<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
 ) -> HashMap<TaskKey, String> {
-    let mut batches: HashMap<&BatchKey, Vec<&Task>> = HashMap::new();
+    let mut siblings: HashMap<(&BatchKey, &str), Vec<&Task>> = HashMap::new();
     for task in tasks {
         if let Some(place) = &task.batch {
-            batches.entry(&place.batch).or_default().push(task);
+            let prompt = (&place.batch, task.input.title());
+            siblings.entry(prompt).or_default().push(task);
         }
     }
-    let shares_prompt = |tasks: &&Vec<&Task>| {
-        let title = tasks[0].input.title();
-        tasks.len() > 1 && tasks.iter().all(|task| task.input.title() == title)
-    };
-    batches
-        .values()
-        .filter(shares_prompt)
-        .flat_map(|tasks| sibling_names(tasks))
-        .collect()
+    let several = siblings.values().filter(|tasks| tasks.len() > 1);
+    several.flat_map(|tasks| sibling_names(tasks)).collect()
 }
 
 fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
@@ -267,6 +261,15 @@ mod tests {
             ("a", json!({"prompt": "moor"})),
         ];
         assert_eq!(called(&lines), ["", ""]);
+        // An axis of prompts and another one.
+        let moor = |mist: u32| json!({"prompt": "moor", "seed": 1, "mist": mist});
+        let axes = [
+            ("a", sea(0, 1)),
+            ("a", moor(0)),
+            ("a", sea(5, 1)),
+            ("a", moor(5)),
+        ];
+        assert_eq!(called(&axes), ["0", "0", "5", "5"]);
     }
 
     #[test]

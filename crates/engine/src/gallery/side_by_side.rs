@@ -10,7 +10,11 @@ use crate::output::{self, OutputKind};
 pub const GAP: f64 = 0.5;
 
 /// Four in a row have to be so much wider than two and two.
-const WIDER: f64 = 1.5;
+const WIDER: f64 = 1.2;
+
+/// No side of an output is shorter, in `rem`, as long as there is the width for it: what can be done with it stands on
+/// it. They are scrolled through then.
+const SHORT: f64 = 12.0;
 
 /// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
 /// no wider than so many px.
@@ -111,22 +115,29 @@ impl Room {
         best.0
     }
 
-    /// Those of one task, as large as they can be. Four are two and two unless they are much larger in a row: a block is
-    /// seen at once.
+    /// Those of one task, as large as they can be. Four are two and two unless they are larger in a row or one below the
+    /// other: a block is seen at once.
     pub fn block(&self, shapes: &[Shape]) -> Block {
         let count = shapes.len();
-        let wide = |columns: usize| {
-            let (width, height) = (self.column(columns), self.high(count, columns));
+        let wide = |columns: usize, height: f64| {
+            let width = self.column(columns);
             let drawn = shapes.iter().map(|shape| shape.drawn(width, height));
             drawn.fold(0.0, f64::max)
         };
+        let ratios = || shapes.iter().map(|shape| shape.ratio);
+        let short = SHORT * self.rem;
+        let (narrowest, widest) = (ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max));
+        let is_row_larger = || {
+            let (row, two) = (wide(4, self.high(4, 4)), wide(2, self.high(4, 2)));
+            row >= WIDER * two && self.column(4) >= short * widest
+        };
         let columns = match self.columns(shapes) {
-            3.. if count == 4 && wide(4) < WIDER * wide(2) => 2,
-            3.. if count == 4 => 4,
+            3.. if count == 4 && is_row_larger() => 4,
+            3.. if count == 4 => 2,
             columns => columns,
         };
-        let column = wide(columns);
-        let height = self.high(count, columns);
+        let height = self.high(count, columns).max(short / narrowest);
+        let column = wide(columns, height);
         let highest = shapes.iter().map(|shape| column / shape.ratio);
         let highest = highest.fold(0.0, f64::max).min(height);
         let rows = count.div_ceil(columns) as f64;
@@ -234,6 +245,10 @@ mod tests {
     #[test]
     fn four_of_one_task_are_two_and_two() {
         // What a window of 2560 by 900 leaves beside the form, one of 2560 by 1300, and one of 1440 by 900.
+        let room = |width, height| Room {
+            line: 1.0,
+            ..room(width, height)
+        };
         let (low, large, usual) = (room(1740.0, 520.0), room(1740.0, 920.0), room(850.0, 520.0));
         for (room, ratio, columns) in [
             (low, 1.5, 2),
@@ -248,11 +263,35 @@ mod tests {
             assert!(block.column / ratio <= block.height + 1e-9, "{block:?}");
             assert!(block.whole <= room.height + 1e-9, "{block:?}");
         }
+        // Tall ones in a row are so much larger.
+        assert_eq!(usual.block(&pictures::<4>(9.0 / 16.0)).columns, 4);
         // Close together, whatever room is beside them.
-        assert_eq!(large.block(&pictures::<4>(1.0)).column, 412.0);
+        assert_eq!(large.block(&pictures::<4>(1.0)).column, 440.0);
         assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
         assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);
         assert_eq!(Room::default().block(&[]).columns, 1);
+    }
+
+    /// Guards against stamps that their own buttons cover, in a window that is low, or as what else is said takes the room.
+    #[test]
+    fn where_the_room_is_low_they_are_scrolled_through() {
+        for height in [0.0, 60.0, 220.0, 300.0] {
+            for (ratio, columns, sides) in [
+                (1.5, 2, (288.0, 192.0)),
+                (16.0 / 9.0, 2, (192.0 * 16.0 / 9.0, 192.0)),
+            ] {
+                let room = room(800.0, height);
+                let block = room.block(&pictures::<4>(ratio));
+                assert_eq!(block.columns, columns, "{ratio} in {room:?}");
+                assert!((block.column - sides.0).abs() < 0.1, "{ratio}: {block:?}");
+                assert_eq!(block.height, sides.1, "{ratio}: {block:?}");
+                assert!(block.whole > room.height, "{block:?}");
+            }
+        }
+        // In a row they are as large, and in sight.
+        assert_eq!(room(800.0, 100.0).block(&pictures::<4>(1.0)).columns, 4);
+        // No wider than there is room for.
+        assert_eq!(room(300.0, 100.0).block(&pictures::<4>(1.5)).column, 146.0);
     }
 
     #[test]
