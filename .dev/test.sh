@@ -228,8 +228,13 @@ test_engines() {
   [ "${#not_run[@]}" -eq 0 ] || echo "no time left, in Firefox and WebKit, for: ${not_run[*]}"
 }
 
-# As high as the tests make a page that is to show all of a list.
-virtual_display=(xvfb-run --auto-servernum --server-args "-screen 0 1440x4200x24")
+# A display as high as the tests make a page that is to show all of a list.
+#
+# WebKitGTK 2.50 miscomputes now and then where it replaces wasm that runs by code that is better optimised: on a
+# busy machine `n % 10000` of a module that does nothing else was above 9999 in 4 of 4,500 instances; without these
+# two in none of 3,600. It is not what is tested here.
+virtual_display=(env JSC_useOMGJIT=0 JSC_useWasmOSR=0
+  xvfb-run --auto-servernum --server-args "-screen 0 1440x4200x24")
 
 test_build() {
   # So that the phases after it cannot pass on an older build.

@@ -2,7 +2,7 @@
 // on a slow line that is a second sooner. What is pressed or typed there, the program goes on with. An
 // answer that is in any way unusual is left to the program.
 (() => {
-  const early = window.atelierEarly;
+  let early = window.atelierEarly;
   const MAX_CARDS = 24;
   const MAX_CATEGORIES = 24;
   // A larger list is the program's alone.
@@ -29,9 +29,20 @@
     const list = drawn(JSON.parse(new TextDecoder().decode(bytes)));
     const page = boot.querySelector(".page");
     if (!page) return;
+    // A group is as wide as its cards, or as the page: how many columns that has, the style sheet knows.
+    const link = document.querySelector("[rel=stylesheet]");
+    if (!link.sheet) await new Promise((loaded) => link.addEventListener("load", loaded));
+    if (!page.isConnected) return;
     page.replaceChildren(list);
+    const groups = page.querySelector(".boot-groups");
+    const columns = getComputedStyle(groups).gridTemplateColumns.split(" ").length;
+    for (const { style, lastChild } of groups.children) {
+      style.gridColumn = `span ${Math.min(columns, lastChild.children.length)}`;
+    }
     // So that the program can show the same in the frame in which it takes this away.
     early.body = bytes;
+    // The program's now: held here, a list of ten thousand would stay in memory twice for as long as the page lives.
+    early = null;
     await painted();
   }
 

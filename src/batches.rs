@@ -8,9 +8,9 @@ use atelier_engine::{Action, BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::boxed::{effect, memo, spawn};
+use crate::browser::clock;
 use crate::browser::storage::Store;
 use crate::browser::tabs::Channel;
-use crate::browser::{clock, random};
 use crate::contexts::Contexts;
 
 /// Tabs tell each other the records that they write.
@@ -169,7 +169,7 @@ impl Batches {
         };
         let account = self.0.session.account();
         let task = |(index, Seeded { input, is_chosen }): (usize, Seeded)| {
-            let key = TaskKey(random::key());
+            let key = batch.key.item(index);
             let mut task = Task::new(key, account.clone(), model_name.to_owned(), input, now);
             task.seed_chosen = is_chosen;
             task.batch = Some(BatchPlace {

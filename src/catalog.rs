@@ -1,58 +1,56 @@
-//! The service's models and their schemas, fetched once and shared by all views.
+//! The service's models and their schemas, fetched once and shared by all views. Where the service can't be
+//! reached, what it said last stands in, as long as it says so.
+
+mod slot;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::boxed::{effect, spawn};
-use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, path};
-use atelier_engine::Idempotency;
+use atelier_contract::{ApiError, Model, ModelId, ModelList, Schema, ServiceAddress, path};
+use atelier_engine::{Idempotency, Millis};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use crate::browser::{http, lifecycle};
+use crate::browser::http::{self, Body};
+use crate::browser::lifecycle;
+use crate::kept_models;
 use crate::session::Session;
+use slot::Slot;
+pub use slot::{AsOf, Load};
 
-/// The waits between tries to get the list of models of a service that can't be reached: doubling.
-const FIRST_RETRY_MS: u32 = 5_000;
-const LONGEST_RETRY_MS: u32 = 60_000;
-
-/// How often the list is asked for again while it says that a model is away.
-const AWAY_MS: u32 = 30_000;
-
-/// Something that is fetched.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Load<T> {
-    Loading,
-    Loaded(T),
-    Failed(ApiError),
-}
-
-impl<T> Load<T> {
-    pub fn loaded(&self) -> Option<&T> {
-        match self {
-            Load::Loaded(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-type Slot<T> = ArcRwSignal<Load<Arc<T>>>;
+/// The waits between tries to get what can't be had at present: doubling.
+pub const FIRST_RETRY_MS: u32 = 5_000;
+pub const LONGEST_RETRY_MS: u32 = 60_000;
 
 #[derive(Clone, Copy)]
 pub struct Catalog {
     session: Session,
     models: StoredValue<Slot<ModelList>>,
-    /// How often the list was asked for: the latest answer counts.
-    fetches: StoredValue<u32>,
+    fetching: StoredValue<Fetching, LocalStorage>,
+    /// It was looked for a list that was kept.
+    has_looked: RwSignal<bool>,
     schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
+}
+
+/// How the list of models is asked for.
+#[derive(Default)]
+struct Fetching {
+    /// How often it was: the latest answer counts.
+    count: u32,
+    /// The last list as it was given, for whoever keeps it.
+    body: Option<Body>,
+    /// It is asked for once more, because somebody found nobody there.
+    is_in_doubt: bool,
 }
 
 impl Catalog {
     pub fn new(session: Session) -> Self {
         let this = Self {
             session,
-            models: StoredValue::new(ArcRwSignal::new(Load::Loading)),
-            fetches: StoredValue::new(0),
+            models: StoredValue::new(Slot::new()),
+            fetching: StoredValue::new_local(Fetching::default()),
+            has_looked: RwSignal::new(false),
             schemas: StoredValue::new(HashMap::new()),
         };
         let asked = StoredValue::new(None);
@@ -65,38 +63,82 @@ impl Catalog {
                 // nothing is old: a page that opens at a model has asked for its schema already.
                 if before.is_some() {
                     this.schemas.update_value(HashMap::clear);
+                    this.has_looked.set(false);
+                    this.models.get_value().forget();
                 }
                 this.load_models();
             }
         });
         // A page that opened while the service was away finds it again by itself.
-        lifecycle::on_change(move || {
-            let models = this.models.try_get_value();
-            if models.is_some_and(|models| matches!(&*models.read_untracked(), Load::Failed(_))) {
-                this.load_models();
-            }
-        });
+        lifecycle::on_change(move || this.ask_again());
         this
     }
 
-    /// The list of models, tracked.
+    /// Asks for the list again at once, where it is not known as it is now.
+    pub fn ask_again(&self) {
+        let slot = self.models.try_get_value();
+        if slot.is_some_and(|slot| slot.is_missing()) {
+            self.load_models();
+        }
+    }
+
+    /// The list of models, tracked; as it was kept where [`Catalog::models_as_of`] says so.
     pub fn models(&self) -> Load<Arc<ModelList>> {
-        self.models.get_value().get()
+        self.models.get_value().load.get()
+    }
+
+    /// Since when the list of models is as it is shown, where it was kept; tracked. What such a list says of
+    /// guests, accounts and keys is not to be believed.
+    pub fn models_as_of(&self) -> Option<AsOf> {
+        let as_of = self.models.get_value().as_of.get();
+        as_of.outage.is_some().then_some(as_of)
     }
 
     /// One model of the list, tracked.
     pub fn model(&self, id: &ModelId) -> Option<Model> {
-        let models = self.models.get_value();
+        let models = self.models.get_value().load;
         let models = models.read();
         let list = models.loaded()?;
         list.models.iter().find(|model| model.id == *id).cloned()
     }
 
+    /// It was looked for a kept list; tracked.
+    pub fn has_looked(&self) -> bool {
+        self.has_looked.get()
+    }
+
+    /// What was kept of this service's list, where anything was. It stands in until the service gives one.
+    pub fn recall_models(&self, address: &ServiceAddress, kept: Option<(ModelList, Millis)>) {
+        if self.session.settings_untracked().address != *address {
+            return;
+        }
+        let slot = self.models.get_value();
+        if matches!(&*slot.load.read_untracked(), Load::Loading) {
+            return; // It is being asked for once more; if that fails, it is looked for again.
+        }
+        self.has_looked.set(true);
+        let error = match &*slot.load.read_untracked() {
+            Load::Failed(error) if error.is_outage() => Some(error.clone()),
+            _ => None,
+        };
+        if let (Some(error), Some((list, since))) = (error, kept) {
+            slot.recall(list, since, error);
+        }
+    }
+
+    /// The last list as the service has given it; it can be had once.
+    pub fn take_body(&self) -> Option<Body> {
+        let body = self
+            .fetching
+            .try_update_value(|fetching| fetching.body.take());
+        body.flatten()
+    }
+
     /// Fetches the list, at first or once more.
     pub fn load_models(&self) {
         let slot = self.models.get_value();
-        if slot.with_untracked(|load| load.loaded().is_none()) {
-            slot.set(Load::Loading);
+        if !slot.is_loaded() {
+            slot.load.set(Load::Loading);
         }
         self.fetch_models(FIRST_RETRY_MS);
     }
@@ -107,56 +149,43 @@ impl Catalog {
         let (this, session) = (*self, self.session);
         let slot = self.models.get_value();
         let address = session.settings_untracked().address;
-        let fetch = self.fetches.try_update_value(|fetches| {
-            *fetches += 1;
-            *fetches
+        let fetch = self.fetching.try_update_value(|fetching| {
+            fetching.count += 1;
+            fetching.count
         });
         spawn(async move {
-            let answer = http::get_models(&address.url(path::MODELS)).await;
-            let is_latest = || this.fetches.try_get_value() == fetch;
+            let url = address.url(path::MODELS);
+            let answer = http::get_models(&url).await;
+            let is_latest = || this.fetching.try_with_value(|fetching| fetching.count) == fetch;
             let is_current = || is_latest() && session.settings_untracked().address == address;
             if !is_current() {
                 return; // The answer of a service that is no longer asked.
             }
-            let error = match answer {
+            this.fetching
+                .update_value(|fetching| fetching.is_in_doubt = false);
+            let error = match answer.and_then(|body| this.read(body)) {
                 Ok(list) => {
                     session.set_guest(address.clone(), list.guest.clone());
                     let honoured = list.idempotent_for_ms.map(Idempotency::For);
                     let honoured = honoured.unwrap_or(Idempotency::Unsupported);
                     session.set_idempotency(address.clone(), honoured);
-                    let mut is_away = has_one_away(&list);
-                    slot.set(Load::Loaded(Arc::new(list)));
-                    // What is known holds until there is something newer.
-                    while is_away {
-                        TimeoutFuture::new(AWAY_MS).await;
-                        if !is_current() {
-                            return;
-                        }
-                        let Ok(list) = http::get_models(&address.url(path::MODELS)).await else {
-                            continue;
-                        };
-                        if !is_current() {
-                            return;
-                        }
-                        is_away = has_one_away(&list);
-                        // The same list once more is no reason to build anything again.
-                        if slot.with_untracked(|load| {
-                            load.loaded().is_none_or(|known| **known != list)
-                        }) {
-                            slot.set(Load::Loaded(Arc::new(list)));
-                        }
-                    }
-                    return;
+                    return slot.arrive(list);
                 }
                 Err(error) => error,
             };
             let is_retryable = error.is_retryable();
-            slot.set(Load::Failed(error));
+            let said = match error.is_unreachable() {
+                true => Idempotency::Unreachable,
+                false => Idempotency::Unknown,
+            };
+            slot.fail(error);
             if !is_retryable {
                 return session.set_idempotency(address, Idempotency::Unsupported);
             }
-            if untrack(|| session.idempotency()) == Idempotency::Asked {
-                session.set_idempotency(address, Idempotency::Unknown);
+            let is_known = untrack(|| session.idempotency()).is_known();
+            // What was said holds while there is an answer of any kind.
+            if said == Idempotency::Unreachable || !is_known {
+                session.set_idempotency(address, said);
             }
             TimeoutFuture::new(retry_ms).await;
             if is_latest() {
@@ -165,40 +194,103 @@ impl Catalog {
         });
     }
 
-    /// A model's schema, tracked; fetched at the first call.
+    fn read(&self, body: Body) -> Result<ModelList, ApiError> {
+        let list = ModelList::from_body(&body.bytes())?;
+        self.fetching
+            .update_value(|fetching| fetching.body = Some(body));
+        Ok(list)
+    }
+
+    /// A model's schema, tracked; fetched at the first call. As it was kept where
+    /// [`Catalog::schema_as_of`] says so.
     pub fn schema(&self, model: &ModelId) -> Load<Arc<Schema>> {
+        self.schema_slot(model).load.get()
+    }
+
+    /// Since when a model's schema is as it is shown, where it was kept; tracked.
+    pub fn schema_as_of(&self, model: &ModelId) -> Option<AsOf> {
+        let as_of = self.schema_slot(model).as_of.get();
+        as_of.outage.is_some().then_some(as_of)
+    }
+
+    fn schema_slot(&self, model: &ModelId) -> Slot<Schema> {
         let known = self
             .schemas
             .with_value(|schemas| schemas.get(model).cloned());
-        known.unwrap_or_else(|| self.load_schema(model)).get()
+        known.unwrap_or_else(|| self.load_schema(model))
     }
 
-    /// Fetches a schema, at first or once more.
-    pub fn load_schema(&self, model: &ModelId) -> Slot<Schema> {
+    /// Fetches a schema once more.
+    pub fn ask_for_schema(&self, model: &ModelId) {
+        self.load_schema(model);
+    }
+
+    /// Fetches the schemas that are not known as they are now.
+    pub fn ask_for_missing_schemas(&self) {
+        let missing: Vec<ModelId> = self.schemas.with_value(|schemas| {
+            let missing = schemas.iter().filter(|(_, slot)| slot.is_awaited());
+            missing.map(|(model, _)| model.clone()).collect()
+        });
+        for model in &missing {
+            self.load_schema(model);
+        }
+    }
+
+    /// Nobody has answered, though the list was given: whether anybody is there now is asked at no risk, before
+    /// something is sent.
+    pub fn doubt(&self) {
+        let slot = self.models.get_value();
+        let is_live = slot.is_loaded() && !slot.is_missing();
+        // Many schemas may be asked for at the same time.
+        let is_first =
+            |fetching: &mut Fetching| !std::mem::replace(&mut fetching.is_in_doubt, true);
+        if is_live && self.fetching.try_update_value(is_first) == Some(true) {
+            self.load_models();
+        }
+    }
+
+    fn load_schema(&self, model: &ModelId) -> Slot<Schema> {
         let slot = self.schemas.try_update_value(|schemas| {
             schemas
                 .entry(model.clone())
-                .or_insert_with(|| ArcRwSignal::new(Load::Loading))
+                .or_insert_with(Slot::new)
                 .clone()
         });
-        let slot = slot.unwrap_or_else(|| ArcRwSignal::new(Load::Loading));
+        let slot = slot.unwrap_or_else(Slot::new);
         let url = self
             .session
             .settings_untracked()
             .address
             .url(&path::schema(model));
+        let this = *self;
         spawn({
             let (slot, model) = (slot.clone(), model.clone());
             async move {
-                let answer = http::get_json(&url).await;
-                let answer = answer.and_then(|body| Schema::from_body(body, model));
-                slot.set(answer.map_or_else(Load::Failed, |schema| Load::Loaded(Arc::new(schema))));
+                let body = http::get(&url).await;
+                let read = body.and_then(|body| {
+                    let schema = kept_models::read_schema(&body.bytes(), model.clone())?;
+                    Ok((schema, body))
+                });
+                let error = match read {
+                    Ok((schema, body)) => {
+                        slot.arrive(schema);
+                        return kept_models::keep(url, body);
+                    }
+                    Err(error) => error,
+                };
+                if error.is_unreachable() {
+                    this.doubt();
+                }
+                if error.is_outage() && !slot.is_loaded() {
+                    let kept = kept_models::schema(&url, model).await;
+                    // Meanwhile the service may have given it after all.
+                    if let (Some((schema, since)), false) = (kept, slot.is_loaded()) {
+                        return slot.recall(schema, since, error);
+                    }
+                }
+                slot.fail(error);
             }
         });
         slot
     }
-}
-
-fn has_one_away(list: &ModelList) -> bool {
-    list.models.iter().any(|model| !model.away.is_empty())
 }

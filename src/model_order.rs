@@ -38,6 +38,11 @@ pub fn follow(contexts: Contexts) {
 }
 
 /// Tracked.
+pub fn has_favorites() -> bool {
+    !known().read().is_empty()
+}
+
+/// Tracked.
 pub fn is_favorite(model: &ModelId) -> bool {
     model_order::is_favorite(&known().read(), model)
 }

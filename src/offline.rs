@@ -1,9 +1,10 @@
 //! Atelier as an app: it can be installed, and opens without network. A service worker keeps the page
-//! itself, in release builds, unless a person does not want it.
+//! itself, in release builds, unless a person does not want it; what services said of their models is kept beside it
+//! (`kept_models.rs`).
 
 use crate::boxed::{after, spawn};
 use crate::browser::local::LocalStore;
-use crate::browser::{head, worker};
+use crate::browser::{head, kept_replies, worker};
 
 /// In `localStorage`: [`OFF`], or nothing.
 const PLACE: &str = "atelier.offline";
@@ -41,6 +42,7 @@ pub async fn want(is_wanted: bool) -> bool {
     }
     let is_kept = LocalStore::Browser.write(PLACE, OFF);
     worker::stop().await;
+    kept_replies::clear().await;
     is_kept
 }
 

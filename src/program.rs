@@ -5,8 +5,10 @@ use leptos::prelude::IntoAny;
 
 use crate::contexts::contexts;
 use crate::deferred::Program;
-use crate::view::{card_keys, dialogs, first_picture, model_card, pages, shortcuts, status};
-use crate::{model_order, offline, shapes, tables};
+use crate::view::{
+    card_keys, commands, dialogs, first_picture, model_card, models_said, pages, shortcuts, status,
+};
+use crate::{away, model_order, offline, outage, shapes, tables};
 
 #[cfg(feature = "split")]
 pub use split::load;
@@ -21,8 +23,12 @@ fn program() -> Program {
         begin,
         card: model_card::card,
         first_picture: first_picture::make,
+        models_said: models_said::models_said,
         page: pages::page,
-        status: || (status::status(), dialogs::dialogs()).into_any(),
+        status: || {
+            let above = (commands::go_to(), status::status());
+            (above, dialogs::dialogs()).into_any()
+        },
         task_count: status::task_count,
     }
 }
@@ -32,6 +38,8 @@ fn begin() {
     contexts.runner.begin();
     tables::note_what_was_left(contexts.runner);
     model_order::follow(contexts);
+    outage::follow(contexts);
+    away::follow(contexts.catalog);
     shapes::follow(contexts);
     card_keys::listen();
     shortcuts::listen(contexts.navigation);

@@ -6,9 +6,11 @@
 
 use atelier_contract::Input;
 use atelier_engine::NO_CREDENTIALS;
+use atelier_engine::outage::NoAccount;
+use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::seed::Seeded;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
+    Account, Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
 };
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
@@ -89,14 +91,30 @@ impl Runner {
         self.parts.set_value(Some(parts));
         let (driver, tabs) = (parts.driver, parts.tabs);
         let mut before = None;
+        let mut caller = None;
         effect(move || {
             let account = session.account();
             let credentials = Some(session.credentials_name());
+            let token_version = session.token_version();
             let are_others = std::mem::replace(&mut before, credentials.clone()) != credentials;
             let are_refused = session.is_refused();
+            // As far as both are known.
+            let present = token_version.map(|version| (account.clone(), version));
+            let is_other_caller = present.as_ref().zip(caller.as_ref()).is_some_and(
+                |(present, before): (&(Account, u64), &(Account, u64))| {
+                    present != before && present.0.address == before.0.address
+                },
+            );
+            caller = present.or(caller.take());
             driver.change(|engine| {
                 let now = clock::now();
                 engine.set_account(account, now);
+                if is_other_caller {
+                    engine.lift_limit(now);
+                }
+                if let Some(version) = token_version {
+                    engine.set_token_version(version, now);
+                }
                 if are_others && are_refused {
                     engine.credentials_refused(now);
                 } else if are_others {
@@ -109,6 +127,7 @@ impl Runner {
             let address = session.settings().address.to_string();
             let said = session.idempotency();
             driver.change(|engine| engine.set_idempotency(&address, said, clock::now()));
+            driver.knock();
         });
         notifications::keep_title(parts.tasks);
         lifecycle::on_change(move || {
@@ -171,9 +190,9 @@ impl Runner {
         count
     }
 
-    /// Sends inputs whose seeds were drawn, each as a new task; none without credentials.
+    /// Sends inputs whose seeds were drawn, each as a new task; none where nothing can be sent, which is said then.
     pub fn submit_all(&self, inputs: Vec<Input>, model_name: &str) -> Vec<TaskKey> {
-        if !self.has_credentials() {
+        if !self.can_send() {
             return Vec::new();
         }
         let inputs = inputs.into_iter();
@@ -186,19 +205,33 @@ impl Runner {
             .collect()
     }
 
-    /// Says so where there are none.
-    fn has_credentials(&self) -> bool {
-        let has = untrack(|| self.session.credentials()).is_some();
-        if !has {
-            self.notices.problem(format!(
-                "Not sent. {NO_CREDENTIALS} They are set in Settings."
-            ));
+    /// Whether nothing is sent from this tab any more, which is said then.
+    pub fn refuses_to_send(&self) -> bool {
+        let refuses = untrack(|| self.is_superseded());
+        if refuses {
+            self.notices
+                .problem(format!("Not sent. {SUPERSEDED_REFUSAL}"));
         }
-        has
+        refuses
+    }
+
+    /// Says so where nothing can be sent.
+    fn can_send(&self) -> bool {
+        if self.refuses_to_send() {
+            return false;
+        }
+        let has = untrack(|| self.session.has_credentials());
+        let why = match has {
+            Some(true) => return true,
+            Some(false) => format!("{NO_CREDENTIALS} They are set in Settings."),
+            None => NoAccount::Unreachable.user_message().into(),
+        };
+        self.notices.problem(format!("Not sent. {why}"));
+        false
     }
 
     fn again(&self, key: &TaskKey) -> Option<Task> {
-        if !self.has_credentials() {
+        if !self.can_send() {
             return None;
         }
         let old = self.task(key)?.get_untracked();
@@ -271,10 +304,7 @@ impl Runner {
         if action == BatchAction::Stop {
             parts.stopped.mark_stopped(batch, true);
         }
-        // Also where this tab leads: the others are to know where it was stopped last.
-        parts
-            .tabs
-            .ask_leader(TabMessage::ActOnBatch(batch.clone(), action));
+        parts.tabs.ask_of_batch(batch, action);
         if parts.tabs.leads() {
             parts
                 .driver
@@ -284,7 +314,13 @@ impl Runner {
 
     /// Polls at once, as far as the limits allow; whichever tab makes the calls.
     pub fn wake(&self) {
-        self.change_and_tell(Engine::wake, Some(TabMessage::Wake));
+        self.parts().wake();
+        self.parts().tabs.tell(&TabMessage::Wake);
+    }
+
+    /// Nobody reaches the service from here: whichever tab makes the calls asks it first, before it sends anything.
+    pub fn doubt(&self) {
+        self.parts().tabs.tell(&TabMessage::Doubt);
     }
 
     /// The service was seen to take the present credentials.

@@ -33,6 +33,8 @@ pub struct Session {
     guest: RwSignal<Option<(ServiceAddress, Guest)>>,
     /// What a service says of idempotency keys.
     idempotency: RwSignal<(ServiceAddress, Idempotency)>,
+    /// Somebody wants to know whether the service is there, be it (`true`) that it was a moment ago.
+    wanted: RwSignal<bool>,
     channel: StoredValue<Option<Channel>, LocalStorage>,
 }
 
@@ -48,6 +50,7 @@ impl Session {
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
             idempotency: RwSignal::new((ServiceAddress::default(), Idempotency::Asked)),
+            wanted: RwSignal::new(false),
             channel: StoredValue::new_local(None),
         };
         let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
@@ -187,10 +190,11 @@ impl Session {
     }
 
     /// Whether the service at this address takes a submission once that is sent again with the same
-    /// key.
+    /// key. That nobody reaches it is told each time.
     pub fn set_idempotency(&self, address: ServiceAddress, said: Idempotency) {
+        let is_again = said == Idempotency::Unreachable;
         let said = (address, said);
-        if *self.idempotency.read_untracked() != said {
+        if is_again || *self.idempotency.read_untracked() != said {
             self.idempotency.set(said);
         }
     }
@@ -203,6 +207,23 @@ impl Session {
         } else {
             Idempotency::Asked
         }
+    }
+
+    /// A service that could not be reached is to be asked at once whether it is back.
+    pub fn ask_again(&self) {
+        self.wanted.notify();
+    }
+
+    /// The service may be gone: it is to be asked whether it still is there, before anything is sent to it.
+    pub fn doubt(&self) {
+        self.wanted.set(true);
+    }
+
+    /// Follows [`Session::ask_again`], and [`Session::doubt`]: after that it gives `true`, once.
+    pub fn track_asks(&self) -> bool {
+        self.wanted.track();
+        let mut wanted = self.wanted.write_untracked();
+        std::mem::take(&mut *wanted)
     }
 
     pub fn settings(&self) -> Settings {
@@ -247,10 +268,7 @@ impl Session {
     /// Whether calls can be made; `None` while nothing is entered and the service has not said whether it takes
     /// guests; tracked.
     pub fn has_credentials(&self) -> Option<bool> {
-        let is_heard = !matches!(
-            self.idempotency(),
-            Idempotency::Asked | Idempotency::Unknown
-        );
+        let is_heard = self.idempotency().is_known();
         match self.credentials() {
             Some(_) => Some(true),
             None => (is_heard || !self.settings.read().uid.is_empty()).then_some(false),
@@ -279,13 +297,19 @@ impl Session {
     /// Which credentials these are, without what is secret of them: another token has another name,
     /// and so has the same one once it is entered again. Tracked.
     pub fn credentials_name(&self) -> String {
-        let settings = self.settings.read();
-        let saved = match self.token_of(&settings) {
-            Some(_) => settings.token_version,
-            None => 0,
-        };
         let account = self.account();
-        format!("{saved} {} {}", account.uid, account.address)
+        let version = self.token_version().unwrap_or_default();
+        format!("{version} {} {}", account.uid, account.address)
+    }
+
+    /// Which of the account's tokens calls are made with, by a number that says nothing of it; 0 for a guest's, `None`
+    /// while no call can be made. Tracked.
+    pub fn token_version(&self) -> Option<u64> {
+        let settings = self.settings.read();
+        match self.token_of(&settings) {
+            Some(_) => Some(settings.token_version),
+            None => self.is_guest().then_some(0),
+        }
     }
 
     /// Whether the service refused these very credentials before, perhaps in another tab.

@@ -12,9 +12,9 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, json};
-use atelier_engine::Millis;
 use atelier_engine::compose::revision::TableStored;
 use atelier_engine::compose::table::Table;
+use atelier_engine::{BatchKey, Millis};
 use futures::channel::oneshot;
 use futures::future::{FutureExt, select};
 use gloo_timers::callback::Timeout;
@@ -22,9 +22,9 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use crate::boxed::{after, spawn};
-use crate::browser::clock;
 use crate::browser::local::LocalStore;
 use crate::browser::tables::{self, Exchanged, TableRecord};
+use crate::browser::{clock, random};
 use conflict::{Conflict, Why};
 pub use noted::note_what_was_left;
 pub use sending::Sending;
@@ -143,6 +143,15 @@ impl KeptTable {
         if now.saturating_sub(since) < MAX_WAIT_MS || self.waiting.borrow().is_none() {
             let wait = after(REST_MS, move || self.write_soon());
             self.waiting.replace(Some(wait));
+        }
+    }
+
+    /// The key of the batch that these rows become, so many of them. Another tab that shows the same table, and has
+    /// not heard yet that they are sent, gives them the same one: whoever sends them second sends nothing.
+    pub fn batch_key(&self, rows: usize) -> BatchKey {
+        match self.edited.get() {
+            0 => BatchKey(random::key()),
+            edited => BatchKey::of_table(&self.model, edited, rows),
         }
     }
 

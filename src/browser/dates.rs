@@ -33,6 +33,15 @@ pub fn time(then: Millis, now: Millis) -> String {
     format!("{day} {:02}:{:02}", then.hour, then.minute)
 }
 
+/// The same within a sentence; of today, the time alone.
+pub fn as_of(then: Millis, now: Millis) -> String {
+    let time = time(then, now);
+    match time.strip_prefix("Today ") {
+        Some(time) => time.to_owned(),
+        None => time.replacen("Yesterday", "yesterday", 1),
+    }
+}
+
 fn format(parts: &[(&str, &str)]) -> Function {
     let options = Object::new();
     for (part, how) in parts {

@@ -2,7 +2,7 @@
 //! [`ApiError`].
 
 use atelier_contract::{
-    ApiError, Credentials, IDEMPOTENCY_HEADER, ModelList, envelope, json, parse_retry_after,
+    ApiError, Credentials, IDEMPOTENCY_HEADER, envelope, json, parse_retry_after,
 };
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
@@ -13,7 +13,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{
     AbortController, Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReferrerPolicy,
-    RequestCache, RequestCredentials, RequestRedirect,
+    RequestCache, RequestCredentials, RequestRedirect, ResponseType,
 };
 
 use super::early::Early;
@@ -34,18 +34,55 @@ const GENERATE_TIMEOUT_MS: u32 = 90_000;
 /// A long video over a slow line.
 const FILE_TIMEOUT_MS: u32 = 900_000;
 
+/// The body of a reply as it came, in parts: what is large does not stay in the memory of the wasm.
+pub struct Body(Array);
+
+impl Body {
+    pub fn bytes(&self) -> Vec<u8> {
+        let parts = || self.0.iter().map(JsCast::unchecked_into::<Uint8Array>);
+        let mut bytes = vec![0; parts().map(|part| part.length() as usize).sum()];
+        let mut rest = bytes.as_mut_slice();
+        for part in parts() {
+            let (here, after) = rest.split_at_mut(part.length() as usize);
+            part.copy_to(here);
+            rest = after;
+        }
+        bytes
+    }
+
+    /// The same, outside of the memory of the wasm.
+    pub fn array(&self) -> Uint8Array {
+        let parts = || self.0.iter().map(JsCast::unchecked_into::<Uint8Array>);
+        let whole = Uint8Array::new_with_length(parts().map(|part| part.length()).sum());
+        let mut at = 0;
+        for part in parts() {
+            whole.set(&part, at);
+            at += part.length();
+        }
+        whole
+    }
+
+    /// # Errors
+    /// If the browser has no room for it.
+    fn blob(&self, mime: &str) -> Result<Blob, ApiError> {
+        let options = BlobPropertyBag::new();
+        options.set_type(mime);
+        Blob::new_with_u8_array_sequence_and_options(&self.0, &options).map_err(broken)
+    }
+}
+
 /// `GET` of a discovery endpoint, without credentials.
-pub async fn get_json(url: &str) -> Result<Value, ApiError> {
+pub async fn get(url: &str) -> Result<Body, ApiError> {
     let reply = exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?;
-    reply.into_json()
+    Ok(reply.ok()?.body)
 }
 
 /// `GET` of the list of models, which the page may have asked for already, while the program was
 /// loading. Where that came to nothing, it is asked for once more.
-pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
+pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     let early = early::take(url);
     if let Some(body) = early.as_ref().and_then(Early::body) {
-        return ModelList::from_body(&body.to_vec());
+        return Ok(Body(Array::of1(&body)));
     }
     let early = match early {
         Some(early) => answered_early(early).await,
@@ -55,7 +92,7 @@ pub async fn get_models(url: &str) -> Result<ModelList, ApiError> {
         Some(reply) => reply?,
         None => exchange(Request::get(url), None, TIMEOUT_MS, MAX_LIST_BYTES).await?,
     };
-    ModelList::from_body(&reply.ok()?.bytes())
+    Ok(reply.ok()?.body)
 }
 
 /// The answer to the early call; `None` if it did not reach the service, or its answer did not arrive.
@@ -84,7 +121,7 @@ pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
 }
 
 fn text(reply: Reply) -> Result<String, ApiError> {
-    String::from_utf8(reply.ok()?.bytes())
+    String::from_utf8(reply.ok()?.body.bytes())
         .map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
 }
 
@@ -93,9 +130,7 @@ fn text(reply: Reply) -> Result<String, ApiError> {
 pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
     let reply = exchange(request, None, FILE_TIMEOUT_MS, most).await?.ok()?;
-    let options = BlobPropertyBag::new();
-    options.set_type(&reply.mime);
-    Blob::new_with_u8_array_sequence_and_options(&reply.parts, &options).map_err(broken)
+    reply.body.blob(&reply.mime)
 }
 
 /// How long a file is, as its host says it without giving it.
@@ -108,18 +143,18 @@ pub async fn content_length(url: &str) -> Option<u64> {
     reply.headers().get("content-length")?.parse().ok()
 }
 
-/// `GET` with credentials. The token goes to this address alone: a redirect is an error.
+/// `GET` with credentials. The token goes to this address alone: a redirect is not followed.
 pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, ApiError> {
     let request = Request::get(url)
         .header("Authorization", &credentials.authorization())
-        .redirect(RequestRedirect::Error)
+        .redirect(RequestRedirect::Manual)
         .cache(RequestCache::NoStore);
     exchange(request, None, TIMEOUT_MS, MAX_BYTES)
         .await?
         .into_json()
 }
 
-/// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is an error.
+/// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is not followed.
 pub async fn post_json(
     url: &str,
     body: &Value,
@@ -135,7 +170,7 @@ pub async fn post_json(
     let builder = Request::post(url)
         .header("Content-Type", "application/json")
         .header("Authorization", &credentials.authorization())
-        .redirect(RequestRedirect::Error)
+        .redirect(RequestRedirect::Manual)
         .cache(RequestCache::NoStore);
     let builder = match idempotency_key {
         Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
@@ -152,8 +187,7 @@ struct Reply {
     status: u16,
     retry_after_ms: Option<u64>,
     mime: String,
-    /// The body as it came: a large file is never in the memory of the wasm.
-    parts: Array,
+    body: Body,
 }
 
 impl Reply {
@@ -162,7 +196,7 @@ impl Reply {
         if (200..300).contains(&self.status) {
             return Ok(self);
         }
-        let body = json::parse(&self.bytes()).ok();
+        let body = json::parse(&self.body.bytes()).ok();
         Err(ApiError::from_status(
             self.status,
             body.as_ref(),
@@ -178,19 +212,11 @@ impl Reply {
         self,
         read: fn(u16, Value, Option<u64>) -> Result<Value, ApiError>,
     ) -> Result<Value, ApiError> {
-        let bytes = self.bytes();
+        let bytes = self.body.bytes();
         match json::parse(&bytes) {
             Ok(body) => read(self.status, body, self.retry_after_ms),
-            Err(_) => Err(ApiError::not_json(&self.ok()?.bytes())),
+            Err(_) => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for part in self.parts.iter() {
-            bytes.extend(part.unchecked_into::<Uint8Array>().to_vec());
-        }
-        bytes
     }
 }
 
@@ -240,6 +266,11 @@ async fn answered(
 }
 
 async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
+    if response.type_() == ResponseType::Opaqueredirect {
+        return Err(ApiError::Network {
+            detail: ApiError::REDIRECTED.into(),
+        });
+    }
     let headers = response.headers();
     // The service's own clock where we may read it, so that a wrong local one does not matter.
     let now = headers
@@ -253,11 +284,13 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
             .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
         mime: headers.get("Content-Type").unwrap_or_default(),
         // What is said instead of a file is read as any reply.
-        parts: read_bounded(
-            &response,
-            if response.ok() { most_bytes } else { MAX_BYTES },
-        )
-        .await?,
+        body: Body(
+            read_bounded(
+                &response,
+                if response.ok() { most_bytes } else { MAX_BYTES },
+            )
+            .await?,
+        ),
     })
 }
 

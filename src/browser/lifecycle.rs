@@ -1,5 +1,7 @@
 //! Whether the page is seen and online, and the events that say so.
 
+use std::cell::Cell;
+
 use futures::channel::oneshot;
 use gloo_events::EventListener;
 use leptos::prelude::{document, window};
@@ -9,8 +11,23 @@ pub fn is_visible() -> bool {
     document().visibility_state() == VisibilityState::Visible
 }
 
+thread_local! {
+    static IS_REACHED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// There is a network, or none is needed.
 pub fn is_online() -> bool {
-    window().navigator().on_line()
+    if window().navigator().on_line() {
+        IS_REACHED.set(false);
+        return true;
+    }
+    IS_REACHED.get()
+}
+
+/// The service has answered although the browser says that there is no network: it is on this machine. That
+/// holds until the network has come, and gone again.
+pub fn mark_reached() {
+    IS_REACHED.set(true);
 }
 
 /// Waits for the network, where there is none.

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::future::{Future, IntoFuture};
 use std::rc::Rc;
 
-use atelier_engine::recovery::Failure;
+use atelier_engine::recovery::{Failure, SUPERSEDED};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::request::PutStoreRequest;
@@ -117,18 +117,14 @@ impl StorageError {
             Self::Silent => "does not answer when Atelier wants to keep something",
             Self::Full => "has no room left for Atelier",
             Self::Closed => "has cleared what Atelier kept",
-            Self::Newer => "has a newer Atelier in another tab",
+            Self::Newer => "keeps what a newer Atelier has written, and this one can't read",
         }
     }
 
     /// For a person: what it means for tasks.
     pub fn user_message(self) -> String {
         match self {
-            Self::Newer => {
-                "A newer Atelier is open in another tab. Reload this page to go on with \
-                            it; what you have typed is kept."
-                    .into()
-            }
+            Self::Newer => SUPERSEDED.into(),
             error => format!(
                 "Tasks are not being kept: this browser {}. They go on, but closing this tab loses \
                  sight of them.",

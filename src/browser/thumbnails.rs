@@ -1,17 +1,7 @@
 //! IndexedDB: small pictures of outputs, each under its output's name.
-//!
-//! They have a database of their own, and nothing is lost with them: where it can't be had, or does not
-//! answer, there are none. They take no room from what can't be made again.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
-use futures::channel::oneshot;
-use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
-use gloo_timers::future::TimeoutFuture;
 use idb::{
-    Database, DatabaseEvent, Factory, KeyRange, ObjectStoreParams, Query, Transaction,
-    TransactionMode, TransactionResult,
+    Database, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult,
 };
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -19,10 +9,10 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
 use crate::boxed::spawn;
+use crate::browser::expendable::{Expendable, in_time};
 use crate::browser::storage::StorageError;
 
 const NAME: &str = "atelier-thumbnails";
-const VERSION: u32 = 1;
 /// The bytes and their kind, by the output's name.
 const PICTURES: &str = "pictures";
 /// The outputs' names, in the order in which their pictures were made.
@@ -31,24 +21,11 @@ const MADE: &str = "made";
 /// Of some 20 to 60 kB each. The oldest go first.
 const MAX_KEPT: u32 = 1_500;
 
-/// So long a picture in a list waits for its small one. What does not answer by then never does.
+/// So long a picture in a list waits for its small one.
 const TIMEOUT_MS: u32 = 400;
 
-/// An open database. That of the library stays open when it is dropped.
-struct Connection {
-    database: Database,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.database.close();
-    }
-}
-
-type Opening = Shared<LocalBoxFuture<'static, Option<Rc<Connection>>>>;
-
 thread_local! {
-    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    static DATABASE: Expendable = Expendable::new(NAME, make_stores);
 }
 
 /// The small picture of the output of this name, if one was made.
@@ -62,16 +39,7 @@ pub async fn read(name: &str) -> Result<Option<Blob>, StorageError> {
         let found = transaction.object_store(PICTURES)?.get(key)?.await?;
         Ok::<_, StorageError>(found)
     };
-    let (answer, answered) = oneshot::channel();
-    // To its end, though the tile may be gone by then or not wait so long: the browser calls back whoever
-    // has asked, and what was dropped meanwhile would be an error of the page.
-    spawn(async move {
-        let _ = answer.send(found.await);
-    });
-    let found = match select(answered, TimeoutFuture::new(TIMEOUT_MS)).await {
-        Either::Left((Ok(found), _)) => found?,
-        Either::Left((Err(_), _)) | Either::Right(_) => return Err(StorageError::Silent),
-    };
+    let found = in_time(TIMEOUT_MS, found).await?;
     Ok(found.and_then(picture))
 }
 
@@ -143,41 +111,13 @@ async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError>
 }
 
 async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
-    let connection = connection().await.ok_or(StorageError::Refused)?;
-    let transaction = connection.database.transaction(&[PICTURES, MADE], mode);
-    if transaction.is_err() {
-        // The browser has closed it without a word: the next one opens it anew.
-        OPENING.take();
-    }
-    Ok(transaction?)
+    let database = DATABASE.with(Expendable::clone);
+    database.begin(&[PICTURES, MADE], mode).await
 }
 
-/// The one connection of this page.
-fn connection() -> Opening {
-    OPENING.with_borrow_mut(|opening| {
-        let begin = || {
-            let opening = async { open().await.ok() }.boxed_local().shared();
-            // To its end, though nobody may wait so long.
-            spawn(opening.clone().map(drop));
-            opening
-        };
-        opening.get_or_insert_with(begin).clone()
-    })
-}
-
-async fn open() -> Result<Rc<Connection>, StorageError> {
-    let mut request = Factory::new()?.open(NAME, Some(VERSION))?;
-    request.on_upgrade_needed(|event| {
-        if let Ok(database) = event.database() {
-            let mut counted = ObjectStoreParams::new();
-            counted.auto_increment(true);
-            // They can only fail if the store exists, which is what is wanted.
-            let _ = database.create_object_store(PICTURES, ObjectStoreParams::new());
-            let _ = database.create_object_store(MADE, counted);
-        }
-    });
-    let mut database = request.await?;
-    database.on_version_change(|_| drop(OPENING.take()));
-    database.on_close(|_| drop(OPENING.take()));
-    Ok(Rc::new(Connection { database }))
+fn make_stores(database: &Database) {
+    let mut counted = ObjectStoreParams::new();
+    counted.auto_increment(true);
+    let _ = database.create_object_store(PICTURES, ObjectStoreParams::new());
+    let _ = database.create_object_store(MADE, counted);
 }

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use atelier_engine::{Call, CallKind, Command, Engine, Phase, Task, TaskKey};
+use atelier_contract::{ApiError, path};
+use atelier_engine::{BlockReason, Call, CallKind, Command, Engine, Phase, Task, TaskKey};
 use futures::future::{FutureExt, Shared};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -137,7 +138,16 @@ impl Driver {
         };
         self.carry_out(commands);
         // A follower hears it from the leader.
+        let before = self.status.block_reason().get_untracked();
         if self.tabs.leads() && self.status.set_block_reason(block_reason) {
+            let present = self.status.block_reason().get_untracked();
+            if [before, present].contains(&Some(BlockReason::Unreachable)) {
+                // Something waits for it from now on; or it has answered a call, and what it says of guests and of
+                // keys is wanted now.
+                self.session.ask_again();
+                // Its list may be what is slow.
+                self.knock();
+            }
             self.session.set_refused(is_refused);
             self.status.tell();
         }
@@ -146,6 +156,24 @@ impl Driver {
                 // A timer of the browser is a signed 32-bit number; a later wake-up is looked at again.
                 let wait = at.saturating_sub(now).min(600_000) as u32;
                 Timeout::new(wait, move || self.pump())
+            });
+        });
+    }
+
+    /// Finds out whether a service whose list of models can't be had takes calls all the same, where tasks wait for that.
+    pub fn knock(self) {
+        let body = self.with_engine(|engine| engine.knock(clock::now()));
+        let credentials = untrack(|| self.session.credentials());
+        let (Some(Some(body)), Some(credentials)) = (body, credentials) else {
+            return;
+        };
+        let address = self.session.settings_untracked().address;
+        spawn(async move {
+            let url = address.url(path::STATUS);
+            let answer = http::post_json(&url, &body, &credentials, None).await;
+            let answer = answer.map(drop);
+            self.change(|engine| {
+                engine.knocked(address.as_str(), &answer, clock::now());
             });
         });
     }
@@ -307,6 +335,11 @@ impl Driver {
         };
         let key = call.idempotency_key.as_deref();
         let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
+        let is_silent = |error: &ApiError| error.is_unreachable();
+        if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_silent) {
+            // What waits behind it would meet the same, one after the other.
+            self.session.doubt();
+        }
         self.change(|engine| {
             engine.responded(call.id, answer, clock::now(), &mut random::unit);
         });

@@ -1,6 +1,7 @@
 //! What a tab does on hearing another one.
 
 use atelier_engine::BatchAction;
+use leptos::prelude::WithUntracked;
 
 use super::parts::Parts;
 use super::tab_message::TabMessage;
@@ -25,7 +26,11 @@ impl Parts {
         match message {
             TabMessage::Task(task) if !leads => {
                 self.tabs.on_message(&task.key, Some(&task));
+                let batch = task.batch.as_ref().map(|place| place.batch.clone());
                 self.driver.merge_remote(vec![*task]);
+                if let Some(batch) = batch {
+                    self.tabs.look_at_batch(&batch);
+                }
             }
             // The last word of a tab that led before and is closed: it may have got the id that
             // this one has found missing.
@@ -47,20 +52,30 @@ impl Parts {
             }
             TabMessage::Removed(key) if !leads => {
                 self.tabs.on_message(&key, None);
+                let task = self.tasks.task(&key);
+                let place = task.and_then(|task| task.with_untracked(|task| task.batch.clone()));
                 self.tasks.hide(&key);
                 self.driver.update(|engine| engine.drop_remote(&key));
+                if let Some(place) = place {
+                    self.tabs.look_at_batch(&place.batch);
+                }
             }
-            TabMessage::ActOnBatch(batch, action) => {
+            TabMessage::ActOnBatch(batch, action, at) => {
+                if !self.tabs.hears_of_batch(&batch, action, at) {
+                    return;
+                }
                 if action == BatchAction::Stop {
                     self.stopped.mark_stopped(&batch, false);
                 }
                 if leads {
-                    self.apply_request(TabMessage::ActOnBatch(batch, action));
+                    self.tabs.has_done(&batch);
+                    self.apply_request(TabMessage::ActOnBatch(batch, action, at));
                 }
             }
             TabMessage::Act(..) | TabMessage::Favorite(..) if leads => self.apply_request(message),
             TabMessage::Tick if leads => self.driver.pump(),
-            TabMessage::Wake if leads => self.driver.change(|engine| engine.wake(clock::now())),
+            TabMessage::Wake if leads => self.wake(),
+            TabMessage::Doubt if leads => self.doubt(),
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::State(block_reason, storage_error) if !leads => {
                 self.tabs.leader_is_awake();
@@ -100,7 +115,7 @@ impl Parts {
             TabMessage::Act(key, action) => self
                 .driver
                 .change(|engine| engine.act(&key, action, clock::now())),
-            TabMessage::ActOnBatch(batch, action) => self
+            TabMessage::ActOnBatch(batch, action, _) => self
                 .driver
                 .change(|engine| engine.act_on_batch(&batch, action, clock::now())),
             TabMessage::Favorite(output, is) => self.set_favorite(&output, is),

@@ -1,6 +1,7 @@
 //! What the runner is made of. Each part is a handle of its own, with private state; arrows point
 //! from later to earlier ones.
 
+use atelier_contract::path;
 use atelier_engine::output_cache::place;
 use atelier_engine::{Engine, Task};
 use leptos::prelude::*;
@@ -16,7 +17,7 @@ use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use super::waits;
 use crate::boxed::spawn;
-use crate::browser::clock;
+use crate::browser::{clock, http, lifecycle};
 use crate::notices::Notices;
 use crate::session::Session;
 
@@ -57,7 +58,14 @@ impl Parts {
     /// Shows what storage has, and asks to lead.
     pub async fn open(self, is_open: RwSignal<bool>) {
         self.recovery.open().await;
+        if self.records.is_gone() {
+            return;
+        }
         is_open.set(true);
+        if untrack(|| self.status.is_superseded()) {
+            // Never sends what only the newer one knows all about.
+            return;
+        }
         self.tabs
             .stand_for_leading(move |generation| match generation {
                 Some(generation) => spawn(self.lead(generation)),
@@ -76,12 +84,21 @@ impl Parts {
     /// gone between a request and its answer.
     async fn lead(self, generation: u64) {
         let stored = self.records.read_all().await;
+        if self.records.is_gone() {
+            return;
+        }
         // The right to lead may have been lost meanwhile.
         self.tabs.check();
         let Some(put_off) = self.tabs.lead(generation) else {
             return;
         };
         let put_off = put_off.iter().filter_map(|text| TabMessage::read(text));
+        let put_off = put_off.filter(|message| match message {
+            TabMessage::ActOnBatch(batch, action, at) => {
+                self.tabs.hears_of_batch(batch, *action, *at)
+            }
+            _ => true,
+        });
         let put_off: Vec<_> = put_off.collect();
         let asked_here = self.tabs.take_unconfirmed_requests();
         // Nothing can be read, the last leader could not write what it told, or it has gone before
@@ -111,7 +128,7 @@ impl Parts {
             for message in asked_here.iter().chain(&put_off) {
                 match message {
                     TabMessage::Act(key, action) => engine.act(key, *action, now),
-                    TabMessage::ActOnBatch(batch, action) => {
+                    TabMessage::ActOnBatch(batch, action, _) => {
                         engine.act_on_batch(batch, *action, now);
                     }
                     _ => {}
@@ -126,11 +143,39 @@ impl Parts {
         for message in put_off {
             self.hear_message(message);
         }
+        self.tabs.settle();
         self.status.lead();
         if is_unwritten {
             self.recovery.start();
         }
         self.cache.take_over();
+    }
+
+    /// Everything is asked about at once, and so is a service that could not be reached.
+    pub fn wake(self) {
+        if !lifecycle::is_online() {
+            spawn(self.ask_without_network());
+        }
+        self.session.ask_again();
+        self.driver.knock();
+        self.driver.change(|engine| engine.wake(clock::now()));
+    }
+
+    /// A service on this machine answers without a network, too: whoever works on a train is not offline to it.
+    async fn ask_without_network(self) {
+        let address = self.session.settings_untracked().address;
+        let answer = http::get(&address.url(path::MODELS)).await;
+        let is_reached = !answer.is_err_and(|error| error.is_unreachable());
+        if is_reached {
+            lifecycle::mark_reached();
+            self.driver
+                .change(|engine| engine.set_online(lifecycle::is_online(), clock::now()));
+        }
+    }
+
+    /// See [`super::Runner::doubt`].
+    pub fn doubt(self) {
+        self.session.doubt();
     }
 
     /// See [`super::Runner::set_favorite`].

@@ -53,6 +53,7 @@ impl Runner {
             has_credentials: self.session.has_credentials(),
             block_reason: block_reason.as_ref(),
             is_leader_asleep: self.parts().tabs.is_leader_asleep(),
+            is_superseded: self.is_superseded(),
         })
     }
 }
@@ -96,6 +97,11 @@ impl Runner {
     /// Follows tasks that come, go or enter another phase.
     pub fn track_phases(&self) {
         self.parts().tasks.track_phases();
+    }
+
+    /// Follows the words for their states as well.
+    pub fn track_labels(&self) {
+        self.parts().tasks.track_labels();
     }
 
     /// How many tasks are under way; tracked.
@@ -158,18 +164,33 @@ impl Runner {
         self.parts().recovery.has_read_tasks()
     }
 
-    /// Why what is stored can't be shown yet, where storage does not answer; `None` while it is still
-    /// read for the first time, and once it was. Tracked.
+    /// Why what is stored can't be shown, where storage does not answer or is a newer Atelier's; `None`
+    /// while it is still read for the first time, and once it was. Tracked.
     pub fn unread(&self) -> Option<&'static str> {
         let parts = self.parts();
-        let is_silent = parts.status.own_storage_error() == Some(StorageError::Silent);
-        let is_unread = self.is_open() && is_silent && !parts.recovery.has_read_tasks();
-        is_unread.then(|| recovery::unread(parts.tabs.is_leader_asleep()))
+        let error = parts.status.own_storage_error();
+        if !self.is_open() || parts.recovery.has_read_tasks() {
+            return None;
+        }
+        match error? {
+            StorageError::Silent => Some(recovery::unread(parts.tabs.is_leader_asleep())),
+            StorageError::Newer => Some(recovery::UNREAD_NEWER),
+            _ => None,
+        }
+    }
+
+    /// A newer Atelier keeps the tasks, or did in this visit: nothing is sent from this tab any more, and
+    /// nothing may be submitted; tracked.
+    pub fn is_superseded(&self) -> bool {
+        self.parts().status.is_superseded()
     }
 
     /// Why tasks are not being kept; tracked.
     pub fn unkept_message(&self) -> Option<String> {
-        let error = self.storage_error()?;
+        let Some(error) = self.storage_error() else {
+            let is_cleared = self.is_superseded();
+            return is_cleared.then(|| recovery::SUPERSEDED_NO_LONGER.to_owned());
+        };
         let is_asleep = error == StorageError::Silent && self.parts().tabs.is_leader_asleep();
         Some(match is_asleep {
             true => recovery::UNKEPT_BY_SLEEPER.to_owned(),

@@ -58,6 +58,11 @@ impl Records {
         self.state.try_with_value(|state| state.storage.clone())?
     }
 
+    /// The page that it belongs to has been taken away, as tests do.
+    pub fn is_gone(self) -> bool {
+        self.state.is_disposed()
+    }
+
     /// Opens storage.
     ///
     /// # Errors
@@ -146,13 +151,11 @@ impl Records {
             ));
         }
         // Removed, and not yet deleted: its record is only still there.
-        self.state.with_value(|state| {
-            let is_removed = |task: &Task| {
-                let record = (Store::Tasks, task.key.0.clone());
-                state.undeleted.contains(&record)
-            };
-            tasks.retain(|task| !is_removed(task));
-        });
+        let undeleted = self
+            .state
+            .try_with_value(|state| state.undeleted.clone())
+            .ok_or(StorageError::Closed)?;
+        tasks.retain(|task| !undeleted.contains(&(Store::Tasks, task.key.0.clone())));
         Ok(tasks)
     }
 

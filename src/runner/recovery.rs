@@ -47,7 +47,11 @@ impl Recovery {
 
     /// Opens storage for the first time and takes over what is in it.
     pub async fn open(self) {
-        match self.connect().await {
+        let connected = self.connect().await;
+        if self.records.is_gone() {
+            return;
+        }
+        match connected {
             Ok(()) => self.decision.update_value(recovery::Recovery::opened),
             Err(error) => self.failed(error),
         }
@@ -130,6 +134,7 @@ impl Recovery {
         if error == StorageError::Newer {
             // The newer one can write what it leads; this one can't.
             self.tabs.resign();
+            self.status.supersede();
         }
         self.status.set_storage_error(Some(error));
     }

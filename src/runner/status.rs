@@ -15,6 +15,7 @@ pub(super) struct Status {
     storage_error: RwSignal<Option<StorageError>>,
     /// The same in the tab that leads, where this one follows.
     leader_storage_error: RwSignal<Option<StorageError>>,
+    is_superseded: RwSignal<bool>,
 }
 
 impl Status {
@@ -24,6 +25,7 @@ impl Status {
             block_reason: RwSignal::new(None),
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
+            is_superseded: RwSignal::new(false),
         }
     }
 
@@ -40,6 +42,18 @@ impl Status {
     /// The same of this tab alone; tracked.
     pub fn own_storage_error(self) -> Option<StorageError> {
         self.storage_error.get()
+    }
+
+    /// A newer Atelier keeps the tasks, or did in this visit: this tab makes no calls any more; tracked.
+    pub fn is_superseded(self) -> bool {
+        self.is_superseded.get()
+    }
+
+    /// For as long as the page lives.
+    pub fn supersede(self) {
+        self.is_superseded.set(true);
+        // It held up calls that are no longer made.
+        self.block_reason.set(None);
     }
 
     pub fn leader_cannot_write(self) -> bool {

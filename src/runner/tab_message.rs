@@ -2,13 +2,16 @@
 //! not change.
 
 use atelier_contract::json::{self, Record};
-use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Task, TaskKey};
 use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
 /// As every version calls it: tabs of two of them may be open.
 const BLOCK_REASON: &str = "hindrance";
+
+/// When something was asked for, in ms since 1970.
+const AT: &str = "at";
 
 pub enum TabMessage {
     /// A task as the leader has it now.
@@ -21,12 +24,14 @@ pub enum TabMessage {
     TakenIn(Vec<Task>),
     /// Something a person did in a follower.
     Act(TaskKey, Action),
-    /// The same for a whole batch.
-    ActOnBatch(BatchKey, BatchAction),
+    /// The same for a whole batch, in any tab, and when; earlier versions do not say that.
+    ActOnBatch(BatchKey, BatchAction, Option<Millis>),
     /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
     Tick,
     /// Somebody wants everything to be asked about at once.
     Wake,
+    /// Nobody reaches the service from another tab.
+    Doubt,
     /// What holds the leader back, and why it cannot keep tasks, where that is so.
     State(Option<BlockReason>, Option<StorageError>),
     /// A follower asks for the leader's state.
@@ -59,6 +64,7 @@ impl TabMessage {
             return match word.as_str() {
                 "Tick" => Some(Self::Tick),
                 "Wake" => Some(Self::Wake),
+                "Doubt" => Some(Self::Doubt),
                 "StateWanted" => Some(Self::StateWanted),
                 "CredentialsAccepted" => Some(Self::CredentialsAccepted),
                 "SendUnkept" => Some(Self::SendWithoutStorage),
@@ -67,7 +73,9 @@ impl TabMessage {
                 _ => None,
             };
         }
-        let (name, value) = Record::read(value)?.rest().into_iter().next()?;
+        let mut record = Record::read(value)?;
+        let at = record.take(AT).and_then(|at| at.as_u64());
+        let (name, value) = record.rest().into_iter().next()?;
         Some(match name.as_str() {
             "Task" => Self::Task(Box::new(Task::from_value(value)?)),
             "Unstored" => Self::Unstored(Box::new(Task::from_value(value)?)),
@@ -83,7 +91,7 @@ impl TabMessage {
             }
             "ActOnBatch" => {
                 let [batch, action] = json::list(value, json::text)?.try_into().ok()?;
-                Self::ActOnBatch(BatchKey(batch), BatchAction::from_word(&action)?)
+                Self::ActOnBatch(BatchKey(batch), BatchAction::from_word(&action)?, at)
             }
             "State" => {
                 let mut state = Record::read(value)?;
@@ -124,12 +132,13 @@ impl TabMessage {
                 let act = vec![key.0.as_str().into(), action.word().into()];
                 ("Act", Value::Array(act))
             }
-            Self::ActOnBatch(batch, action) => {
+            Self::ActOnBatch(batch, action, _) => {
                 let act = vec![batch.0.as_str().into(), action.word().into()];
                 ("ActOnBatch", Value::Array(act))
             }
             Self::Tick => return "Tick".into(),
             Self::Wake => return "Wake".into(),
+            Self::Doubt => return "Doubt".into(),
             Self::StateWanted => return "StateWanted".into(),
             Self::SendWithoutStorage => return "SendUnkept".into(),
             Self::Stored => return "Stored".into(),
@@ -154,6 +163,10 @@ impl TabMessage {
         };
         let mut record = Record::new();
         record.put(name, value);
+        // Beside it: earlier versions read what comes first, and that in one shape alone.
+        if let Self::ActOnBatch(.., Some(at)) = self {
+            record.put(AT, (*at).into());
+        }
         record.into_value()
     }
 }

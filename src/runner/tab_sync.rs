@@ -3,9 +3,10 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use atelier_engine::batch::requests::BatchRequests;
 use atelier_engine::lease::LeaderWatch;
 use atelier_engine::tab_role::TabRole;
-use atelier_engine::{Action, Millis, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, Millis, Task, TaskKey};
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
@@ -42,6 +43,8 @@ struct State {
     asked: Vec<(Millis, TabMessage)>,
     /// The same of single tasks; see [`TabSync::ask_to_act`].
     unanswered: Vec<(TaskKey, Action)>,
+    /// What was asked of batches, in this tab or another one.
+    batches: BatchRequests,
 }
 
 impl TabSync {
@@ -206,6 +209,69 @@ impl TabSync {
         }
     }
 
+    /// Asks the tab that leads to do something with a batch, and remembers it until this is seen to be done. The tab
+    /// that leads says itself what was asked for in it, so that no other comes back with what was asked before.
+    pub fn ask_of_batch(self, batch: &BatchKey, action: BatchAction) {
+        let leads = self.leads();
+        let at = self.state.try_update_value(|state| {
+            let at = state.batches.ask(batch, action, clock::now());
+            if leads {
+                state.batches.settle();
+            }
+            at
+        });
+        self.tell(&TabMessage::ActOnBatch(batch.clone(), action, at));
+    }
+
+    /// Another tab has asked for something. Whether it counts: a later word may have come before it. `at`: what earlier
+    /// versions do not say.
+    pub fn hears_of_batch(self, batch: &BatchKey, action: BatchAction, at: Option<Millis>) -> bool {
+        let now = clock::now();
+        // They repeat for a while what they asked for: a Resume may be as old as that.
+        let at = at.unwrap_or(match action {
+            BatchAction::Resume => now.saturating_sub(ASKED_MS),
+            BatchAction::Pause | BatchAction::Stop => now,
+        });
+        let counts = self
+            .state
+            .try_update_value(|state| state.batches.hear(batch, action, at, now));
+        counts == Some(true)
+    }
+
+    /// A task of this batch is as the tab that leads says.
+    pub fn look_at_batch(self, batch: &BatchKey) {
+        if self
+            .state
+            .try_with_value(|state| state.batches.is_open(batch))
+            != Some(true)
+        {
+            return;
+        }
+        self.tasks.with_tasks(|tasks| {
+            let is_of_it = |task: &&&Task| {
+                let place = task.batch.as_ref();
+                place.is_some_and(|place| place.batch == *batch)
+            };
+            let tasks = tasks.iter().filter(is_of_it).copied();
+            self.state
+                .update_value(|state| state.batches.look(batch, tasks, clock::now()));
+        });
+    }
+
+    /// This tab leads, and has done what was asked of this batch last.
+    pub fn has_done(self, batch: &BatchKey) {
+        self.state
+            .try_update_value(|state| state.batches.done(batch));
+    }
+
+    /// This tab leads, and has done what it remembered.
+    pub fn settle(self) {
+        self.state.try_update_value(|state| {
+            state.unanswered.clear();
+            state.batches.settle();
+        });
+    }
+
     /// The tab that leads says how a task is; `None`: it is gone.
     pub fn on_message(self, key: &TaskKey, task: Option<&Task>) {
         let is_open = |action: Action| task.is_some_and(|task| action.is_allowed(task));
@@ -223,7 +289,12 @@ impl TabSync {
             let acts = acts.map(|(key, action)| TabMessage::Act(key.clone(), *action));
             let asked = std::mem::take(&mut state.asked).into_iter();
             let asked = asked.filter(|(then, _)| now.saturating_sub(*then) < ASKED_MS);
-            acts.chain(asked.map(|(_, message)| message)).collect()
+            let batches = state.batches.unsettled(now).into_iter();
+            let batches =
+                batches.map(|(batch, action, at)| TabMessage::ActOnBatch(batch, action, Some(at)));
+            acts.chain(asked.map(|(_, message)| message))
+                .chain(batches)
+                .collect()
         });
         taken.unwrap_or_default()
     }

@@ -19,6 +19,8 @@ pub(super) struct TaskStore {
     keys: RwSignal<Arc<Vec<TaskKey>>>,
     /// Moves on whenever a task comes, goes or enters another phase.
     revision: RwSignal<u64>,
+    /// Moves on whenever the word for a task's state is another one, though its phase may be the same.
+    labels: RwSignal<u64>,
     known: StoredValue<Known, LocalStorage>,
 }
 
@@ -34,6 +36,7 @@ impl TaskStore {
         Self {
             keys: RwSignal::new(Arc::default()),
             revision: RwSignal::new(0),
+            labels: RwSignal::new(0),
             known: StoredValue::new_local(Known::default()),
         }
     }
@@ -102,6 +105,12 @@ impl TaskStore {
         self.revision.track();
     }
 
+    /// Follows the words for their states as well.
+    pub fn track_labels(self) {
+        self.revision.track();
+        self.labels.track();
+    }
+
     /// How many tasks are under way; tracked.
     pub fn active_count(self) -> usize {
         self.revision.track();
@@ -148,11 +157,14 @@ impl TaskStore {
 
     /// Shows tasks as they are now. Of many, those who follow them are told once.
     pub fn show(self, tasks: &[Task]) {
-        let mut has_moved = false;
+        let (mut has_moved, mut has_new_label) = (false, false);
         let mut new = Vec::new();
         for task in tasks {
             match self.task(&task.key) {
-                Some(signal) => has_moved |= self.show_anew(&signal, task),
+                Some(signal) => {
+                    has_new_label |= signal.with_untracked(|old| old.label() != task.label());
+                    has_moved |= self.show_anew(&signal, task);
+                }
                 None => new.push(task),
             }
         }
@@ -174,6 +186,8 @@ impl TaskStore {
         }
         if has_moved {
             self.revision.update(|revision| *revision += 1);
+        } else if has_new_label {
+            self.labels.update(|labels| *labels += 1);
         }
     }
 

@@ -87,7 +87,7 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
     let empty = when(move || chosen.read().is_none() && composer.looked_at.read().is_none());
     view! {
         <section class="result" aria-label="Result">
-            <div class="empty framed" hidden=when(move || !empty.get())>
+            <div class="empty" hidden=when(move || !empty.get())>
                 <Glyph icon=LuLayoutGrid />
                 <p>"The batch appears here, item by item."</p>
                 <p class="muted">

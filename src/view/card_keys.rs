@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 const COVER: &str = ".model-card .cover";
-const ROW: &str = ".group-row";
+const ROW: &str = ".group-row:has(> ul)";
 
 /// For as long as the page lives.
 pub fn listen() {
@@ -58,12 +58,12 @@ fn card(key: &str) -> Option<HtmlElement> {
     let goal = match key {
         "ArrowRight" => card
             .next_element_sibling()
-            .or_else(|| row_from(&row, true)?.first_element_child()),
+            .or_else(|| in_row(&row_from(&row, true)?, "li")),
         "ArrowLeft" => card
             .previous_element_sibling()
-            .or_else(|| row_from(&row, false)?.last_element_child()),
-        "ArrowDown" => beneath(&row_from(&row, true)?, &card),
-        "ArrowUp" => beneath(&row_from(&row, false)?, &card),
+            .or_else(|| in_row(&row_from(&row, false)?, "li:last-child")),
+        "ArrowDown" => beyond(&card, 1.0),
+        "ArrowUp" => beyond(&card, -1.0),
         _ => None,
     };
     let cover = goal?.query_selector(COVER).ok().flatten()?;
@@ -83,15 +83,34 @@ fn row_from(row: &Element, is_next: bool) -> Option<Element> {
     Some(at)
 }
 
-/// The card of the row that stands in the same column, or the last one.
-fn beneath(row: &Element, card: &Element) -> Option<Element> {
-    let mut goal = row.first_element_child()?;
-    let mut before = card.previous_element_sibling();
-    while let (Some(earlier), Some(next)) = (before, goal.next_element_sibling()) {
-        before = earlier.previous_element_sibling();
-        goal = next;
-    }
-    Some(goal)
+fn in_row(row: &Element, card: &str) -> Option<Element> {
+    row.query_selector(card).ok().flatten()
+}
+
+/// The nearest card of the next row below, or above with a `way` of -1. Several groups may stand in one row.
+fn beyond(card: &Element, way: f64) -> Option<Element> {
+    // Of its row: a card that a pointer is on is lifted a little.
+    let top = |card: &Element| {
+        let row = card.closest(".group-row").ok().flatten();
+        row.as_ref()
+            .unwrap_or(card)
+            .get_bounding_client_rect()
+            .top()
+    };
+    let from = card.get_bounding_client_rect();
+    let from_top = top(card);
+    let cards = document().get_elements_by_class_name("model-card");
+    let cards = (0..cards.length()).filter_map(|at| cards.item(at));
+    let distances = cards.map(|card| {
+        let to = card.get_bounding_client_rect();
+        let down = (top(&card) - from_top) * way;
+        (card, down, (to.left() - from.left()).abs())
+    });
+    let goal = distances.filter(|(_, down, _)| *down > 1.0).min_by(|a, b| {
+        let order = a.1.total_cmp(&b.1);
+        order.then(a.2.total_cmp(&b.2))
+    });
+    goal.map(|(card, ..)| card)
 }
 
 fn find(selector: &str) -> Option<HtmlElement> {

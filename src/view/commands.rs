@@ -3,7 +3,8 @@
 use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, Task, TaskKey, control};
+use icondata_lu::LuSearch;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
@@ -11,11 +12,13 @@ use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 use super::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::boxed::{dynamic, effect, handler, memo, text};
 use crate::browser::frame::after_frame;
+use crate::browser::location;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
 use crate::theme::Theme;
 use crate::view::model::mode::Mode;
 use crate::view::parts::dialog;
+use crate::view::parts::glyph::Glyph;
 use crate::view::task::{actions, edit};
 
 /// So many are listed; further letters find the others.
@@ -186,6 +189,28 @@ fn found(contexts: Contexts, is_open: Signal<bool>, typed: RwSignal<String>) -> 
     })
 }
 
+/// The way to them for who does not know the keys.
+pub fn go_to() -> AnyView {
+    let navigation = contexts().navigation;
+    let key = control::command_key(&location::platform());
+    view! {
+        <div class="go-to">
+            <button
+                class="button small"
+                type="button"
+                aria-haspopup="dialog"
+                aria-keyshortcuts="Control+K Meta+K"
+                on:click=handler(move |_| shortcuts::open(navigation, COMMANDS))
+            >
+                <Glyph icon=LuSearch />
+                "Go to…"
+                <kbd aria-hidden="true">{key} " K"</kbd>
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
 #[component]
 pub fn Commands() -> impl IntoView {
     let contexts = contexts();
@@ -261,6 +286,7 @@ pub fn Commands() -> impl IntoView {
                 {dialog::close_button(close, false)}
             </div>
             {dynamic(move || options(found.get(), is_grouped(), at, act))}
+            {dialog::notices(is_open)}
         </dialog>
     }
 }

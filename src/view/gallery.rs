@@ -42,6 +42,11 @@ pub fn GalleryPage() -> impl IntoView {
     let size = RwSignal::new(grid::kept_size());
     let selection = Selection::new(found);
     let is_empty = when(move || found.read().is_empty());
+    // Whatever the filters let through.
+    let has_none = memo(move || {
+        let is_read = all.runner.is_open();
+        is_read && is_empty.get() && gallery.find(&Default::default()).is_empty()
+    });
     let is_kept = when(move || all.session.settings().keep);
     view! {
         <div class="page gallery-page">
@@ -55,16 +60,15 @@ pub fn GalleryPage() -> impl IntoView {
                 "Outputs load from the service; their addresses may expire. "
                 <a href="/settings">"Keep copies in this browser"</a>
             </p>
-            <Filters typed size />
+            <Filters typed size hidden=has_none />
             <SelectionBar selection />
             <Grid found size selection />
-            <div class="empty framed" hidden=when(move || !is_empty.get())>
+            <div class="empty" hidden=when(move || !is_empty.get() || !all.runner.is_open())>
                 <Glyph icon=LuImages />
                 {dynamic(move || {
-                    let is_new = is_empty.get() && gallery.find(&Default::default()).is_empty();
                     if let Some(unread) = all.runner.unread() {
                         view! { <p>{unread}</p> }.into_any()
-                    } else if is_new {
+                    } else if has_none.get() {
                         view! {
                             <p>"Nothing made yet. Whatever you make appears here."</p>
                             <a class="button" href="/">

@@ -27,7 +27,6 @@ use sequence::Sequence;
 use shown::{SHOWN, known, shown_output};
 use zooming::Zooming;
 
-use super::shell::NoticeList;
 use super::undo::Undo;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
@@ -66,9 +65,10 @@ pub fn Lightbox() -> impl IntoView {
         >
             {head(sequence, zooming, close)}
             <div class="lightbox-body">{output}</div>
-            // Those of the page lie behind.
+            {dialog::notices(is_open)}
+            // That of the page lies behind, too.
             {dynamic(move || match is_open.get() {
-                true => view! { <NoticeList /> <Undo /> }.into_any(),
+                true => view! { <Undo /> }.into_any(),
                 false => ().into_any(),
             })}
         </dialog>

@@ -14,6 +14,7 @@ pub mod missing;
 pub mod model;
 pub mod model_card;
 pub mod models;
+pub mod models_said;
 pub mod pages;
 pub mod parts;
 pub mod settings;

@@ -1,6 +1,7 @@
 //! `/models/:category/:subcategory`: the input form, the result, the integration files.
 
 mod draft;
+mod form_as_of;
 mod head;
 mod input_json;
 mod loaded;
@@ -9,6 +10,7 @@ mod one;
 mod presets;
 mod recall;
 mod result;
+mod shown_schema;
 mod submission;
 mod submit_cooldown;
 
@@ -16,14 +18,20 @@ pub use draft::suggest;
 
 use crate::contexts::contexts;
 use atelier_contract::{ApiError, Draft, ModelId};
+use atelier_engine::output;
+use icondata_lu::LuSearchX;
 use leptos::prelude::*;
 
 use super::batch::batch;
 use super::integrations::{downloads, integrations};
 use super::parts::failure::Failure;
-use crate::boxed::{dynamic, text};
+use super::parts::glyph::Glyph;
+use crate::boxed::{derived, dynamic, memo, text};
 use crate::catalog::Load;
+use crate::outage;
+use form_as_of::form_as_of;
 use mode::Mode;
+use shown_schema::ShownSchema;
 
 /// Another model is another page: nothing of the form before is left over.
 #[component]
@@ -31,18 +39,38 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let one = draft::kept_draft(&model);
     let mode = mode::mode();
     let page_model = model.clone();
+    let shown = ShownSchema::follow(model.clone());
+    outage::ask_for_form(contexts(), model.clone());
+    let as_of = form_as_of(model.clone(), shown);
+    let is_missing = {
+        let model = model.clone();
+        memo(move || {
+            let is_refused = matches!(shown.get(), Load::Failed(ApiError::NotFound { .. }));
+            is_refused && is_unknown(&model)
+        })
+    };
     let content = dynamic(move || {
         let model = page_model.clone();
+        if is_missing.get() {
+            return unknown(&model);
+        }
         match mode.get() {
             Mode::Integrations => integrations(model, one),
-            mode => workbench(model, one, mode),
+            mode => workbench(model, shown, one, mode),
         }
     });
     view! {
-        <div class="page model-page" data-mode=text(move || format!("{:?}", mode.get()).to_ascii_lowercase())>
+        <div
+            class="page model-page"
+            data-mode=text(move || match is_missing.get() {
+                // It has no panes.
+                true => "missing".to_owned(),
+                false => format!("{:?}", mode.get()).to_ascii_lowercase(),
+            })
+        >
             <div class="model-top">
                 <head::ModelHead model=model.clone() />
-                <div class="row model-bar">
+                <div class="row model-bar" hidden=is_missing>
                     {mode::modes(mode)}
                     {dynamic(move || match mode.get() {
                         // There they stand beside what they hold.
@@ -50,6 +78,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
                         _ => downloads(&model),
                     })}
                 </div>
+                {as_of}
             </div>
             {content}
         </div>
@@ -58,18 +87,20 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
 
 /// Whether the service lists its models, and not this one; tracked.
 fn is_unknown(model: &ModelId) -> bool {
-    let models = contexts().catalog.models();
-    models
-        .loaded()
-        .is_some_and(|list| list.models.iter().all(|known| known.id != *model))
+    let catalog = contexts().catalog;
+    // A list that was kept may not have it yet.
+    let models = catalog.models();
+    let listed = models.loaded().filter(|_| catalog.models_as_of().is_none());
+    listed.is_some_and(|list| list.models.iter().all(|known| known.id != *model))
 }
 
 fn unknown(model: &ModelId) -> AnyView {
     view! {
-        <div class="panel">
+        <div class="empty">
+            <Glyph icon=LuSearchX />
             <p>{format!("The service has no model {model}.")}</p>
             <a class="button" href="/">
-                "All models"
+                "Show all models"
             </a>
         </div>
     }
@@ -77,16 +108,23 @@ fn unknown(model: &ModelId) -> AnyView {
 }
 
 /// The form, and what becomes of what it sends.
-fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
+fn workbench(model: ModelId, shown: ShownSchema, one: RwSignal<Draft>, mode: Mode) -> AnyView {
     let catalog = contexts().catalog;
     let result_model = model.clone();
     let result = match mode {
-        Mode::One => view! { <result::ResultRegion model=result_model /> }.into_any(),
+        Mode::One => {
+            let outputs = derived(move || {
+                let schema = shown.get();
+                let count = |schema| output::count_of_draft(&one.read(), schema);
+                schema.loaded().map(|schema| count(schema))
+            });
+            view! { <result::ResultRegion model=result_model outputs /> }.into_any()
+        }
         _ => ().into_any(),
     };
     view! {
         <div class="workbench" class:many=mode == Mode::Batch>
-            {dynamic(move || match catalog.schema(&model) {
+            {dynamic(move || match shown.get() {
                 Load::Loading => {
                     view! {
                         <div class="panel">
@@ -99,7 +137,6 @@ fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
                     }
                         .into_any()
                 }
-                Load::Failed(ApiError::NotFound { .. }) if is_unknown(&model) => unknown(&model),
                 Load::Failed(error) => {
                     let model = model.clone();
                     view! {
@@ -108,7 +145,7 @@ fn workbench(model: ModelId, one: RwSignal<Draft>, mode: Mode) -> AnyView {
                                 what="The input form"
                                 error
                                 retry=Box::new(move || {
-                                    catalog.load_schema(&model);
+                                    catalog.ask_for_schema(&model);
                                 })
                             />
                         </div>

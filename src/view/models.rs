@@ -18,6 +18,7 @@ use super::parts::failure::Failure;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::catalog::Load;
 use crate::contexts::contexts;
+use crate::deferred::State;
 use crate::model_order;
 use search::Index;
 use shelves::ModelShelves;
@@ -26,18 +27,17 @@ use welcome::welcome;
 #[component]
 pub fn ModelsPage() -> impl IntoView {
     let catalog = contexts().catalog;
+    let deferred = contexts().deferred;
+    // What the deferred part has kept may yet stand in.
+    let may_be_kept = move || {
+        let will_look = !matches!(deferred.state(), State::Missing(_) | State::Leaving);
+        will_look && !catalog.has_looked()
+    };
     view! {
         <div class="page">
             {dynamic(move || match catalog.models() {
-                Load::Loading => {
-                    view! {
-                        <h1>"Models"</h1>
-                        <div class="skeletons" role="status" aria-label="Loading models">
-                            {(0..6).map(|_| view! { <div class="skeleton"></div> }.into_any()).collect_view()}
-                        </div>
-                    }
-                        .into_any()
-                }
+                Load::Loading => loading(),
+                Load::Failed(error) if error.is_outage() && may_be_kept() => loading(),
                 Load::Failed(error) => {
                     view! {
                         <h1>"Models"</h1>
@@ -51,9 +51,20 @@ pub fn ModelsPage() -> impl IntoView {
     }
 }
 
+fn loading() -> AnyView {
+    view! {
+        <h1>"Models"</h1>
+        <div class="skeletons" role="status" aria-label="Loading models">
+            {(0..6).map(|_| view! { <div class="skeleton"></div> }.into_any()).collect_view()}
+        </div>
+    }
+    .into_any()
+}
+
 #[component]
 fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let navigation = contexts().navigation;
+    let deferred = contexts().deferred;
     let url_text = memo(move || navigation.query("q").unwrap_or_default());
     let category = memo(move || navigation.query("category"));
     let typed = RwSignal::new(url_text.get_untracked());
@@ -101,6 +112,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     view! {
         <div class="page-head">
             <h1>"Models"</h1>
+            {dynamic(move || deferred.program().map(|program| (program.models_said)()).into_any())}
             <p class="muted" role="status">{count}</p>
         </div>
         {welcome(&list)}

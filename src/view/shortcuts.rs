@@ -47,6 +47,8 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("← ↑ → ↓", "Move between outputs"),
             ("Home or End", "First, last output"),
             ("x", "Select; with Shift and an arrow, several"),
+            ("f", "Favorite, or no longer"),
+            ("d", "Download"),
             ("Mod+A", "Select all"),
             ("Delete", "Remove what is selected"),
             ("Esc", "Select none"),
@@ -166,6 +168,7 @@ pub fn Shortcuts() -> impl IntoView {
                 {dialog::close_button(move || close(navigation, SHORTCUTS), false)}
             </header>
             <div class="shortcut-groups" tabindex="0">{groups}</div>
+            {dialog::notices(is_open)}
         </dialog>
     }
 }

@@ -39,14 +39,43 @@ pub fn status() -> AnyView {
 /// Why no call is made just now, and until when.
 #[component]
 fn LimitNotice() -> impl IntoView {
-    let runner = contexts().runner;
+    let (runner, navigation) = (contexts().runner, contexts().navigation);
     let now = ticker(1_000);
     let sentence = memo(move || {
         let block_reason = runner.block_reason()?;
         Some(block_reason.user_message(now.get()))
     });
+    let is_over = when(move || sentence.read().is_none());
+    // What comes and goes by itself must not move what is about to be pressed: it lies over the page that is open then.
+    // What lasts, and all of it on the next page, has room of its own, for as long as that page is open.
+    let has_room = RwSignal::new(false);
+    effect(move || {
+        navigation.route();
+        has_room.set(sentence.with_untracked(Option::is_some));
+    });
+    effect(move || {
+        if runner
+            .block_reason()
+            .is_some_and(|reason| !reason.is_brief())
+        {
+            has_room.set(true);
+        }
+    });
+    // The room stays as large as it was.
+    let last = StoredValue::new(String::new());
+    let said = text(move || match sentence.get() {
+        Some(sentence) => {
+            last.set_value(sentence.clone());
+            sentence
+        }
+        None => last.get_value(),
+    });
+    let can_be_tried = memo(move || {
+        let reason = runner.block_reason();
+        reason.is_none_or(|reason| reason.can_be_tried())
+    });
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
-    let kept = text(move || runner.unkept_message().unwrap_or_default());
+    let unkept = memo(move || runner.unkept_message());
     let not_followed = memo(move || runner.not_followed_count());
     let not_followed_line = text(move || {
         let count = not_followed.get();
@@ -63,15 +92,20 @@ fn LimitNotice() -> impl IntoView {
                     {not_followed_line} <a href="/settings">"Settings"</a>
                 </span>
             </p>
-            <p class="limit-line" hidden=when(move || runner.storage_error().is_none())>
-                {kept}
+            <p class="limit-line" hidden=when(move || unkept.read().is_none())>
+                {text(move || unkept.get().unwrap_or_default())}
             </p>
-            <div class="limit-line" hidden=when(move || sentence.read().is_none())>
-                <span>{text(move || sentence.get().unwrap_or_default())}</span>
+            <div
+                class="limit-line pause"
+                class:passing=when(move || !has_room.get())
+                class:over=is_over
+                hidden=when(move || is_over.get() && !has_room.get())
+            >
+                <span>{said}</span>
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=is_storage_error
+                    hidden=when(move || !can_be_tried.get())
                     on:click=handler(move |_| runner.wake())
                 >
                     "Try now"

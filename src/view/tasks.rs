@@ -8,15 +8,16 @@ mod rows;
 
 use crate::contexts::contexts;
 use atelier_engine::TaskKey;
-use icondata_lu::LuChevronLeft;
+use icondata_lu::{LuChevronLeft, LuListChecks};
 use leptos::prelude::*;
 
 pub use list::TasksPage;
 pub use rows::Rows;
 
 use super::task::TaskArticle;
-use crate::boxed::{dynamic, memo};
+use crate::boxed::{dynamic, memo, when};
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::page_title::page_title;
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]
@@ -25,19 +26,32 @@ pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     // A link to a failed attempt leads to the one that took its place.
     let latest = memo(move || runner.latest(&task_key));
     let known = memo(move || runner.keys().contains(&latest.read()));
+    // Before all tasks are read none is.
+    let is_missing = when(move || !known.get() && runner.is_open() && runner.unread().is_none());
     view! {
         <div class="page task-page">
             <nav class="crumbs" aria-label="Breadcrumb">
                 <Glyph icon=LuChevronLeft />
                 <a href="/tasks">"All tasks"</a>
             </nav>
-            <h1 class="visually-hidden">"Task"</h1>
+            {page_title("Task", is_missing)}
             {dynamic(move || {
                 if known.get() {
                     view! { <TaskArticle task_key=latest.get() /> }.into_any()
+                } else if let Some(unread) = runner.unread() {
+                    view! {
+                        <div class="empty">
+                            <Glyph icon=LuListChecks />
+                            <p>{unread}</p>
+                        </div>
+                    }
+                        .into_any()
+                } else if !is_missing.get() {
+                    ().into_any()
                 } else {
                     view! {
                         <div class="empty">
+                            <Glyph icon=LuListChecks />
                             <p>"There is no task at this address in this browser."</p>
                             <p class="muted">
                                 "Tasks are kept in the browser that submitted them."

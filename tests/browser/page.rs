@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 
 use atelier::App;
+use atelier::browser::kept_replies;
 use atelier::browser::storage::Storage;
 use leptos::prelude::*;
 use serde_json::json;
@@ -92,6 +93,11 @@ impl Page {
         // Made if it is not there yet, so that it can be emptied.
         Storage::open(|| ()).await.expect("IndexedDB");
         settled(wire::run(EMPTY_DATABASE)).await;
+        // What the service said to one test is not to stand in for it in the next.
+        local_storage()
+            .set_item("atelier.offline", "off")
+            .expect("localStorage");
+        kept_replies::clear().await;
         let settings = json!({"address": wire::SERVICE}).to_string();
         local_storage()
             .set_item("atelier.settings", &settings)

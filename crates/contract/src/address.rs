@@ -56,6 +56,12 @@ impl ServiceAddress {
         self.0.is_empty()
     }
 
+    /// Whether it is that of a page of this origin (`https://studio.example`), whose calls a browser lets pass.
+    pub fn is_of_origin(&self, page_origin: &str) -> bool {
+        let rest = self.0.strip_prefix(page_origin);
+        self.is_same_origin() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -114,6 +120,23 @@ mod tests {
             ("https://exa mple.com", None),
         ] {
             assert_eq!(parsed(typed).as_deref(), expected, "{typed}");
+        }
+    }
+
+    #[test]
+    fn the_origin_of_a_page_is_told_from_others_that_begin_alike() {
+        let page = "https://studio.example";
+        for (address, is_own) in [
+            ("", true),
+            ("https://studio.example", true),
+            ("https://studio.example/base", true),
+            ("https://studio.example.org", false),
+            ("https://studio.example:8443", false),
+            ("http://studio.example", false),
+            ("https://service.example", false),
+        ] {
+            let address = ServiceAddress::parse(address).unwrap();
+            assert_eq!(address.is_of_origin(page), is_own, "{address}");
         }
     }
 

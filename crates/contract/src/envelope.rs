@@ -58,17 +58,18 @@ fn is_success(status: u64) -> bool {
 }
 
 fn tells_of_task(body: &Value) -> bool {
-    let status = body.pointer("/data/status");
-    status.is_some_and(Value::is_string) && Accepted::from_body(body).is_ok()
+    let has_status = body.pointer("/data/status").is_some_and(Value::is_string);
+    let is_success = body.get("success") == Some(&Value::Bool(true));
+    (has_status || is_success) && Accepted::from_body(body).is_ok()
 }
 
 fn tells_of_item(body: &Value) -> bool {
     let results = body.pointer("/data/results").and_then(Value::as_array);
-    let statuses = results
-        .into_iter()
-        .flatten()
-        .map(|result| result.get("status"));
-    statuses.flatten().filter_map(Value::as_u64).any(is_success)
+    let is_taken = |result: &Value| {
+        let status = result.get("status").and_then(Value::as_u64);
+        status.is_some_and(is_success) || result.get("body").is_some_and(tells_of_task)
+    };
+    results.into_iter().flatten().any(is_taken)
 }
 
 #[cfg(test)]
@@ -84,7 +85,11 @@ mod tests {
         let batch = json!({"success": false, "data": {"results": [
             {"index": 0, "status": 422, "body": {}}, {"index": 1, "status": 200, "body": task}
         ]}});
-        for body in [task, batch] {
+        let succeeded = json!({"success": true, "data": {"id": "t"}});
+        let without_status = json!({"data": {"results": [{"index": 0, "body": succeeded}]}});
+        let as_text =
+            json!({"data": {"results": [{"index": 0, "status": "200", "body": succeeded}]}});
+        for body in [task, batch, succeeded, without_status, as_text] {
             for status in [200, 302, 400, 403, 404, 409, 422, 429, 500, 503] {
                 let said = submitted(status, body.clone(), None);
                 assert_eq!(said, Ok(body.clone()), "{status}");

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::ServiceAddress;
 use crate::prose::message_in;
 
 /// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
@@ -87,7 +88,10 @@ impl ApiError {
     /// Details of [`ApiError::Network`] where it is known why no answer was seen. Stored with tasks.
     pub const PAGE_CLOSED: &str = "the page was closed before the answer came";
     pub const EXPORTED_UNSENT: &str = "not sent yet when its history was exported";
+    pub const REDIRECTED: &str = "redirected";
     pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
+    /// Detail of [`ApiError::Malformed`] where another than the service has answered. Stored with tasks.
+    const WEB_PAGE: &str = "it is a web page, not JSON. The service address may be wrong";
 
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::Malformed {
@@ -100,9 +104,7 @@ impl ApiError {
         let start = String::from_utf8_lossy(&body[..body.len().min(60)]);
         match start.trim() {
             "" => Self::malformed("it is empty"),
-            start if start.starts_with('<') => {
-                Self::malformed("it is a web page, not JSON. The service address may be wrong")
-            }
+            start if start.starts_with('<') => Self::malformed(Self::WEB_PAGE),
             start => Self::malformed(format!("it is not JSON but begins “{start}”")),
         }
     }
@@ -125,6 +127,9 @@ impl ApiError {
             400 | 413 | 415 | 422 => Self::Invalid {
                 message,
                 fields: body.map(field_problems).unwrap_or_default(),
+            },
+            300..=399 => Self::Network {
+                detail: Self::REDIRECTED.into(),
             },
             408 => Self::Timeout { after_ms: 0 },
             429 => Self::RateLimited {
@@ -153,15 +158,35 @@ impl ApiError {
         )
     }
 
+    /// The service says nothing at present of what was asked for, though it may have before: nobody
+    /// answers, it is asked too often, or it has a problem of its own. A refusal is an answer, and so is what
+    /// can't be read.
+    pub fn is_outage(&self) -> bool {
+        self.is_unreachable() || matches!(self, Self::RateLimited { .. } | Self::Server { .. })
+    }
+
+    /// Nobody is there who could take a request: there is no answer, or what stands before the service says
+    /// that it gets none, or answers in its place with a page for people.
+    pub fn is_unreachable(&self) -> bool {
+        match self {
+            Self::Network { .. } | Self::Timeout { .. } => true,
+            Self::Server { status, .. } => matches!(status, 502..=504),
+            Self::Malformed { detail } => detail == Self::WEB_PAGE,
+            _ => false,
+        }
+    }
+
     /// The service has said that it did not take the request: no task exists and nothing was
-    /// billed. After anything else a `generate` may have been received.
+    /// billed. After anything else a `generate` may have been received; a service that notices the same request
+    /// twice (409, 425) has perhaps taken it the first time: browsers send one again by themselves where a
+    /// connection breaks.
     pub fn was_certainly_not_accepted(&self) -> bool {
         match self {
             Self::Unauthorized { .. }
             | Self::NotFound { .. }
             | Self::Invalid { .. }
-            | Self::RateLimited { .. }
-            | Self::Refused { .. } => true,
+            | Self::RateLimited { .. } => true,
+            Self::Refused { .. } => !self.is_conflict(),
             Self::Server {
                 status,
                 retry_after_ms,
@@ -169,6 +194,17 @@ impl ApiError {
             } => *status == 501 || (*status == 503 && retry_after_ms.is_some()),
             Self::Network { .. } | Self::Timeout { .. } | Self::Malformed { .. } => false,
         }
+    }
+
+    /// The service has noticed that the request is like one that it has had (409), or may be a repetition (425).
+    pub fn is_conflict(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused {
+                status: 409 | 425,
+                ..
+            }
+        )
     }
 
     /// The wait that the service asked for, in milliseconds.
@@ -181,6 +217,26 @@ impl ApiError {
         }
     }
 
+    /// [`ApiError::user_message`] of a call to this address, for a page of this origin: a browser that keeps a
+    /// page from calling another origin does not say so.
+    pub fn user_message_of(&self, address: &ServiceAddress, page_origin: &str) -> String {
+        let message = self.user_message();
+        let is_seen_here = match self {
+            Self::Network { detail } => ![
+                Self::PAGE_CLOSED,
+                Self::EXPORTED_UNSENT,
+                Self::REDIRECTED,
+                Self::WITHDRAWN,
+            ]
+            .contains(&&**detail),
+            _ => false,
+        };
+        match is_seen_here && !address.is_of_origin(page_origin) {
+            true => format!("{message} Or it does not allow this page to call it (CORS)."),
+            false => message,
+        }
+    }
+
     /// What happened and what to do, for a person.
     pub fn user_message(&self) -> String {
         match self {
@@ -188,18 +244,18 @@ impl ApiError {
                 "The page was closed before the answer came.".into()
             }
             Self::Network { detail } if detail == Self::EXPORTED_UNSENT => {
-                "It was not sent yet when its history was exported. The browser that it comes from may have \
-                 sent it since."
-                    .into()
+                "Not sent yet when its history was exported. The browser it comes from may have sent it since.".into()
             }
             Self::Network { detail } if detail == Self::WITHDRAWN => {
-                "An earlier submission was not answered; the one after it was cancelled before it was sent."
+                "The earlier submission was not answered; the next was cancelled before it was sent."
+                    .into()
+            }
+            Self::Network { detail } if detail == Self::REDIRECTED => {
+                "The address leads elsewhere. Check it in Settings, or sign in to the network."
                     .into()
             }
             Self::Network { .. } => {
-                "No answer from the service. Either the network or the service is down, \
-                 or the service does not allow this page to call it (CORS)."
-                    .into()
+                "No answer from the service. Either the network or the service is down.".into()
             }
             Self::Timeout { after_ms: 0 } => "The service gave up waiting for the request.".into(),
             Self::Timeout { after_ms } => {
@@ -316,80 +372,4 @@ fn field_problem(entry: &Value) -> Option<FieldProblem> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    #[test]
-    fn statuses_and_their_kinds() {
-        let kind = |status| {
-            crate::json::encode(&ApiError::from_status(status, None, None))["kind"].clone()
-        };
-        for (status, expected) in [
-            (400, "invalid"),
-            (401, "unauthorized"),
-            (403, "unauthorized"),
-            (404, "not_found"),
-            (405, "not_found"),
-            (422, "invalid"),
-            (429, "rate_limited"),
-            (500, "server"),
-            (503, "server"),
-            (418, "refused"),
-            (302, "refused"),
-        ] {
-            assert_eq!(kind(status), expected, "{status}");
-        }
-    }
-
-    #[test]
-    fn only_the_services_own_word_makes_a_generate_safe_to_send_again() {
-        let error = |status, wait| ApiError::from_status(status, None, wait);
-        assert!(error(429, None).was_certainly_not_accepted());
-        assert!(error(503, Some(1000)).was_certainly_not_accepted());
-        for unsure in [
-            error(503, None),
-            error(500, None),
-            error(502, Some(1000)),
-            error(504, None),
-            ApiError::Network {
-                detail: String::new(),
-            },
-            ApiError::Timeout { after_ms: 1 },
-            ApiError::malformed("x"),
-        ] {
-            assert!(!unsure.was_certainly_not_accepted(), "{unsure:?}");
-        }
-    }
-
-    #[test]
-    fn field_problems_of_several_shapes() {
-        for body in [
-            json!({"fields": [{"parameter": "seed", "message": "too big"}]}),
-            json!({"errors": {"seed": ["too big"]}}),
-            json!({"detail": [{"loc": ["body", "seed"], "msg": "too big"}]}),
-        ] {
-            let ApiError::Invalid { fields, .. } = ApiError::from_status(422, Some(&body), None)
-            else {
-                panic!("422 is invalid");
-            };
-            assert_eq!(
-                fields,
-                [FieldProblem {
-                    parameter: "seed".into(),
-                    message: "too big".into()
-                }]
-            );
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_reply_gives_a_sentence(status: u16, text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
-            let body = serde_json::from_str::<Value>(&text).ok();
-            let sentence = ApiError::from_status(status, body.as_ref(), None).user_message();
-            prop_assert!(sentence.ends_with(['.', '!', '?']), "{sentence}");
-        }
-    }
-}
+mod tests;

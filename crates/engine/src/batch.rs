@@ -1,15 +1,16 @@
 //! A batch: many tasks that were composed together. Its record holds what the tasks do not; how it
 //! stands is always counted from them.
 
-use atelier_contract::{Input, ModelId};
+use atelier_contract::{Input, ModelId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, excerpt, sort};
+use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, excerpt, output, sort};
 
 pub mod differences;
 pub mod exploration;
+pub mod requests;
 pub mod space;
 mod stored;
 pub mod summary;
@@ -258,6 +259,14 @@ impl<'a> Items<'a> {
             .flatten()
             .filter_map(|task| task.finished)
             .max()
+    }
+
+    /// How many outputs each item asks for, where that is the same for all.
+    pub fn outputs_of_each(&self, schema: Option<&Schema>) -> Option<usize> {
+        let items = self.latest().flatten();
+        let mut counts = items.map(|task| output::expected_count(task.input.values(), schema));
+        let first = counts.next()?;
+        counts.all(|count| count == first).then_some(first)
     }
 
     /// How long the rest will take, in ms: by the pace of the latest items to end, or, before

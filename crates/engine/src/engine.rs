@@ -250,7 +250,7 @@ impl Engine {
     }
 
     /// Whether a call may still leave: its owner wrote records first, and that takes time. What has
-    /// become known meanwhile counts: a service that wants no calls, credentials that are refused.
+    /// become known meanwhile counts: a service that wants no calls or is gone, credentials that are refused.
     /// If it may not, it is taken back, and its tasks wait for another one.
     pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
         self.advance(now);
@@ -258,8 +258,11 @@ impl Engine {
             return false;
         };
         let blocked_until = self.services.blocked_until(&meant.account.address, now);
-        let is_refused = self.is_refused() && meant.kind == CallKind::Generate;
-        if blocked_until.is_none() && !is_refused {
+        let is_refused = self.is_refused() || self.services.is_unreachable(&meant.account.address);
+        let is_generate = meant.kind == CallKind::Generate;
+        // With another token by now, what may have been taken could be taken once more.
+        let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.is_doubled(key, now));
+        if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
             // It is made with the credentials of now.
             self.calls.leaves(call);
             return true;

@@ -1,4 +1,5 @@
-//! A windowed list of cards in groups: which headings and rows of cards a person can see.
+//! A windowed list of cards in groups: which headings and rows of cards a person can see. Groups that fit stand beside
+//! each other: a wide page is not left empty beside small ones.
 
 use std::ops::Range;
 
@@ -15,17 +16,22 @@ pub struct GroupedGrid {
 
 /// One piece of the list and how far from its top it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub enum GridItem {
-    Heading {
-        group: usize,
-        top: f64,
-    },
-    /// Cards `cards` of the group, side by side.
-    Row {
-        group: usize,
-        cards: Range<usize>,
-        top: f64,
-    },
+pub struct GridItem {
+    pub group: usize,
+    /// The cards of the group that stand side by side here; none in its heading.
+    pub cards: Option<Range<usize>>,
+    pub top: f64,
+    /// The column that it begins in, from 0.
+    pub column: usize,
+}
+
+/// Where a group stands.
+struct Place {
+    group: usize,
+    cards: usize,
+    top: f64,
+    height: f64,
+    column: usize,
 }
 
 impl GroupedGrid {
@@ -33,45 +39,67 @@ impl GroupedGrid {
         self.columns.max(1)
     }
 
-    fn group_height(&self, cards: usize) -> f64 {
-        if cards == 0 {
-            return 0.0;
+    /// Those with cards, in order.
+    fn places(&self) -> Vec<Place> {
+        let columns = self.columns();
+        let mut places = Vec::new();
+        let (mut top, mut next_top, mut taken) = (0.0, 0.0, columns);
+        for (group, cards) in self.groups.iter().copied().enumerate() {
+            if cards == 0 {
+                continue;
+            }
+            if taken + cards > columns {
+                (top, taken) = (next_top, 0);
+            }
+            let height = self.heading_height + cards.div_ceil(columns) as f64 * self.row_height;
+            places.push(Place {
+                group,
+                cards,
+                top,
+                height,
+                column: taken,
+            });
+            (taken, next_top) = (taken + cards, top + height);
         }
-        self.heading_height + cards.div_ceil(self.columns()) as f64 * self.row_height
+        places
     }
 
     /// The height of the whole list.
     pub fn height(&self) -> f64 {
-        self.groups
-            .iter()
-            .map(|cards| self.group_height(*cards))
-            .sum()
+        let places = self.places();
+        places.last().map_or(0.0, |last| last.top + last.height)
     }
 
     /// The pieces that touch the stretch from `from` to `to` of the list, in order.
     pub fn visible(&self, from: f64, to: f64) -> Vec<GridItem> {
         let mut pieces = Vec::new();
-        let mut top = 0.0;
-        for (group, cards) in self.groups.iter().copied().enumerate() {
-            let height = self.group_height(cards);
-            if cards > 0 && top < to && top + height > from {
-                if top + self.heading_height > from {
-                    pieces.push(GridItem::Heading { group, top });
-                }
-                let rows_top = top + self.heading_height;
-                let rows = cards.div_ceil(self.columns());
-                let first = ((from - rows_top) / self.row_height).floor().max(0.0) as usize;
-                let last = ((to - rows_top) / self.row_height).ceil().max(0.0) as usize;
-                for row in first..last.min(rows) {
-                    let begin = row * self.columns();
-                    pieces.push(GridItem::Row {
-                        group,
-                        cards: begin..(begin + self.columns()).min(cards),
-                        top: rows_top + row as f64 * self.row_height,
-                    });
-                }
+        for place in self.places() {
+            let Place { group, column, .. } = place;
+            if place.top >= to || place.top + place.height <= from {
+                continue;
             }
-            top += height;
+            let rows_top = place.top + self.heading_height;
+            let rows = place.cards.div_ceil(self.columns());
+            let first = ((from - rows_top) / self.row_height).floor().max(0.0) as usize;
+            let last = ((to - rows_top) / self.row_height).ceil().max(0.0) as usize;
+            if rows_top > from {
+                pieces.push(GridItem {
+                    group,
+                    cards: None,
+                    top: place.top,
+                    column,
+                });
+            }
+            for row in first..last.min(rows) {
+                let begin = row * self.columns();
+                let end = (begin + self.columns()).min(place.cards);
+                pieces.push(GridItem {
+                    group,
+                    cards: Some(begin..end),
+                    top: rows_top + row as f64 * self.row_height,
+                    column,
+                });
+            }
         }
         pieces
     }
@@ -91,6 +119,15 @@ mod tests {
         }
     }
 
+    fn item(group: usize, cards: Option<Range<usize>>, top: f64, column: usize) -> GridItem {
+        GridItem {
+            group,
+            cards,
+            top,
+            column,
+        }
+    }
+
     #[test]
     fn what_is_seen_of_two_groups() {
         let grouped_grid = grouped_grid(vec![5, 0, 1], 2);
@@ -98,27 +135,26 @@ mod tests {
         assert_eq!(
             grouped_grid.visible(200.0, 390.0),
             [
-                GridItem::Row {
-                    group: 0,
-                    cards: 2..4,
-                    top: 140.0
-                },
-                GridItem::Row {
-                    group: 0,
-                    cards: 4..5,
-                    top: 240.0
-                },
-                GridItem::Heading {
-                    group: 2,
-                    top: 340.0
-                },
-                GridItem::Row {
-                    group: 2,
-                    cards: 0..1,
-                    top: 380.0
-                },
+                item(0, Some(2..4), 140.0, 0),
+                item(0, Some(4..5), 240.0, 0),
+                item(2, None, 340.0, 0),
+                item(2, Some(0..1), 380.0, 0),
             ]
         );
+    }
+
+    /// Guards against a wide page that is three quarters empty beside groups of one.
+    #[test]
+    fn groups_that_fit_stand_beside_each_other() {
+        let grouped_grid = grouped_grid(vec![4, 1, 0, 1, 2, 7], 6);
+        let places = grouped_grid.places();
+        let of = |at: usize| (places[at].group, places[at].top, places[at].column);
+        assert_eq!(of(0), (0, 0.0, 0));
+        assert_eq!(of(1), (1, 0.0, 4));
+        assert_eq!(of(2), (3, 0.0, 5));
+        assert_eq!(of(3), (4, 140.0, 0));
+        assert_eq!(of(4), (5, 280.0, 0));
+        assert_eq!(grouped_grid.height(), 280.0 + 40.0 + 200.0);
     }
 
     proptest! {
@@ -127,10 +163,7 @@ mod tests {
             groups in prop::collection::vec(0usize..40, 0..6), columns in 0usize..5, from in 0.0..3000.0,
         ) {
             let grouped_grid = grouped_grid(groups.clone(), columns);
-            let count = |pieces: &[GridItem]| pieces.iter().map(|piece| match piece {
-                GridItem::Row { cards, .. } => cards.len(),
-                GridItem::Heading { .. } => 0,
-            }).sum::<usize>();
+            let count = |pieces: &[GridItem]| pieces.iter().filter_map(|piece| piece.cards.clone()).map(|cards| cards.len()).sum::<usize>();
             prop_assert_eq!(count(&grouped_grid.visible(0.0, f64::INFINITY.min(1e9))), groups.iter().sum::<usize>());
             let seen = grouped_grid.visible(from, from + 500.0);
             prop_assert!(seen.len() <= 6 + 2 * groups.len());

@@ -192,20 +192,43 @@ pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<Row> {
 /// What took longer was not watched all the time.
 const LONGEST_RUN: Millis = 60 * 60 * 1_000;
 
-/// How long a task of this model takes, in ms, by the tasks that have completed so far.
-pub fn estimate<'a>(tasks: impl IntoIterator<Item = &'a Task>, model: &ModelId) -> Option<Millis> {
-    let mut times: Vec<(Millis, Millis)> = tasks
-        .into_iter()
-        .filter(|task| task.model == *model && task.state.phase() == Phase::Ready)
-        .filter_map(|task| {
-            let (submitted, finished) = (task.submitted?, task.finished?);
-            Some((finished, finished.checked_sub(submitted)?))
-        })
-        // It ended when a page found out: the night between is nothing that a model takes.
-        .filter(|(_, time)| *time < LONGEST_RUN)
-        .collect();
+/// So many tasks that made as many outputs say more than all that completed.
+const ENOUGH_ALIKE: usize = 3;
+
+/// How long a task of this model takes, in ms, by the tasks that have completed so far: those with as many outputs as
+/// are asked for now, if that is known and there are some.
+pub fn estimate<'a>(
+    tasks: impl IntoIterator<Item = &'a Task>,
+    model: &ModelId,
+    outputs: Option<usize>,
+) -> Option<Millis> {
+    let (mut all, mut alike) = (Vec::new(), Vec::new());
+    for task in tasks.into_iter().filter(|task| task.model == *model) {
+        let Some((ended, made)) = completed(task) else {
+            continue;
+        };
+        all.push(ended);
+        if outputs == Some(made) {
+            alike.push(ended);
+        }
+    }
+    let mut times = match alike.len() {
+        0..ENOUGH_ALIKE => all,
+        _ => alike,
+    };
     sort::pairs(&mut times);
     duration::estimate(times.into_iter().rev().map(|(_, time)| time))
+}
+
+/// When it ended and how long it took, and how many outputs it has made.
+fn completed(task: &Task) -> Option<((Millis, Millis), usize)> {
+    let TaskState::Ready { outputs, .. } = &task.state else {
+        return None;
+    };
+    let (submitted, finished) = (task.submitted?, task.finished?);
+    let time = finished.checked_sub(submitted)?;
+    // It ended when a page found out: the night between is nothing that a model takes.
+    (time < LONGEST_RUN).then_some(((finished, time), outputs.len()))
 }
 
 #[cfg(test)]

@@ -122,6 +122,8 @@ fn filed(task: &Task, here: Here<'_>) -> Value {
         user: user(&task.account.uid),
     };
     task.idempotency_key = None;
+    task.token_version = None;
+    task.key_first_sent = None;
     let mut value = task.to_value();
     value["account"] = json::encode(&account);
     value
@@ -229,6 +231,8 @@ fn arrival(mut value: Value, here: Here<'_>) -> Option<(Task, bool)> {
     task.refreshed = None;
     task.removed = None;
     task.idempotency_key = None;
+    task.token_version = None;
+    task.key_first_sent = None;
     task.paused = false;
     task.taken_back = false;
     if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {

@@ -1,6 +1,7 @@
 //! The decisions: what a task is and what becomes of it, when to send and when to ask, and what
 //! views need to know. Pure: time, chance and answers come in as arguments.
 
+mod account;
 mod engine;
 #[cfg(test)]
 mod growth;
@@ -12,13 +13,12 @@ mod state;
 mod task;
 mod time;
 
+pub use account::Account;
 pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency};
 pub use reduce::{Effect, Event, apply};
 pub use removed::{outputs_of, removed_last, said_of_removal, said_of_removed, said_of_siblings};
 pub use state::{Phase, TaskState};
-pub use task::{
-    Account, Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO,
-};
+pub use task::{Action, BatchAction, BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO};
 pub use time::Millis;
 pub use wait_reason::{NO_CREDENTIALS, Sending, is_not_followed, wait_reason};
 
@@ -31,6 +31,7 @@ pub mod categories;
 pub mod compose;
 pub mod control;
 pub mod crash_report;
+mod derived_key;
 pub mod duration;
 pub mod excerpt;
 pub mod file_name;
@@ -42,12 +43,15 @@ pub mod highlight;
 pub mod history;
 pub mod history_file;
 pub mod input_json;
+pub mod item_grid;
+pub mod kept_replies;
 pub mod labelled_grid;
 pub mod lease;
 pub mod lineage;
 pub mod manifest;
 pub mod model_order;
 pub mod obstacle;
+pub mod outage;
 pub mod output;
 pub mod output_cache;
 pub mod output_recovery;

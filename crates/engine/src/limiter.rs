@@ -85,6 +85,11 @@ impl Limiter {
         self.blocked_until = self.blocked_until.max(until.min(latest));
     }
 
+    /// The wait was named to others than those who call now.
+    pub fn lift(&mut self) {
+        self.blocked_until = 0;
+    }
+
     /// A call was answered without a refusal.
     pub fn accept(&mut self, now: Millis) {
         // An answer to a call that left before the refusal says nothing about it.

@@ -84,6 +84,30 @@ fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     origins
 }
 
+/// The task that this one is a variation of: the first with the same inputs but for the seed, among those that are no
+/// items of a batch. Nothing is kept of who was varied, since the inputs say it.
+pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
+    const SEED: &str = "seed";
+    let values = task.input.values();
+    let seed = values.get(SEED).filter(|seed| seed.is_number())?;
+    let is_varied = |other: &&&Task| {
+        let (others, model) = (other.input.values(), &other.model);
+        *model == task.model
+            && other.account == task.account
+            && (other.created, &other.key) < (task.created, &task.key)
+            && other.removed.is_none()
+            && other.batch.is_none()
+            && others.len() == values.len()
+            && others.get(SEED).is_some_and(|other| other != seed)
+            && values
+                .iter()
+                .all(|(name, value)| name == SEED || others.get(name) == Some(value))
+    };
+    let varied = known.iter().filter(is_varied);
+    let first = varied.min_by_key(|other| (other.created, &other.key));
+    first.copied().filter(|_| task.batch.is_none())
+}
+
 /// The relatives of one output of a task.
 pub fn family(task: &Task, position: usize, known: &[&Task]) -> Family {
     let mut family = Family::default();
@@ -220,6 +244,29 @@ mod tests {
             [("b".into(), 1), ("a".into(), 2), ("a".into(), 1)]
         );
         assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
+    }
+
+    /// Guards against four pictures side by side of which nobody is told that they are variations of one.
+    #[test]
+    fn a_variation_is_known_by_its_inputs() {
+        let made = |key: &str, created, prompt: &str, seed: Value| {
+            task(key, created, json!({"prompt": prompt, "seed": seed}), &[])
+        };
+        let (a, b) = (made("a", 1, "x", json!(1)), made("b", 2, "x", json!(2)));
+        let (c, other) = (made("c", 2, "x", json!(3)), made("d", 1, "y", json!(4)));
+        let known = [&c, &b, &a, &other];
+        let of = |task: &Task| varied(task, &known).map(|it| it.key.0.as_str());
+        assert_eq!(of(&a), None);
+        assert_eq!(of(&b), Some("a"));
+        assert_eq!(of(&c), Some("a"), "the first, whichever was varied");
+        assert_eq!(of(&other), None);
+        // The same once more is no variation, nor is what has no seed.
+        assert_eq!(varied(&made("e", 3, "x", json!(1)), &[&a]), None);
+        assert_eq!(varied(&made("e", 3, "x", Value::Null), &[&a]), None);
+        // What was removed can't be led to.
+        let mut gone = a.clone();
+        gone.removed = Some(5);
+        assert_eq!(varied(&b, &[&gone]), None);
     }
 
     /// Guards against a page that hangs: what is imported can be made up.

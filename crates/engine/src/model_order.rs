@@ -63,6 +63,16 @@ pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     order
 }
 
+/// In what order the models stand. `has_first`: some come first, be they favorites or used last.
+pub fn said(is_searched: bool, has_favorites: bool, has_first: bool) -> &'static str {
+    match (is_searched, has_favorites, has_first) {
+        (true, ..) => "Best matches first",
+        (_, true, _) => "Favorites first, then last used",
+        (_, _, true) => "Last used first",
+        _ => "In the service's order",
+    }
+}
+
 /// Without making a text of each model: there may be ten thousand.
 fn is_line(line: &str, model: &ModelId) -> bool {
     let rest = line.strip_prefix(model.category.as_str());
@@ -111,6 +121,23 @@ mod tests {
         // What the service no longer lists is passed over.
         assert_eq!(order(&models(5), &first), [2, 3, 0, 1, 4]);
         assert_eq!(order(&models(3), ""), [0, 1, 2]);
+    }
+
+    #[test]
+    fn it_is_said_in_what_order_they_stand() {
+        let all = [
+            said(false, false, false),
+            said(false, false, true),
+            said(false, true, true),
+            said(true, true, true),
+        ];
+        let words = [
+            "In the service's order",
+            "Last used first",
+            "Favorites first, then last used",
+            "Best matches first",
+        ];
+        assert_eq!(all, words);
     }
 
     #[test]

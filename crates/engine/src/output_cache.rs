@@ -90,6 +90,37 @@ pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
     tasks.into_iter().flat_map(names).collect()
 }
 
+/// What a person is told of the copies in this browser.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// `2 copies, 1.8 MB`.
+    pub count: String,
+    /// Why there are any, where none seem to be wanted.
+    pub why: Option<&'static str>,
+    /// Why none can be deleted.
+    pub why_none_goes: Option<&'static str>,
+}
+
+/// `is_wanted`: a copy of each output is to be kept, and not of favorites alone.
+pub fn told(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) -> Told {
+    let of_favorites = copies.iter().filter(|copy| favorites.contains(&copy.key));
+    let of_favorites = of_favorites.count();
+    let number = match copies.len() {
+        1 => "1 copy".to_owned(),
+        n => format!("{n} copies"),
+    };
+    let why = "Copies of favorites are kept even while Keep outputs is off.";
+    Told {
+        count: format!("{number}, {}", size(total(copies))),
+        why: (of_favorites > 0 && !is_wanted).then_some(why),
+        why_none_goes: match copies.len() {
+            0 => Some("Nothing is kept."),
+            all if all == of_favorites => Some("Only favorites are kept, and they stay."),
+            _ => None,
+        },
+    }
+}
+
 /// A number of bytes in words, e.g. `12.3 MB`.
 pub fn size(bytes: u64) -> String {
     let (unit, name) = match bytes {

@@ -89,6 +89,24 @@ impl Recovery {
 pub const UNKEPT_BY_SLEEPER: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
     is asleep. Looking at that tab, or closing it, lets it go on.";
 
+/// What is kept is a newer release's: above every page of an older one.
+pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, and this one can't read \
+    or send them. Reload this page to get the newer one; what stands in the form is kept. If this is \
+    still said then, the newer one is not there at present: your tasks are kept until it is back.";
+
+/// What a newer release kept was cleared while this one was open, which has given up sending by then.
+pub const SUPERSEDED_NO_LONGER: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
+    page to go on; what stands in the form is kept.";
+
+/// Why nothing is sent from here.
+pub const SUPERSEDED_REFUSAL: &str = "A newer Atelier keeps the tasks of this browser, and this one can't \
+    keep another. Reload this page to get the newer one.";
+
+/// What is said in place of tasks that a newer release keeps.
+pub const UNREAD_NEWER: &str = "Your tasks can't be read: a newer Atelier has written them. Reload this \
+    page to get it. If it is not there at present, they are kept until it is back. Clearing this site's \
+    data in the browser starts afresh, without them.";
+
 /// What is said in place of tasks that could not be read because storage does not answer. That there
 /// are none would be a guess.
 pub fn unread(is_leader_asleep: bool) -> &'static str {

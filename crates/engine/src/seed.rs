@@ -38,10 +38,16 @@ pub struct Seeded {
     pub is_chosen: bool,
 }
 
-/// The seed that is drawn here where a person leaves it alone. One with a default stays untouched, as
-/// everything that has one.
+/// The seed that is drawn here where a person leaves it alone.
 fn drawn(schema: &Schema) -> Option<&Parameter> {
-    parameter(schema).filter(|seed| seed.default.as_ref().is_none_or(Value::is_null))
+    parameter(schema).filter(|seed| is_drawn(seed, false))
+}
+
+/// Whether another value of this parameter is drawn for each result, where a person leaves it alone. A seed with a
+/// default stays untouched, as everything that has one.
+pub fn is_drawn(parameter: &Parameter, required: bool) -> bool {
+    let has_default = parameter.default.as_ref().is_some_and(|it| !it.is_null());
+    parameter.name == NAME && parameter.is_seed() && !required && !has_default
 }
 
 /// The draft as it is sent: a seed that was left alone is drawn here, so that it is known.

@@ -5,7 +5,7 @@ use atelier_contract::{ApiError, Input, ModelId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Millis, Phase, TaskState};
+use crate::{Account, Millis, Phase, TaskState};
 
 mod stored;
 
@@ -44,14 +44,6 @@ impl fmt::Display for TaskKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
-}
-
-/// Where and as whom a task was submitted. A task is only ever polled there and as them.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Account {
-    /// The service's address; empty for the page's own origin.
-    pub address: String,
-    pub uid: String,
 }
 
 /// A task's place in a batch.
@@ -120,6 +112,14 @@ pub struct Task {
     /// The key that its submission carries, where the service takes one key once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
+    /// Which token of its account the submission was made with, by a number that says nothing of it: the key holds
+    /// with that one alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_version: Option<u64>,
+    /// When the key left for the first time, where that was with an earlier submission than the last: the service
+    /// remembers it since then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_first_sent: Option<Millis>,
     /// A person has sent it once more, though the one before may have been taken, and billed.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub resubmitted: bool,
@@ -181,6 +181,8 @@ impl Task {
             batch: None,
             submitted: None,
             idempotency_key: None,
+            token_version: None,
+            key_first_sent: None,
             resubmitted: false,
             accepted: None,
             progress: None,
@@ -321,6 +323,16 @@ impl Action {
             Phase::Ready => vec![Action::Refetch, Action::Remove],
             Phase::Failed | Phase::Gone => vec![Action::Remove],
         }
+    }
+
+    /// Whether it is what a task waits for, or would be stopped by: it is drawn as a button, the others as words.
+    pub fn is_main(self) -> bool {
+        matches!(self, Action::Cancel | Action::Resubmit | Action::Watch)
+    }
+
+    /// Whether the task is gone with it from where a person sees it; it can be had back.
+    pub fn removes(self) -> bool {
+        matches!(self, Action::Dismiss | Action::Remove)
     }
 
     pub fn label(self) -> &'static str {

@@ -1,7 +1,9 @@
 //! What is said while a task runs: what it usually takes, and from then on how long it has taken. The median is
 //! what is said, never a range of it: a wait that is longer than usual must not be called usual.
 
-use crate::{Millis, Phase, Task, duration};
+use atelier_contract::{ApiError, StatusWord};
+
+use crate::{Millis, Phase, Task, TaskState, duration};
 
 const SECOND: Millis = 1_000;
 
@@ -37,6 +39,20 @@ pub fn waiting(elapsed: Millis, usual: Option<Millis>) -> Waiting {
     Waiting { said, part }
 }
 
+/// Where the service says how it stands in a word that the interface does not name, be it another one for an end: that
+/// it goes on being asked is all that is known.
+pub fn unknown_word(task: &Task) -> Option<String> {
+    let TaskState::Running { word, .. } = &task.state else {
+        return None;
+    };
+    match word {
+        StatusWord::Other(word) if !word.is_empty() => Some(format!(
+            "The service says “{word}”. Atelier keeps asking until it says completed or failed."
+        )),
+        _ => None,
+    }
+}
+
 /// `Usually 3 s.`
 pub fn said_of(usual: Millis) -> String {
     format!("Usually {}.", length(usual))
@@ -59,15 +75,30 @@ pub struct Trouble {
     pub why: String,
 }
 
-/// No answer came, and it goes on being tried. Submissions are only tried again under a key that the service
-/// takes once.
-pub fn trouble(task: &Task, now: Millis) -> Option<Trouble> {
+/// No answer came, or none that settles it, and it goes on being tried. Submissions are only tried again under a key that the service
+/// takes once. `page_origin`: that of the page.
+pub fn trouble(task: &Task, now: Millis, page_origin: &str) -> Option<Trouble> {
     let trouble = task.poll_error.as_ref()?;
     let since = rough(now.saturating_sub(trouble.since));
-    let error = trouble.error.user_message();
+    let error = task.account.user_message(&trouble.error, page_origin);
+    let again = match trouble.error {
+        ApiError::Unauthorized { .. } => {
+            "The service refuses the credentials. It is sent again once they are corrected"
+                .to_owned()
+        }
+        _ => format!("No answer for {since}. Trying again"),
+    };
     let (said, why) = match (task.state.phase(), &task.idempotency_key) {
+        // The one before may have had another key, or another token, to which its key belongs.
+        (Phase::Submitting, Some(_)) if task.resubmitted => (
+            format!("{again}; this is billed once at most, beside what was sent before it."),
+            format!(
+                "{error} It is sent again under its key, which the service takes once. What was sent before may \
+                 have been taken as well."
+            ),
+        ),
         (Phase::Submitting, Some(_)) => (
-            format!("No answer for {since}. Trying again; you will be billed once at most."),
+            format!("{again}; you will be billed once at most."),
             format!(
                 "{error} It is sent again under the key of the first, which the service takes once."
             ),
@@ -97,9 +128,9 @@ fn rough(ms: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PollError;
     use crate::engine::tests::task;
-    use crate::{PollError, TaskState};
-    use atelier_contract::ApiError;
+    use atelier_contract::TaskId;
     use proptest::prelude::*;
 
     /// Guards against `usually a few seconds` at the eleventh of a run that took three.
@@ -131,19 +162,59 @@ mod tests {
     fn one_bill_is_promised_only_under_a_key() {
         let mut task = task("a", 0);
         task.state = TaskState::Submitting;
-        assert_eq!(trouble(&task, 63_000), None);
+        assert_eq!(trouble(&task, 63_000, ""), None);
         task.poll_error = Some(PollError {
             since: 0,
             error: ApiError::Timeout { after_ms: 5 },
         });
-        let said = trouble(&task, 63_000).unwrap().said;
+        let said = trouble(&task, 63_000, "").unwrap().said;
         assert!(said.starts_with("No answer for 1 min. "), "{said}");
         assert!(!said.contains("once at most"), "{said}");
         task.idempotency_key = Some("a".into());
         assert_eq!(
-            trouble(&task, 63_000).unwrap().said,
+            trouble(&task, 63_000, "").unwrap().said,
             "No answer for 1 min. Trying again; you will be billed once at most."
         );
+        // Two had been taken when it was said.
+        task.resubmitted = true;
+        let said = trouble(&task, 63_000, "").unwrap().said;
+        assert!(said.contains("beside what was sent before it"), "{said}");
+    }
+
+    /// Guards against `No answer` where one came.
+    #[test]
+    fn refused_credentials_are_an_answer() {
+        let mut task = task("a", 0);
+        task.state = TaskState::Submitting;
+        task.idempotency_key = Some("a".into());
+        let error = ApiError::from_status(401, None, None);
+        task.poll_error = Some(PollError { since: 0, error });
+        let said = trouble(&task, 1_000, "").unwrap().said;
+        assert!(
+            said.starts_with("The service refuses the credentials. "),
+            "{said}"
+        );
+    }
+
+    /// Guards against `canceled` beside `Generating.`
+    #[test]
+    fn a_word_that_is_not_known_is_quoted() {
+        let mut task = task("a", 0);
+        for (word, expected) in [
+            ("processing", None),
+            ("", None),
+            (
+                "canceled",
+                Some(
+                    "The service says “canceled”. Atelier keeps asking until it says completed or failed.",
+                ),
+            ),
+        ] {
+            let id = TaskId("1".into());
+            let word = StatusWord::from(word);
+            task.state = TaskState::Running { id, word };
+            assert_eq!(unknown_word(&task).as_deref(), expected);
+        }
     }
 
     proptest! {

@@ -189,16 +189,59 @@ async fn what_was_asked_of_a_leader_that_has_gone_is_done_by_the_next() {
     until("the record's end", || next.keys() == ["b"]).await;
 }
 
+fn queued_in(batch: &BatchKey) -> Task {
+    Task {
+        batch: Some(BatchPlace {
+            batch: batch.clone(),
+            index: 0,
+        }),
+        ..task("a", 10)
+    }
+}
+
+/// Guards against a Stop that is paid for all the same: a tab that leads and is about to go spoke once more, and the one
+/// in which it was pressed took that for an answer.
+#[wasm_bindgen_test]
+async fn a_stop_is_not_forgotten_with_the_leader_that_it_was_told() {
+    start_afresh().await;
+    let batch = BatchKey("batch".into());
+    put(&[queued_in(&batch)]).await;
+    let (leader, next) = (Tab::open_leading().await, Tab::open().await);
+    drop(leader);
+    next.runner.act_on_batch(&batch, BatchAction::Stop);
+    next.parts().hear(r#"{"State":{}}"#);
+    next.leads().await;
+    let is_back = || task_of(&next, "a").is_some_and(|task| task.taken_back);
+    until("what was taken back", is_back).await;
+}
+
+/// Guards against a Resume that comes back after a later Pause in another tab, and has what was held sent.
+#[wasm_bindgen_test]
+async fn what_was_asked_for_last_counts_whoever_leads() {
+    start_afresh().await;
+    let batch = BatchKey("batch".into());
+    let paused = Task {
+        paused: true,
+        ..queued_in(&batch)
+    };
+    put(&[paused]).await;
+    let (leader, next) = (Tab::open_leading().await, Tab::open().await);
+    let is_paused = |tab: &Tab| task_of(tab, "a").is_some_and(|task| task.paused);
+    next.runner.act_on_batch(&batch, BatchAction::Resume);
+    until("the batch to go on", || !is_paused(&leader)).await;
+    leader.runner.act_on_batch(&batch, BatchAction::Pause);
+    until("the batch to be held", || is_paused(&next)).await;
+    drop(leader);
+    next.leads().await;
+    heard().await;
+    assert!(is_paused(&next));
+}
+
 #[wasm_bindgen_test]
 async fn a_stopped_batch_is_handed_over_in_the_tab_where_stop_was_pressed() {
     start_afresh().await;
     let batch = BatchKey("batch".into());
-    let mut queued = task("a", 10);
-    queued.batch = Some(BatchPlace {
-        batch: batch.clone(),
-        index: 0,
-    });
-    put(std::slice::from_ref(&queued)).await;
+    put(&[queued_in(&batch)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.runner.act_on_batch(&batch, BatchAction::Stop);
     assert!(follower.runner.is_stopped_here(&batch));

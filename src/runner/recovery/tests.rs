@@ -126,6 +126,12 @@ async fn a_tab_of_an_older_version_leads_no_longer() {
     .await;
     assert!(!tab.parts().tabs.leads());
     assert_eq!(tab.keys(), ["a"], "what it knows is shown");
+    assert_eq!(untrack(|| tab.runner.unread()), None);
+    // Guards against what waits to be sent, for ever, in a tab that makes no calls any more.
+    let said = untrack(|| tab.runner.wait_reason(&task("a", 10), 0));
+    let said = said.expect("a reason");
+    assert!(said.starts_with("Not sent from here"), "{said}");
+    assert!(untrack(|| tab.runner.is_superseded()));
     newer.close();
     delete_database().await;
     until("its own version", || {
@@ -133,4 +139,23 @@ async fn a_tab_of_an_older_version_leads_no_longer() {
     })
     .await;
     assert!(!tab.parts().tabs.leads());
+    // It does not make calls again: what is submitted would wait for ever.
+    assert!(untrack(|| tab.runner.is_superseded()));
+    assert!(untrack(|| tab.runner.unkept_message()).is_some());
+}
+
+/// Guards against `Nothing submitted yet` where the tasks are a newer version's, which is not there any more.
+#[wasm_bindgen_test]
+async fn what_a_newer_version_keeps_is_not_said_to_be_nothing() {
+    start_afresh().await;
+    opened(1_000).await.close();
+    let tab = Tab::open().await;
+    let unread = untrack(|| tab.runner.unread()).expect("why it is not shown");
+    assert!(unread.contains("newer Atelier"), "{unread}");
+    assert!(untrack(|| tab.runner.is_superseded()));
+    // Nor does it ever lead: what it would send may have been sent by the newer one.
+    TimeoutFuture::new(300).await;
+    assert!(!tab.parts().tabs.leads());
+    assert_eq!(tab.runner.retry(&atelier_engine::TaskKey("a".into())), None);
+    delete_database().await;
 }

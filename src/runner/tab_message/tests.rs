@@ -20,6 +20,7 @@ fn read(text: &str) -> TabMessage {
 fn words_are_what_they_always_were() {
     assert!(matches!(read(r#""Tick""#), TabMessage::Tick));
     assert!(matches!(read(r#""Wake""#), TabMessage::Wake));
+    assert!(matches!(read(r#""Doubt""#), TabMessage::Doubt));
     assert!(matches!(read(r#""StateWanted""#), TabMessage::StateWanted));
     assert!(matches!(read(r#""Copies""#), TabMessage::Copies));
     assert!(matches!(read(r#""Stored""#), TabMessage::Stored));
@@ -88,8 +89,13 @@ fn what_a_person_does_is_told_by_its_old_names() {
         ("stop", BatchAction::Stop),
     ] {
         let text = format!(r#"{{"ActOnBatch":["b","{word}"]}}"#);
-        let TabMessage::ActOnBatch(batch, action) = read(&text) else {
+        let TabMessage::ActOnBatch(batch, action, None) = read(&text) else {
             panic!("an action on a batch");
+        };
+        assert_eq!((batch.0.as_str(), action), ("b", wanted));
+        let text = format!(r#"{{"ActOnBatch":["b","{word}"],"at":17}}"#);
+        let TabMessage::ActOnBatch(batch, action, Some(17)) = read(&text) else {
+            panic!("an action on a batch, and when");
         };
         assert_eq!((batch.0.as_str(), action), ("b", wanted));
     }

@@ -1,5 +1,6 @@
 use atelier_engine::press::SAME_PRESS;
 use atelier_engine::{BatchPlace, TaskState};
+use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
@@ -46,6 +47,35 @@ fn tasks_are_listed_newest_first_in_whatever_order_they_come() {
     // What changes stays where it is.
     shown.store.show(&[ready("a", 10, &[])]);
     assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
+}
+
+/// Guards against items that say "Queued" while they are processed: the phase is the same.
+#[wasm_bindgen_test]
+fn who_follows_labels_hears_of_another_word_in_the_same_phase() {
+    let running = |word: &str| {
+        let state = json!({"state": "running", "id": "t1", "word": word});
+        Task {
+            state: serde_json::from_value(state).expect("a state"),
+            ..task("a", 10)
+        }
+    };
+    let shown = shown(&[running("queued")]);
+    let store = shown.store;
+    let label = Memo::new(move |_| {
+        store.track_labels();
+        store.with_tasks(|tasks| tasks[0].label().to_owned())
+    });
+    let looks = StoredValue::new(0);
+    let phases = Memo::new(move |_| {
+        store.track_phases();
+        looks.update_value(|looks| *looks += 1);
+    });
+    assert_eq!(untrack(|| label.get()), "Queued");
+    untrack(|| phases.get());
+    store.show(&[running("processing")]);
+    assert_eq!(untrack(|| label.get()), "Processing");
+    untrack(|| phases.get());
+    assert_eq!(looks.get_value(), 1, "no other phase");
 }
 
 #[wasm_bindgen_test]

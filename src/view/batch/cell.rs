@@ -34,7 +34,7 @@ impl Cell {
     /// For `aria-invalid`; tracked.
     fn invalid(&self) -> Option<String> {
         let table = self.composer.table.read();
-        let (_, row) = table.row(self.row)?;
+        let (_, row) = table.row(self.row).filter(|(_, row)| !row.is_blank())?;
         let mut problems = row.problems.iter();
         let is_wrong = problems.any(|problem| problem.parameter == self.name);
         is_wrong.then(|| "true".to_owned())

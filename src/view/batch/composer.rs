@@ -2,6 +2,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::BatchKey;
 use atelier_engine::compose::table::Table;
 use atelier_engine::manifest::Manifest;
 use gloo_timers::callback::Timeout;
@@ -16,6 +17,14 @@ use crate::tables::KeptTable;
 const MAX_SYNC_ROWS: usize = 50;
 const FOLLOWED_AFTER_MS: u32 = 300;
 
+/// Items that are composed and not yet in the table.
+#[derive(Clone, Copy)]
+pub struct Offer {
+    pub items: usize,
+    /// Puts them there, or asks why it should.
+    pub add: Callback<()>,
+}
+
 /// What a batch is composed of.
 #[derive(Clone, Copy)]
 pub struct Composer {
@@ -27,6 +36,10 @@ pub struct Composer {
     pub one: RwSignal<Draft>,
     /// Why the last addition was refused.
     pub refused: RwSignal<Option<String>>,
+    /// What the table would have next.
+    pub offered: RwSignal<Option<Offer>>,
+    /// What is on its way to be seen.
+    pub sent: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
 }
@@ -42,6 +55,8 @@ impl Composer {
             table: RwSignal::from(table).into(),
             one,
             refused: RwSignal::new(None),
+            offered: RwSignal::new(None),
+            sent: RwSignal::new(None),
             looked_at: RwSignal::new(None),
         };
         on_cleanup(move || this.keep_now());
@@ -77,6 +92,12 @@ impl Composer {
                 waiting.set_value(Some(wait));
             }
         });
+    }
+
+    /// What can be sent without being put into the table first: what would be all of it, so that nobody pays for
+    /// anything else. Tracked.
+    pub fn offer(self) -> Option<Offer> {
+        self.offered.get().filter(|_| self.table.read().is_empty())
     }
 
     /// `None` once its view is gone.

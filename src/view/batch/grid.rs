@@ -2,6 +2,7 @@ use crate::view::parts::viewport::scrolled;
 use std::sync::Arc;
 
 use atelier_engine::compose::sweep::GridLabels;
+use atelier_engine::item_grid::{self, GAP};
 use atelier_engine::labelled_grid;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
@@ -12,14 +13,11 @@ use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
+use crate::browser::location;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
-/// Lengths in `rem`; the stylesheet has the same.
-const CELL_WIDTH: f64 = 8.5;
-/// Where all stand in one line.
-const MAX_CELL_WIDTH: f64 = 16.0;
-const GAP: f64 = 0.5;
+/// In `rem`; the stylesheet has the same.
 const CAPTION_HEIGHT: f64 = 1.75;
 
 /// One item as the grid shows it.
@@ -49,7 +47,7 @@ impl Cell {
                 phase: "removed".into(),
                 state: "Removed".into(),
                 title,
-                note: "Taken back before it was sent, or removed.".into(),
+                note: "It was never sent, was taken back, or was removed.".into(),
                 picture: None,
                 more: 0,
                 href: None,
@@ -70,7 +68,9 @@ impl Cell {
             title,
             note: match &task.state {
                 TaskState::Failed { message, .. } => message.clone(),
-                TaskState::Unconfirmed { error } => error.user_message(),
+                TaskState::Unconfirmed { error } => {
+                    task.account.user_message(error, &location::origin())
+                }
                 _ => String::new(),
             },
             picture: outputs.first().map(|url| (url.clone(), kind(url))),
@@ -101,10 +101,7 @@ fn plain(cells: Memo<Vec<Cell>>, size: usize, ratio: Memo<f64>) -> AnyView {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
-        let fitting = |cell: f64| ((width + GAP) / (cell + GAP)).floor() as usize;
-        let columns = fitting(CELL_WIDTH)
-            .min(size.max(fitting(MAX_CELL_WIDTH)))
-            .max(2);
+        let columns = item_grid::columns(width, size, ratio.get());
         let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
         let grid = Grid {
             items: size,

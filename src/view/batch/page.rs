@@ -8,22 +8,24 @@ use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::history::Row;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, TaskKey};
-use icondata_lu::LuChevronRight;
+use icondata_lu::{LuChevronRight, LuLayoutGrid};
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::run;
 use crate::batches::Batches;
-use crate::boxed::{after, dynamic, memo};
+use crate::boxed::{after, dynamic, memo, when};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::page_title::page_title;
 use crate::view::tasks::Rows;
 
 #[component]
 pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
-    let batches = Batches::new(contexts());
+    let all = contexts();
+    let (batches, runner) = (Batches::new(all), all.runner);
     batches.follow();
     let is_there = memo({
         let key = batch_key.clone();
@@ -38,6 +40,7 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
         }
     });
     let is_read = memo(move || batches.is_read());
+    let is_missing = when(move || is_read.get() && !is_there.get() && runner.unread().is_none());
     let content = move || {
         if is_there.get() {
             let batch = untrack(|| batches.find(&batch_key));
@@ -46,8 +49,18 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
         if !is_read.get() {
             return skeleton();
         }
+        if let Some(unread) = runner.unread() {
+            return view! {
+                <div class="empty">
+                    <Glyph icon=LuLayoutGrid />
+                    <p>{unread}</p>
+                </div>
+            }
+            .into_any();
+        }
         view! {
             <div class="empty">
+                <Glyph icon=LuLayoutGrid />
                 <p>"There is no batch at this address in this browser."</p>
                 <p class="muted">"Batches are kept in the browser that sent them."</p>
                 <a class="button" href="/tasks">"Show all tasks"</a>
@@ -70,7 +83,7 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
                 <a href="/tasks">"All tasks"</a>
                 {dynamic(move || model().into_any())}
             </nav>
-            <h1 class="visually-hidden">"Batch"</h1>
+            {page_title("Batch", is_missing)}
             {dynamic(content)}
         </div>
     }

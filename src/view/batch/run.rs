@@ -13,13 +13,15 @@ use atelier_engine::batch::Batch;
 use atelier_engine::batch::differences::item_names;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::labelled_grid;
+use leptos::html::Article;
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::export;
 use super::grid::{Cell, grid};
 use crate::batches::Batches;
-use crate::boxed::{handler, memo, text};
+use crate::boxed::{effect, handler, memo, text};
+use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
 use crate::contexts::contexts;
 
@@ -43,7 +45,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let cells = memo({
         let batch = batch.clone();
         move || {
-            runner.track_phases();
+            runner.track_labels();
             let names = names.read();
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
@@ -77,6 +79,10 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     });
     let when_sent = dates::time(batch.created, clock::now());
     let batches = Batches::new(contexts());
+    let article = NodeRef::<Article>::new();
+    if let Some(composer) = composer {
+        show_once(composer, batch.key.clone(), article);
+    }
     // Compared, because a field is written anew whenever it changes, whatever is being typed there.
     let name = {
         let batch = batch.clone();
@@ -87,7 +93,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         })
     };
     view! {
-        <article class="panel run" aria-label=text(move || format!("Batch: {}", name.get()))>
+        <article class="panel run" node_ref=article aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="run-head">
                 {title(batch.key.clone(), name.into())}
                 <p class="muted">{counted(batch.size, "item")} " · " {when_sent}</p>
@@ -99,6 +105,18 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         </article>
     }
     .into_any()
+}
+
+/// What was sent just now comes into view, from its top: the table that it was sent from has made way.
+fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
+    effect(move || {
+        let Some(article) = article.get() else { return };
+        let sent = composer.sent.get_untracked();
+        if sent.as_ref() == Some(&batch) {
+            composer.sent.set(None);
+            after_frame(move || article.scroll_into_view());
+        }
+    });
 }
 
 /// Its name, which a press makes another.

@@ -1,21 +1,18 @@
 use atelier_contract::ModelId;
-use atelier_engine::BatchKey;
-use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::plural::{agreeing, counted};
+use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use icondata_lu::LuSparkles;
 use leptos::prelude::*;
-use web_sys::{ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::composer::Composer;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::browser::frame::after_frame;
 use crate::browser::random;
-use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::tables::Sending;
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::no_account::no_account;
 use crate::view::parts::question::Question;
 use crate::view::parts::status_note::StatusNote;
 
@@ -29,7 +26,9 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
-    let refused = RwSignal::new(None::<&'static str>);
+    let rest = memo(move || composer.table.read().said_of_rest());
+    let offered = move || composer.offer().map_or(0, |offer| offer.items);
+    let is_refused = RwSignal::new(false);
     let answer = StatusNote::default();
     let question = Question::default();
     let send = move || {
@@ -39,12 +38,13 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         );
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
-        let key = BatchKey(random::key());
+        let key = composer.keeping().batch_key(plan.get_untracked().items);
         let sent = plan.get_untracked();
         let sending = Sending::begin(composer.keeping(), key.clone());
         let (inputs, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
         sending.secure();
+        composer.sent.set(Some(key.clone()));
         let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
         sending.end(all.runner);
         composer.looked_at.set(None);
@@ -52,29 +52,32 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             answer.say(format!("Sent: {}.", sent.user_message()));
             // The newest is shown.
             all.navigation.set_query("batch", None);
-            bring_into_view();
         }
     };
     let ask = {
         let send = send.clone();
         move |_| {
-            refused.set(None);
-            if untrack(|| all.session.credentials()).is_none() {
-                let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
-                refused.set(Some(if is_asking {
-                    "It is not known yet whether this service needs an account; press the button \
-                     again in a moment."
-                } else {
-                    NO_CREDENTIALS
-                }));
-            } else if plan.get_untracked().asks_once_more() {
+            is_refused.set(untrack(|| {
+                all.runner.is_superseded() || all.session.credentials().is_none()
+            }));
+            if is_refused.get_untracked() {
+                // It is said why.
+                return;
+            }
+            if let Some(offer) = untrack(|| composer.offer()) {
+                offer.add.run(());
+                if untrack(|| bad.get() > 0 || good() == 0) {
+                    return; // It is said what is wrong with them.
+                }
+            }
+            if plan.get_untracked().asks_once_more() {
                 question.ask();
             } else {
                 send();
             }
         }
     };
-    let label = text(move || match good() {
+    let label = text(move || match good() + offered() {
         0 => "Generate".to_owned(),
         n => format!("Generate {n}"),
     });
@@ -87,27 +90,22 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let send_all = Callback::new(move |()| send());
     view! {
         {dynamic(move || problems(composer, bad.get()))}
-        {dynamic(move || refused.get().map(refusal).into_any())}
+        {dynamic(move || is_refused.get().then(refusal).into_any())}
         <div class="form-foot">
             <button
                 class="button primary"
                 type="button"
-                prop:disabled=when(move || good() == 0)
+                prop:disabled=when(move || good() + offered() == 0)
                 on:click=handler(ask)
             >
                 <Glyph icon=LuSparkles />
                 {label}
             </button>
             <p class="muted" role="status">
-                {text(move || match (good(), composer.table.read().is_empty()) {
-                    (0, true) => "Nothing in the table yet.".to_owned(),
-                    (0, false) if bad.get() == 0 => "Every row has been sent.".to_owned(),
-                    (0, false) => String::new(),
-                    _ => plan.get().user_message(),
-                })}
+                {text(move || composer.table.read().said(&composer.schema(), offered()))}
             </p>
-            <p class="muted" hidden=when(move || bad.get() == 0 || good() == 0)>
-                {text(move || format!("{} {}.", counted(bad.get(), "row"), agreeing(bad.get(), "stays", "stay")))}
+            <p class="muted" hidden=when(move || rest.read().is_empty())>
+                {rest}
             </p>
             {away}
             {answer.view()}
@@ -118,33 +116,23 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
 }
 
 /// Why nothing was sent.
-fn refusal(sentence: &'static str) -> AnyView {
+fn refusal() -> AnyView {
+    let why = match untrack(|| contexts().runner.is_superseded()) {
+        true => view! { {SUPERSEDED_REFUSAL} " The table stays." }.into_any(),
+        false => no_account("The table stays."),
+    };
     view! {
         <div class="summary" role="alert">
             <p>
                 <strong>"Not sent yet. "</strong>
-                {sentence}
-                " They are set in "
-                <a href="/settings">"Settings"</a>
-                "; the table stays."
+                {why}
             </p>
         </div>
     }
     .into_any()
 }
 
-/// How the batch stands comes into view, once the table has made way.
-fn bring_into_view() {
-    after_frame(|| {
-        if let Ok(Some(run)) = document().query_selector(".batch .run") {
-            let how = ScrollIntoViewOptions::new();
-            how.set_block(ScrollLogicalPosition::Nearest);
-            run.scroll_into_view_with_scroll_into_view_options(&how);
-        }
-    });
-}
-
-/// The rows that will not be sent, and why.
+/// The rows that will not be sent as they were filled in, and why.
 fn problems(composer: Composer, count: usize) -> AnyView {
     if count == 0 {
         return ().into_any();

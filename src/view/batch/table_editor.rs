@@ -220,11 +220,15 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
         let table = composer.table.read();
         table.row(id).is_some_and(|(_, row)| row.sent.is_some())
     });
+    let is_blank = when(move || {
+        let table = composer.table.read();
+        table.row(id).is_some_and(|(_, row)| row.is_blank())
+    });
     let again = move |_| composer.edit(|table| table.send_again(id));
     view! {
         <tr
             aria-rowindex=(number + 1).to_string()
-            class:wrong=when(move || !is_sent.get() && !problem.read().is_empty())
+            class:wrong=when(move || !is_sent.get() && !is_blank.get() && !problem.read().is_empty())
             class:sent=is_sent
         >
             <th scope="row" class="row-number">

@@ -217,12 +217,14 @@ pub fn FieldFrame(
         });
         let has_default = field.parameter.default.is_some();
         has_default.then(|| {
-            dynamic(move || {
+            let button = dynamic(move || {
                 is_away
                     .get()
                     .map(|is_same| back_to_default(field.clone(), is_same))
                     .into_any()
-            })
+            });
+            // Its place is there before it is: nothing moves when it comes.
+            view! { <span class="reset-place">{button}</span> }.into_any()
         })
     };
     let bounds = control::bounds(&field.parameter);

@@ -37,6 +37,7 @@ pub fn NumberField(
         }
     };
     let bound = |number: &Option<serde_json::Number>| number.as_ref().map(ToString::to_string);
+    let placeholder = seed::is_drawn(&field.parameter, field.required).then_some("random");
     let slider = slider.then(|| view! { <Slider field=field.clone() /> }.into_any());
     let dice = dice.then(|| {
         let field = field.clone();
@@ -71,6 +72,7 @@ pub fn NumberField(
                     id=field.id.clone()
                     required=field.required
                     autocomplete="off"
+                    placeholder=placeholder
                     aria-valuemin=bound(&field.parameter.minimum)
                     aria-valuemax=bound(&field.parameter.maximum)
                     aria-valuenow=field.value()

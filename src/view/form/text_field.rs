@@ -3,7 +3,10 @@ use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::boxed::{dynamic, handler, memo, text};
+use crate::boxed::{dynamic, handler, memo, text, when};
+
+/// A text of more characters than this does not make its field grow: to measure 200,000 takes seconds.
+const MAX_GROWING: usize = 20_000;
 
 /// Several lines, growing with what is typed.
 #[component]
@@ -15,6 +18,10 @@ pub fn LongText(field: Field) -> impl IntoView {
             0 => String::new(),
             n => n.to_string(),
         })
+    };
+    let is_very_long = {
+        let field = field.clone();
+        when(move || field.text().len() > MAX_GROWING)
     };
     let vocabulary = Vocabulary::of(&field.parameter);
     let element = NodeRef::<Textarea>::new();
@@ -57,7 +64,7 @@ pub fn LongText(field: Field) -> impl IntoView {
         let text = field.value();
         let is_marked = memo(move || !vocabulary.find(&text.read()).is_empty());
         view! {
-            <span class="understood" hidden=crate::boxed::when(move || !is_marked.get())>
+            <span class="understood" hidden=when(move || !is_marked.get())>
                 "Outlined words steer this model"
             </span>
         }
@@ -94,6 +101,7 @@ pub fn LongText(field: Field) -> impl IntoView {
                     node_ref=element
                     rows="4"
                     dir="auto"
+                    class:very-long=is_very_long
                     placeholder=field.parameter.description.clone()
                     required=field.required
                     aria-describedby=field.described_by()

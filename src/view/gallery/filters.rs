@@ -3,15 +3,21 @@ use icondata_lu::{LuSearch, LuSlidersHorizontal};
 use leptos::prelude::*;
 
 use super::grid;
-use super::narrowing::FAVORITES;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
+use crate::view::parts::favorites_chip::favorites_chip;
 use crate::view::parts::glyph::Glyph;
 
 /// Text, kind, model, favorites, which live in the URL, and the size of what is shown.
 #[component]
-pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
+pub fn Filters(
+    typed: RwSignal<String>,
+    size: RwSignal<f64>,
+    /// Where there is nothing to be narrowed.
+    #[prop(into)]
+    hidden: Signal<bool>,
+) -> impl IntoView {
     let navigation = contexts().navigation;
     let search = move |event| {
         let text = event_target_value(&event);
@@ -26,7 +32,7 @@ pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
     };
     let is_shown = RwSignal::new(false);
     view! {
-        <div class="filters gallery-filters" class:shown=is_shown>
+        <div class="filters gallery-filters" class:shown=is_shown hidden=hidden>
             <div class="search">
                 <Glyph icon=LuSearch />
                 <input
@@ -65,17 +71,7 @@ pub fn Filters(typed: RwSignal<String>, size: RwSignal<f64>) -> impl IntoView {
                         })
                         .collect_view()}
                 </fieldset>
-                <label class="chip">
-                    <input
-                        type="checkbox"
-                        prop:checked=when(move || navigation.query(FAVORITES).is_some())
-                        on:change=handler(move |event| {
-                            let is_wanted = event_target_checked(&event);
-                            navigation.set_query(FAVORITES, is_wanted.then_some("yes"));
-                        })
-                    />
-                    <span>"Favorites"</span>
-                </label>
+                {favorites_chip(navigation)}
                 {models(navigation)}
             </div>
             <label class="gallery-size">

@@ -5,7 +5,7 @@ use atelier_engine::gallery::layout::{self, Row};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::laid::{GAP, Laid, Layout};
+use super::laid::{GAP, Laid, Layout, USUAL_SIZE};
 use super::selection::Selection;
 use super::tile::{TileRect, tile};
 use super::{keys, marquee};
@@ -24,7 +24,8 @@ const SIZE_KEY: &str = "atelier.gallery.size";
 pub fn kept_size() -> f64 {
     let kept = local::LocalStore::Browser.read(SIZE_KEY);
     let kept = kept.and_then(|text| text.parse().ok());
-    kept.filter(|size| SIZES.contains(size)).unwrap_or(13.0)
+    kept.filter(|size| SIZES.contains(size))
+        .unwrap_or(USUAL_SIZE)
 }
 
 pub fn keep_size(rem: f64) {

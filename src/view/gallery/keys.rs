@@ -1,12 +1,12 @@
 //! Keys of the gallery: arrows, Home and End lead from tile to tile, `x` selects, Ctrl+A selects all, Delete
-//! removes what is selected, Escape selects nothing.
+//! removes what is selected, Escape selects nothing; `f` makes a favorite, `d` downloads.
 
 use atelier_engine::gallery::layout::{self, Direction};
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, KeyboardEvent};
+use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use super::laid::Laid;
 use super::selection::Selection;
@@ -78,6 +78,15 @@ fn output_of(focused: &Element) -> Option<String> {
     open.get_attribute("data-output")
 }
 
+/// Presses a button of the tile that has the focus.
+fn press(button: &str) {
+    let found = document().query_selector(&format!(".tile:focus-within {button}"));
+    let found = found.ok().flatten();
+    if let Some(button) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {
+        button.click();
+    }
+}
+
 impl Keys {
     fn press(self, event: &KeyboardEvent) {
         let Some(place) = place() else {
@@ -93,6 +102,9 @@ impl Keys {
             ("Escape", _) if selection.is_active() => selection.leave(),
             ("Delete", _) if selection.is_active() => selection.remove(self.all),
             ("x" | "X", Place::Tile(name)) => selection.toggle(name),
+            ("f" | "F" | "d" | "D", Place::Tile(_)) if event.repeat() => {}
+            ("f" | "F", Place::Tile(_)) => press(".tile-favor"),
+            ("d" | "D", Place::Tile(_)) => press(".tile-save"),
             (key, Place::Tile(_) | Place::List) => {
                 let Some(goal) = self.goal(key, &place) else {
                     return;

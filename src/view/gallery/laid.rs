@@ -20,6 +20,9 @@ use crate::view::parts::viewport::Viewport;
 /// Between outputs, in pixels.
 pub const GAP: f64 = 6.0;
 
+/// How high rows are until another height is chosen, in `rem`.
+pub const USUAL_SIZE: f64 = 13.0;
+
 /// A day's heading in `rem`; the stylesheet has the same.
 const HEADING: f64 = 3.25;
 
@@ -36,6 +39,8 @@ impl Layout {
             width,
             row: height * rem,
             gap: GAP,
+            // On a phone a row would be one picture: whoever wants that chooses a larger size.
+            least: if height <= USUAL_SIZE { 2 } else { 1 },
         };
         let rows = layout::rows(&days(found), measure);
         let stack = Stack::new(rows.iter().map(|row| match row {

@@ -4,8 +4,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::search::Query;
 
 use crate::navigation::Navigation;
-
-pub const FAVORITES: &str = "favorites";
+use crate::view::parts::favorites_chip::FAVORITES;
 
 /// What of the URL narrows the gallery.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -15,6 +15,9 @@ use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
+/// Why nothing is compared.
+const CHOOSE: &str = "Choose two to four";
+
 /// The outputs that a person has chosen, by name.
 #[derive(Clone, Copy)]
 pub struct Selection {
@@ -174,7 +177,12 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         said_of_removal(&tasks.collect::<Vec<_>>(), entries.len())
     });
     let takes_more = when(move || removed.read().contains(','));
+    let can_compare = when(move || (2..=shown::MAX_COMPARED).contains(&count()));
     let compare = move |_| {
+        if !untrack(|| can_compare.get()) {
+            // A finger sees no titles.
+            return all.notices.say(format!("{CHOOSE}."));
+        }
         let names: Vec<String> = entries
             .read_untracked()
             .iter()
@@ -208,8 +216,11 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             <button
                 class="button"
                 type="button"
-                disabled=when(move || !(2..=4).contains(&count()))
-                title="Two to four outputs side by side"
+                aria-disabled=text(move || (!can_compare.get()).to_string())
+                title=text(move || match can_compare.get() {
+                    true => "Side by side".to_owned(),
+                    false => CHOOSE.to_owned(),
+                })
                 on:click=handler(compare)
             >
                 <Glyph icon=LuColumns2 />
@@ -233,7 +244,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 "Download"
             </button>
             <button
-                class="button"
+                class="button removes"
                 type="button"
                 on:click=handler(move |_| selection.remove(all))
             >

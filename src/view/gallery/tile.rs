@@ -1,7 +1,7 @@
 use atelier_engine::TaskState;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::output::OutputKind;
-use icondata_lu::{LuFilm, LuHeart, LuMusic};
+use icondata_lu::{LuDownload, LuFilm, LuHeart, LuMusic};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
@@ -11,7 +11,7 @@ use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
-use crate::view::task::small_output;
+use crate::view::task::{output_recovery, small_output};
 
 /// Where a tile lies, in px, and which of how many it is, from 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -83,6 +83,19 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
         })
     };
     let mark = kind_mark(kind, &title);
+    // Under the pointer, or with the focus. A finger has them in the large view.
+    let (is_pointed_at, has_focus) = (RwSignal::new(false), RwSignal::new(false));
+    let is_near = memo(move || is_pointed_at.get() || has_focus.get());
+    let near = {
+        let (name, label) = (name.clone(), label.clone());
+        dynamic(move || match is_near.get() {
+            true => view! { {actions(&name, &label, is_favorite)} {prompt(&title)} }.into_any(),
+            false => ().into_any(),
+        })
+    };
+    let point = move |event: web_sys::PointerEvent| {
+        is_pointed_at.set(event.pointer_type() != "touch");
+    };
     let px = move |of: fn(TileRect) -> f64| text(move || format!("{:.1}px", of(place.get())));
     view! {
         <li
@@ -94,13 +107,16 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
             style:height=px(|place| place.height)
             aria-posinset=text(move || (place.get().at + 1).to_string())
             aria-setsize=text(move || place.get().total.to_string())
+            on:pointerenter=handler(point)
+            on:pointerleave=handler(move |_: web_sys::PointerEvent| is_pointed_at.set(false))
+            on:focusin=handler(move |_: web_sys::FocusEvent| has_focus.set(true))
+            on:focusout=handler(move |_: web_sys::FocusEvent| has_focus.set(false))
         >
             <button
                 type="button"
                 class="tile-open"
                 data-output=name.clone()
                 aria-label=label.clone()
-                title=label.clone()
                 on:click=handler(open)
             >
                 {picture}
@@ -115,7 +131,64 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
                 prop:checked=when(move || selection.holds(&name))
                 on:click=handler(select)
             />
+            {near}
         </li>
+    }
+    .into_any()
+}
+
+/// What is done with it most. The keyboard stays on the tile, and has a key for each: see [`super::keys`].
+fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
+    let all = contexts();
+    let favor = {
+        let name = name.to_owned();
+        move |_| all.runner.set_favorite(&name, !is_favorite.get_untracked())
+    };
+    let busy = RwSignal::new(false);
+    let shown = untrack(|| shown::shown_output(name));
+    let save = move |_| {
+        if let Some(shown) = shown.clone() {
+            busy.set(true);
+            output_recovery::save(all, shown, busy);
+        }
+    };
+    // A press leaves the focus where it is.
+    let stay = |event: web_sys::MouseEvent| event.prevent_default();
+    view! {
+        <div class="tile-actions" on:mousedown=handler(stay)>
+            <button
+                class="icon-button tile-favor"
+                type="button"
+                tabindex="-1"
+                aria-label=format!("Favorite {label}")
+                aria-pressed=text(move || is_favorite.get().to_string())
+                title="Favorite (f)"
+                on:click=handler(favor)
+            >
+                <Glyph icon=LuHeart />
+            </button>
+            <button
+                class="icon-button tile-save"
+                type="button"
+                tabindex="-1"
+                aria-label=format!("Download {label}")
+                title="Download (d)"
+                prop:disabled=busy
+                on:click=handler(save)
+            >
+                <Glyph icon=LuDownload />
+            </button>
+        </div>
+    }
+    .into_any()
+}
+
+/// What it was made from, to be seen: the tile's name says it to everybody else.
+fn prompt(title: &str) -> AnyView {
+    view! {
+        <p class="tile-prompt" aria-hidden="true" dir="auto">
+            <span>{title.to_owned()}</span>
+        </p>
     }
     .into_any()
 }
@@ -132,17 +205,17 @@ fn favorite_mark(is_favorite: Memo<bool>) -> AnyView {
     })
 }
 
-/// A still does not tell that it moves, nor a wave what sounds.
+/// A still does not tell that it moves, nor a wave what sounds. Of a film the still says the rest.
 fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
-    let icon = match kind {
-        OutputKind::Video => LuFilm,
-        OutputKind::Audio => LuMusic,
+    let (icon, words) = match kind {
+        OutputKind::Video => (LuFilm, None),
+        OutputKind::Audio => (LuMusic, Some(title.to_owned())),
         OutputKind::Image | OutputKind::Other => return None,
     };
     let mark = view! {
         <span class="tile-kind" aria-hidden="true">
             <Glyph icon />
-            <span>{title.to_owned()}</span>
+            {words.map(|words| view! { <span>{words}</span> }.into_any())}
         </span>
     };
     Some(mark.into_any())

@@ -10,8 +10,9 @@ use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, output_recovery, use_in, vary};
 
-/// What is done most with an output that is shown large.
-pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
+/// What is done most with an output that is shown large, all of one kind: none is what everybody came for. `more` comes
+/// at the end.
+pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let all = contexts();
     let address = all.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
@@ -26,7 +27,9 @@ pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
             }
         })
     });
-    let use_in = safe.is_some().then(|| use_in::use_as_input(shown));
+    let use_in = safe
+        .is_some()
+        .then(|| use_in::use_in(shown, "Use as input", again.answer));
     let save = safe.map(|_| {
         let shown = shown.clone();
         let busy = RwSignal::new(false);
@@ -35,13 +38,17 @@ pub fn actions(shown: &ShownOutput, again: Again) -> AnyView {
             output_recovery::save(all, shown.clone(), busy);
         };
         view! {
-            <button class="button primary" type="button" prop:disabled=busy on:click=handler(save)>
+            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
-                "Download"
+                <span class="word">"Download"</span>
             </button>
         }
         .into_any()
     });
-    view! { {save} {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} }
-        .into_any()
+    view! {
+        <div class="lightbox-actions">
+            {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} {save} {more}
+        </div>
+    }
+    .into_any()
 }

@@ -5,6 +5,7 @@ mod compared;
 mod overlay;
 mod table;
 
+use atelier_engine::batch::differences::item_names;
 use atelier_engine::gallery::compare::differences;
 use atelier_engine::gallery::side_by_side::{GAP, Shape};
 use leptos::html::{Dialog, Div, Input};
@@ -29,7 +30,8 @@ pub fn Comparison() -> impl IntoView {
     let names = memo(move || navigation.query(COMPARED));
     let is_slider = RwSignal::new(false);
     let share = RwSignal::new(50.0);
-    dialog::follow(dialog, when(move || names.read().is_some()));
+    let is_open = when(move || names.read().is_some());
+    dialog::follow(dialog, is_open);
     let close = move || navigation.pop_query(COMPARED);
     let known = known(names);
     let outputs = derived(move || {
@@ -73,6 +75,7 @@ pub fn Comparison() -> impl IntoView {
                 {dialog::close_button(close, true)}
             </header>
             <div class="comparison-body">{body}</div>
+            {dialog::notices(is_open)}
         </dialog>
     }
 }
@@ -89,9 +92,10 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
     let seen = scrolled(element);
     let room = memo(move || seen.read().room(HEAD));
     let sides: Vec<_> = outputs.iter().map(|_| RwSignal::new(None)).collect();
-    let pictures = outputs.iter().zip(&sides).enumerate();
+    let names = item_names(tasks.iter().copied().map(Some));
+    let pictures = outputs.iter().zip(&sides).zip(names).enumerate();
     let pictures = pictures
-        .map(|(at, (shown, sides))| compared(shown, at + 1, count, *sides))
+        .map(|(at, ((shown, sides), name))| compared(shown, &name, at + 1, count, *sides))
         .collect_view();
     let shapes = memo(move || {
         let shapes = outputs.iter().zip(&sides);
@@ -105,10 +109,11 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
         let room = room.get();
         is_row.then(|| room.column(count) / room.rem + GAP)
     });
+    let overlaid = memo(move || room.read().overlaid(&shapes.read()));
     let overlay = Overlay {
         is_on: is_over,
         share,
-        drawn: memo(move || room.read().overlaid(&shapes.read())),
+        drawn: memo(move || overlaid.get().0),
         element,
         slider: NodeRef::<Input>::new(),
     };
@@ -117,6 +122,7 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
             class="comparison-room"
             style:--share=text(move || (share.get() / 100.0).to_string())
             style:--drawn=text(move || format!("{:.1}px", overlay.drawn.get()))
+            style:--drawn-high=text(move || format!("{:.1}px", overlaid.get().1))
             style:--columns=text(move || columns.get().to_string())
         >
             {overlay.slider()}

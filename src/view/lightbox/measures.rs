@@ -58,6 +58,12 @@ impl Measures {
         self.bytes.try_set(bytes);
     }
 
+    /// Width by height; tracked.
+    pub fn ratio(self) -> Option<String> {
+        let (width, height) = self.sides.get()?;
+        Some((f64::from(width) / f64::from(height)).to_string())
+    }
+
     /// `1024 × 768 · 1.3 MB`, or as much of it as is known; tracked.
     pub fn text(self) -> String {
         let sides = self.sides.get();

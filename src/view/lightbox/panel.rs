@@ -1,7 +1,9 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::route::Route;
 use atelier_engine::{duration, said_of_siblings};
-use icondata_lu::{LuColumns2, LuCopy, LuExternalLink, LuListChecks, LuPencil, LuTrash2};
+use icondata_lu::{
+    LuColumns2, LuCopy, LuEllipsis, LuExternalLink, LuListChecks, LuPencil, LuTrash2,
+};
 use leptos::prelude::*;
 
 use super::measures::Measures;
@@ -16,6 +18,9 @@ use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{edit, inputs, output_recovery};
 
+/// The id of the menu with what is done seldom.
+const MORE: &str = "large-more";
+
 /// How the output was made, and what can be done with it.
 pub fn panel(
     shown: &ShownOutput,
@@ -28,6 +33,12 @@ pub fn panel(
     let address = all.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
     let is_image = safe.is_some() && shown.kind == OutputKind::Image;
+    let compare = view! {
+        <button class="button" type="button" on:click=handler(move |_| compare())>
+            <Glyph icon=LuColumns2 />
+            <span class="word">"Compare"</span>
+        </button>
+    };
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
     let again = Again::of(&task);
@@ -59,24 +70,24 @@ pub fn panel(
             <p class="muted" hidden=when(move || measures.text().is_empty())>
                 {text(move || measures.text())}
             </p>
-            <div class="row lightbox-actions">
-                {actions::actions(shown, again)}
-                <button class="button" type="button" on:click=handler(move |_| compare())>
-                    <Glyph icon=LuColumns2 />
-                    "Compare"
-                </button>
-            </div>
+            {actions::actions(shown, again, compare.into_any())}
             {again.answer.view()}
             <div class="row">
                 {edit}
                 {entry(&task)}
-                {copy_image}
-                <CopyButton label="Copy output URL" text=move || url.clone() />
-                {open}
-                <a class="button quiet" href=Route::Task(task.key.clone()).path()>
-                    <Glyph icon=LuListChecks />
-                    "Show task"
-                </a>
+                <button class="button quiet" type="button" popovertarget=MORE>
+                    <Glyph icon=LuEllipsis />
+                    "More"
+                </button>
+                <div class="menu" id=MORE popover="auto">
+                    {copy_image}
+                    <CopyButton label="Copy output URL" text=move || url.clone() />
+                    {open}
+                    <a class="button quiet" href=Route::Task(task.key.clone()).path()>
+                        <Glyph icon=LuListChecks />
+                        "Show task"
+                    </a>
+                </div>
             </div>
             {lineage::lineage(shown)}
             {inputs::seed(&task)} {inputs::inputs(&task, true)}

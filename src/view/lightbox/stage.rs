@@ -5,7 +5,7 @@ use web_sys::{Element, PointerEvent};
 
 use super::measures::Measures;
 use super::zooming::Zooming;
-use crate::boxed::{handler, text, when};
+use crate::boxed::{derived, handler, text, when};
 use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;
 
@@ -58,6 +58,7 @@ pub fn stage(
             data-kind=shown.kind.word()
             class:close=when(move || is_image && zooming.is_close())
             style:--zoom=text(move || zooming.transform())
+            style:--ratio=derived(move || measures.ratio())
             on:pointerdown=handler(down)
             on:pointermove=handler(move |event: PointerEvent| zooming.moved(&event))
             on:pointerup=handler(up)

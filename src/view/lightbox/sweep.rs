@@ -18,7 +18,6 @@ use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::view::parts::dialog;
-use crate::view::shell::NoticeList;
 use explored::Explored;
 
 #[component]
@@ -91,11 +90,7 @@ pub fn Sweep() -> impl IntoView {
                     {about}
                 </aside>
             </div>
-            // Those of the page lie behind.
-            {dynamic(move || match is_open.get() {
-                true => view! { <NoticeList /> }.into_any(),
-                false => ().into_any(),
-            })}
+            {dialog::notices(is_open)}
         </dialog>
     }
 }

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::{control, input_json, obstacle, seed};
 use icondata_lu::{LuSlidersHorizontal, LuSparkles};
-use leptos::html::{Dialog, Div, Form};
+use leptos::html::{Div, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlTextAreaElement;
+use web_sys::{HtmlElement, HtmlTextAreaElement};
 
 use super::input_json::InputJson;
 use super::loaded::{self, Loaded};
@@ -21,8 +21,8 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 use crate::view::task::inputs::copy_link;
 
-/// On phones. The focus is what keeps the form open; with it here the form would open under the finger,
-/// before the press is one. At the keyboard the prompt opens it.
+/// On phones: every parameter. The focus is what keeps the form open; with it here the form would open under the
+/// finger, before the press is one. At the keyboard the prompt opens it.
 fn unfold_button(fields: NodeRef<Div>) -> AnyView {
     view! {
         <button
@@ -34,6 +34,7 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
             on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
             on:click=handler(move |_| {
                 if let Some(fields) = fields.get_untracked() {
+                    unfold(&fields);
                     let _ = fields.focus();
                 }
             })
@@ -50,7 +51,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let loaded = loaded::follow(schema.clone(), draft);
     let json = InputJson::follow(schema.clone(), draft);
     let submission = Submission::new(&model, &schema, draft, json);
-    let presets_dialog = NodeRef::<Dialog>::new();
+    let has_presets_open = RwSignal::new(false);
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
     let reset = move |_| {
@@ -59,6 +60,17 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         // What is said of it stands at the top.
         if let Some(fields) = fields.get_untracked() {
             fields.set_scroll_top(0);
+        }
+    };
+    // On phones the shade around the open form is a part of it.
+    let fold = move |event: leptos::ev::MouseEvent| {
+        let Some(form) = form.get_untracked().filter(|_| viewport::is_phone()) else {
+            return;
+        };
+        // It is drawn by the form itself. A press at the keyboard has no place, and is meant for a control.
+        let is_form = event.target() == Some(form.clone().into());
+        if is_form && f64::from(event.client_y()) < form.get_bounding_client_rect().top() {
+            fold(&form);
         }
     };
     let recall = recall(model.clone(), schema.clone(), draft);
@@ -88,7 +100,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let rests = submission.cooldown.is_active(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
-    let dialog = presets::dialog(presets_dialog, &model, draft, move |preset| {
+    let dialog = presets::dialog(has_presets_open, &model, draft, move |preset| {
         loaded::put(loaded, draft, preset, Vec::new());
     });
     view! {
@@ -104,9 +116,10 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 }
             })
             on:keydown=handler(keydown)
+            on:click=handler(fold)
         >
             <div class="form-scroll" tabindex="-1" node_ref=fields>
-            <div class="row form-tools">{json.choice()} {presets::button(presets_dialog)} {link}</div>
+            <div class="row form-tools">{json.choice()} {presets::button(has_presets_open)} {link}</div>
             {loaded::note(loaded, draft)}
             <ProblemSummary
                 schema=schema.clone()
@@ -148,6 +161,27 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             </div>
         </form>
         {dialog}
+    }
+}
+
+/// The parameters that a press on the prompt leaves folded away.
+fn unfold(fields: &HtmlElement) {
+    if let Ok(Some(more)) = fields.query_selector(".more-fields") {
+        // What is missing can be put there.
+        let _ = more.set_attribute("open", "");
+    }
+}
+
+/// What keeps it open goes: the focus, and what was unfolded.
+fn fold(form: &HtmlElement) {
+    if let Ok(Some(more)) = form.query_selector(".more-fields[open]") {
+        // What is there can be taken away.
+        let _ = more.remove_attribute("open");
+    }
+    let focused = document().active_element();
+    if let Some(focused) = focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // What has the focus can lose it.
+        let _ = focused.blur();
     }
 }
 

@@ -12,18 +12,17 @@ use web_sys::HtmlInputElement;
 use crate::boxed::{dynamic, handler, spawn, text, when};
 use crate::browser::{download, file};
 use crate::presets::KeptPresets;
+use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
 
 /// The button that opens them.
-pub fn button(dialog: NodeRef<Dialog>) -> AnyView {
-    let open = move |_| {
-        if let Some(dialog) = dialog.get_untracked() {
-            // It fails only while the dialog is open already.
-            let _ = dialog.show_modal();
-        }
-    };
+pub fn button(is_open: RwSignal<bool>) -> AnyView {
     view! {
-        <button class="button quiet small" type="button" on:click=handler(open)>
+        <button
+            class="button quiet small"
+            type="button"
+            on:click=handler(move |_| is_open.set(true))
+        >
             <Glyph icon=LuBookmark />
             "Presets"
         </button>
@@ -34,17 +33,15 @@ pub fn button(dialog: NodeRef<Dialog>) -> AnyView {
 /// The dialog, which has a form of its own and so stands beside the input's. `put` takes a preset into
 /// that.
 pub fn dialog(
-    dialog: NodeRef<Dialog>,
+    is_open: RwSignal<bool>,
     model: &ModelId,
     draft: RwSignal<Draft>,
     put: impl Fn(Draft) + Clone + Send + Sync + 'static,
 ) -> AnyView {
     let kept = KeptPresets::of(model);
-    let close = move || {
-        if let Some(dialog) = dialog.get_untracked() {
-            dialog.close();
-        }
-    };
+    let dialog = NodeRef::<Dialog>::new();
+    dialog::follow(dialog, is_open.into());
+    let close = move || is_open.set(false);
     let rows = dynamic(move || {
         let names: Vec<String> = kept
             .presets
@@ -83,7 +80,12 @@ pub fn dialog(
     };
     let is_empty = when(move || kept.presets.read().is_empty());
     view! {
-        <dialog class="presets" node_ref=dialog aria-label="Presets">
+        <dialog
+            class="presets"
+            node_ref=dialog
+            aria-label="Presets"
+            on:close=handler(move |_: web_sys::Event| close())
+        >
             <div class="page-head">
                 <h2>"Presets"</h2>
                 <button class="button quiet small" type="button" on:click=handler(move |_| close())>
@@ -134,6 +136,7 @@ pub fn dialog(
             >
                 "Undo"
             </button>
+            {dialog::notices(is_open.into())}
         </dialog>
     }
     .into_any()

@@ -9,13 +9,16 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
+use crate::boxed::effect;
 use crate::contexts::contexts;
+use crate::runner::Runner;
 use crate::view::form::Field;
 
 /// How far back it goes.
 const MAX: usize = 100;
 
-/// What to do on a press of a key in the form; whether it was one of these.
+/// What to do on a press of a key in the form; whether it was one of these. A press before the tasks are read is
+/// answered once they are.
 pub fn recall(
     model: ModelId,
     schema: Arc<Schema>,
@@ -23,52 +26,93 @@ pub fn recall(
 ) -> impl Fn(&KeyboardEvent) -> bool + 'static {
     let runner = contexts().runner;
     let history = StoredValue::new((String::new(), PromptHistory::default()));
-    move |event| {
-        let is_older = event.key() == "ArrowUp";
-        if !event.alt_key() || !(is_older || event.key() == "ArrowDown") {
-            return false;
-        }
-        let target = event.target().and_then(|it| it.dyn_into().ok());
-        let Some(field) = target.and_then(|field: HtmlTextAreaElement| named(&schema, &field))
-        else {
-            return false;
-        };
-        let (name, shown) = field;
-        let earlier: Vec<String> = {
-            let keys = untrack(|| runner.keys());
-            let tasks = keys.iter().filter_map(|key| runner.task(key));
-            let prompts = tasks.filter_map(|task| {
-                let task = task.read_untracked();
-                let text = task.input.values().get(&name)?.as_str()?;
-                (task.model == model).then(|| text.to_owned())
-            });
-            let prompts: Vec<String> = prompts.collect();
-            prompt_history::distinct(prompts.iter().map(String::as_str), MAX)
-        };
+    let show = move |press: Press| {
+        let Press {
+            name,
+            field,
+            direction,
+        } = press;
+        let earlier = earlier(runner, &model, &name);
         let recalled = history.try_update_value(|(of, history)| {
             if *of != name {
                 (*of, *history) = (name.clone(), PromptHistory::default());
             }
-            if is_older {
-                history.older(&earlier, &shown)
-            } else {
-                history.newer(&earlier, &shown)
+            match direction {
+                Direction::Older => history.older(&earlier, &field.value()),
+                Direction::Newer => history.newer(&earlier, &field.value()),
             }
         });
         if let Some(prompt) = recalled.flatten() {
             draft.update(|draft| draft.set(name, Entry::Text(prompt)));
+        }
+    };
+    let waiting = StoredValue::new_local(None::<Press>);
+    effect({
+        let show = show.clone();
+        move || {
+            if runner.is_open()
+                && let Some(press) = waiting.try_update_value(Option::take).flatten()
+            {
+                untrack(|| show(press));
+            }
+        }
+    });
+    move |event| {
+        let direction = match &*event.key() {
+            "ArrowUp" if event.alt_key() => Direction::Older,
+            "ArrowDown" if event.alt_key() => Direction::Newer,
+            _ => return false,
+        };
+        let target = event.target().and_then(|it| it.dyn_into().ok());
+        let Some((name, field)) = target.and_then(|field| named(&schema, field)) else {
+            return false;
+        };
+        let press = Press {
+            name,
+            field,
+            direction,
+        };
+        if untrack(|| runner.is_open()) {
+            show(press);
+        } else {
+            waiting.set_value(Some(press));
         }
         event.prevent_default();
         true
     }
 }
 
-/// The parameter that a field of the form is for, and what stands in it.
-fn named(schema: &Schema, field: &HtmlTextAreaElement) -> Option<(String, String)> {
+struct Press {
+    /// The parameter.
+    name: String,
+    field: HtmlTextAreaElement,
+    direction: Direction,
+}
+
+enum Direction {
+    Older,
+    Newer,
+}
+
+/// What the model's tasks had in this parameter, the newest first.
+fn earlier(runner: Runner, model: &ModelId, name: &str) -> Vec<String> {
+    let keys = untrack(|| runner.keys());
+    let tasks = keys.iter().filter_map(|key| runner.task(key));
+    let prompts = tasks.filter_map(|task| {
+        let task = task.read_untracked();
+        let text = task.input.values().get(name)?.as_str()?;
+        (task.model == *model).then(|| text.to_owned())
+    });
+    let prompts: Vec<String> = prompts.collect();
+    prompt_history::distinct(prompts.iter().map(String::as_str), MAX)
+}
+
+/// The parameter that a field of the form is for.
+fn named(schema: &Schema, field: HtmlTextAreaElement) -> Option<(String, HtmlTextAreaElement)> {
     let id = field.id();
     let mut parameters = schema.parameters().enumerate();
     let (_, (parameter, _)) = parameters.find(|(at, _)| Field::id_of(*at) == id)?;
     parameter
         .is_long_text()
-        .then(|| (parameter.name.clone(), field.value()))
+        .then(|| (parameter.name.clone(), field))
 }

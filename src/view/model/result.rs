@@ -14,7 +14,11 @@ const MAX: usize = 16;
 
 /// This model's latest task, large, and those before it in a strip.
 #[component]
-pub fn ResultRegion(model: ModelId) -> impl IntoView {
+pub fn ResultRegion(
+    model: ModelId,
+    /// How many outputs the form asks for.
+    outputs: Signal<Option<usize>>,
+) -> impl IntoView {
     let runner = contexts().runner;
     let tasks = {
         let model = model.clone();
@@ -67,12 +71,14 @@ pub fn ResultRegion(model: ModelId) -> impl IntoView {
     };
     let usual = text(move || {
         runner.track_phases();
-        let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
+        let outputs = outputs.get();
+        let usual =
+            runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model, outputs));
         usual.map_or_else(String::new, waiting::said_of)
     });
     view! {
         <section class="result" aria-label="Result">
-            <div class="empty framed" hidden=when(move || !tasks.read().is_empty())>
+            <div class="empty" hidden=when(move || !tasks.read().is_empty())>
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
                 <p class="muted">{usual} " Tasks keep running if you leave this page."</p>

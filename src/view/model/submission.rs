@@ -1,10 +1,10 @@
 //! Generate: what stands in the form is sent, or it is said why not.
 
-use atelier_engine::NO_CREDENTIALS;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
 use atelier_engine::obstacle;
+use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::seed::{self, Seeded};
 use leptos::prelude::*;
 
@@ -12,9 +12,9 @@ use super::input_json::InputJson;
 use super::submit_cooldown::SubmitCooldown;
 use crate::boxed::{effect, memo, text};
 use crate::browser::random;
-use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::view::form::{Field, field};
+use crate::view::parts::no_account::no_account;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::viewport;
 
@@ -77,6 +77,11 @@ impl Submission {
             self.refused.set(Some(Refusal::Json(problem)));
             return false;
         }
+        if untrack(|| all.runner.is_superseded()) {
+            self.problems.set(Vec::new());
+            self.refused.set(Some(Refusal::Superseded));
+            return false;
+        }
         let schema = self.schema();
         // A seed that is left alone is drawn here, so that it is known afterwards.
         let settled = seed::settled(&self.draft.read_untracked(), &schema, random::bits());
@@ -91,9 +96,7 @@ impl Submission {
             }
             Ok(_) if untrack(|| all.session.credentials()).is_none() => {
                 self.problems.set(Vec::new());
-                // A service that takes guests says so beside its list of models.
-                let is_asking = untrack(|| matches!(all.catalog.models(), Load::Loading));
-                self.refused.set(Some(Refusal::Account { is_asking }));
+                self.refused.set(Some(Refusal::Account));
             }
             Ok(input) => return self.send(input),
         }
@@ -160,8 +163,10 @@ fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
 /// Why nothing was sent, though the form itself could be.
 #[derive(Clone)]
 pub enum Refusal {
-    /// User ID and token are missing; `is_asking`: the service may yet say that it takes guests.
-    Account { is_asking: bool },
+    /// User ID and token are missing, and the service takes no guests as far as is known.
+    Account,
+    /// A newer Atelier keeps the tasks.
+    Superseded,
     /// What is wrong with the text.
     Json(String),
 }
@@ -172,23 +177,9 @@ impl Refusal {
             Self::Json(problem) => {
                 view! { {problem} " The form holds what was read last." }.into_any()
             }
-            Self::Account { is_asking } => {
-                if is_asking {
-                    return summary(
-                        view! {
-                            "It is not known yet whether this service needs an account. Press Generate again in \
-                            a moment."
-                        }
-                        .into_any(),
-                    );
-                }
-                view! {
-                    {NO_CREDENTIALS}
-                    " They are set in "
-                    <a href="/settings">"Settings"</a>
-                    "; what you typed here stays."
-                }
-                .into_any()
+            Self::Account => no_account("What you typed here stays."),
+            Self::Superseded => {
+                view! { {SUPERSEDED_REFUSAL} " What you typed here stays." }.into_any()
             }
         };
         summary(why)

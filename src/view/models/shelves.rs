@@ -15,7 +15,8 @@ use crate::view::parts::viewport::viewport;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
-
+/// Nor is a card narrower than this share of the list.
+const CARD_SHARE: f64 = 0.14;
 const CARD_HEIGHT: f64 = 17.25;
 const GAP: f64 = 1.25;
 const HEADING_HEIGHT: f64 = 4.0;
@@ -32,13 +33,15 @@ pub fn ModelShelves(
     let grouped_grid = move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
+        let width = seen.width / rem;
+        let card = CARD_WIDTH.max(CARD_SHARE * width);
         GroupedGrid {
             groups: found
                 .read()
                 .iter()
                 .map(|group| group.models.len())
                 .collect(),
-            columns: ((seen.width / rem + GAP) / (CARD_WIDTH + GAP)).floor() as usize,
+            columns: ((width + GAP) / (card + GAP)).floor() as usize,
             heading_height: HEADING_HEIGHT * rem,
             row_height: (CARD_HEIGHT + GAP) * rem,
         }
@@ -46,7 +49,6 @@ pub fn ModelShelves(
     let pieces = move || {
         let seen = seen.get();
         let grouped_grid = grouped_grid();
-        let columns = grouped_grid.columns.max(1);
         // Each key brings other cards: those that scrolling would show come when typing pauses.
         let (from, to) = match is_typing.get() {
             true => seen.on_screen(),
@@ -57,7 +59,7 @@ pub fn ModelShelves(
                 .visible(from, to)
                 .into_iter()
                 .map(|piece| {
-                    let shown = Shown::new(&all.models, &categories, groups, columns, piece);
+                    let shown = Shown::new(&all.models, &categories, groups, piece);
                     Item::new(shown.key(), move || shown.view())
                 })
                 .collect()
@@ -76,68 +78,65 @@ pub fn ModelShelves(
 
 /// A piece of the list together with what it shows.
 struct Shown {
-    top: f64,
+    piece: GridItem,
     what: What,
 }
 
 enum What {
     Heading(String, usize),
-    Cards(usize, Vec<Model>),
+    Cards(Vec<Model>),
 }
 
 impl Shown {
-    fn new(
-        models: &[Model],
-        categories: &Categories,
-        groups: &[Group],
-        columns: usize,
-        piece: GridItem,
-    ) -> Self {
-        match piece {
-            GridItem::Heading { group, top } => {
-                let Group { category, models } = &groups[group];
-                let category = categories.names()[*category].clone();
-                let what = What::Heading(category, models.len());
-                Self { top, what }
+    fn new(models: &[Model], categories: &Categories, groups: &[Group], piece: GridItem) -> Self {
+        let group = &groups[piece.group];
+        let what = match piece.cards.clone() {
+            None => {
+                let category = categories.names()[group.category].clone();
+                What::Heading(category, group.models.len())
             }
-            GridItem::Row { group, cards, top } => {
-                let cards = groups[group].models[cards].iter();
-                let models = cards.map(|place| models[*place].clone()).collect();
-                let what = What::Cards(columns, models);
-                Self { top, what }
+            Some(cards) => {
+                let cards = group.models[cards].iter();
+                What::Cards(cards.map(|place| models[*place].clone()).collect())
             }
-        }
+        };
+        Self { piece, what }
     }
 
     fn key(&self) -> String {
-        let top = self.top as i64;
+        let GridItem { top, column, .. } = &self.piece;
+        let place = format!("{} {column}", *top as i64);
         match &self.what {
-            What::Heading(category, count) => format!("{top} {category} {count}"),
-            What::Cards(columns, models) => models
+            What::Heading(category, count) => format!("{place} {category} {count}"),
+            What::Cards(models) => models
                 .iter()
-                .fold(format!("{top} {columns}"), |key, model| {
-                    format!("{key}\n{}", model.id)
-                }),
+                .fold(place, |key, model| format!("{key}\n{}", model.id)),
         }
     }
 
     fn view(&self) -> AnyView {
-        let top = px(self.top);
-        match &self.what {
+        let GridItem { top, column, .. } = &self.piece;
+        let piece = match &self.what {
             What::Heading(category, count) => view! {
-                <h2 class="group-heading" style:top=top>
+                <h2 class="group-heading">
                     {category.clone()}
                     <span class="muted">{*count}</span>
                 </h2>
             }
             .into_any(),
-            What::Cards(columns, models) => view! {
-                <ul role="list" class="group-row" style:top=top style:--columns=columns.to_string()>
+            What::Cards(models) => view! {
+                <ul role="list" class="group-cards">
                     {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
                 </ul>
             }
             .into_any(),
+        };
+        view! {
+            <div class="group-row" style:top=px(*top) style:--column=column.to_string()>
+                {piece}
+            </div>
         }
+        .into_any()
     }
 }
 

@@ -5,7 +5,8 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
-use crate::boxed::{effect, handler};
+use crate::boxed::{dynamic, effect, handler};
+use crate::view::shell::NoticeList;
 
 /// Keeps a dialog as open as a signal says.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
@@ -18,6 +19,14 @@ pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
             _ => {}
         }
     });
+}
+
+/// What is said while a dialog is open: the notices of the page lie behind it, and can't be pressed.
+pub fn notices(is_open: Signal<bool>) -> AnyView {
+    dynamic(move || match is_open.get() {
+        true => view! { <NoticeList /> }.into_any(),
+        false => ().into_any(),
+    })
 }
 
 /// The cross in a dialog's head. `has_focus`: it has the focus when the dialog opens.

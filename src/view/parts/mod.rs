@@ -1,5 +1,6 @@
 //! Pieces that several views are made of.
 
+pub mod as_of;
 pub mod away;
 pub mod cached_output;
 pub mod confirm;
@@ -8,11 +9,14 @@ pub mod deferred;
 pub mod dialog;
 pub mod double_click_guard;
 pub mod failure;
+pub mod favorites_chip;
 pub mod focus;
 pub mod glyph;
 pub mod heart;
 pub mod list;
 pub mod media;
+pub mod no_account;
+pub mod page_title;
 pub mod question;
 pub mod segment;
 pub mod status_note;

@@ -1,19 +1,34 @@
 use leptos::html::Dialog;
 use leptos::prelude::*;
 
+use super::dialog;
 use crate::boxed::{after, handler};
 
 /// A question before something is done that costs or can't be undone. The safe answer has the focus.
 #[derive(Clone, Copy, Default)]
 pub struct Question {
     dialog: NodeRef<Dialog>,
+    is_open: RwSignal<bool>,
+    on_no: Option<Callback<()>>,
+    /// The answer to it was yes.
+    is_confirmed: StoredValue<bool>,
 }
 
 impl Question {
+    /// Calls back whenever it was closed without a yes: at the safe answer, or with Esc.
+    pub fn or_else(self, on_no: Callback<()>) -> Self {
+        Self {
+            on_no: Some(on_no),
+            ..self
+        }
+    }
+
     pub fn ask(self) {
+        self.is_confirmed.set_value(false);
         if let Some(dialog) = self.dialog.get_untracked() {
             // It fails only while the dialog is open already.
             let _ = dialog.show_modal();
+            self.is_open.set(true);
         }
     }
 
@@ -34,6 +49,7 @@ impl Question {
         on_yes: Callback<()>,
     ) -> AnyView {
         let confirm = move |_| {
+            self.is_confirmed.set_value(true);
             self.close();
             // To close it has the whole page laid out: what was asked about comes after that.
             after(0, move || {
@@ -41,8 +57,15 @@ impl Question {
             })
             .forget();
         };
+        let closed = move |_: web_sys::Event| {
+            self.is_open.try_set(false);
+            let is_no = self.is_confirmed.try_get_value() == Some(false);
+            if let Some(on_no) = self.on_no.filter(|_| is_no) {
+                on_no.try_run(());
+            }
+        };
         view! {
-            <dialog node_ref=self.dialog aria-label=label>
+            <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
                 <p>{question}</p>
                 <div class="row dialog-foot">
                     <button
@@ -57,6 +80,7 @@ impl Question {
                         {yes}
                     </button>
                 </div>
+                {dialog::notices(self.is_open.into())}
             </dialog>
         }
         .into_any()

@@ -15,7 +15,8 @@ pub fn AccountHint() -> AnyView {
     let line = RwSignal::new(String::new());
     let has_accounts = memo(move || {
         let models = catalog.models();
-        models.loaded().is_some_and(|list| list.has_accounts)
+        let is_said = models.loaded().is_some_and(|list| list.has_accounts);
+        is_said && catalog.models_as_of().is_none()
     });
     effect(move || {
         line.set(String::new());

@@ -1,12 +1,12 @@
 //! Whether the service answers, and takes the credentials.
 
-use atelier_contract::{ApiError, TaskId, TaskRequest, path};
+use atelier_contract::{ApiError, ModelList, TaskId, TaskRequest, path};
 use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::account_status::user_message;
 use leptos::prelude::*;
 
 use super::account;
-use crate::browser::http;
+use crate::browser::{http, location};
 use crate::session::{Session, Settings};
 
 /// How the last one ended.
@@ -36,9 +36,11 @@ pub async fn run(
     name: impl Fn(String),
 ) -> Result<String, String> {
     let address = &settings.address;
+    let said = |error: &ApiError| error.user_message_of(address, &location::origin());
     let list = http::get_models(&address.url(path::MODELS))
         .await
-        .map_err(|error| error.user_message())?;
+        .and_then(|body| ModelList::from_body(&body.bytes()))
+        .map_err(|error| said(&error))?;
     let found = format!("The service answers and lists {} models", list.models.len());
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
@@ -67,7 +69,7 @@ pub async fn run(
     .await
     {
         Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
-            Err(format!("{found}, but: {}", error.user_message()))
+            Err(format!("{found}, but: {}", said(&error)))
         }
         Ok(_)
         | Err(ApiError::NotFound { .. } | ApiError::Invalid { .. } | ApiError::Refused { .. }) => {
@@ -75,7 +77,7 @@ pub async fn run(
         }
         Err(error) => Ok(format!(
             "{found}. The credentials could not be checked: {}",
-            error.user_message()
+            said(&error)
         )),
     }
 }
@@ -90,7 +92,10 @@ async fn test_account(
     let credentials = atelier_contract::Credentials::new(settings.uid.clone(), token);
     let status = account::ask(&settings.address, &credentials)
         .await
-        .map_err(|error| format!("{found}, but: {}", error.user_message()))?;
+        .map_err(|error| {
+            let why = error.user_message_of(&settings.address, &location::origin());
+            format!("{found}, but: {why}")
+        })?;
     let (uid, account) = (&settings.uid, &status.uid);
     if !uid.is_empty() && uid != account {
         return Err(format!(

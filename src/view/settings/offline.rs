@@ -41,7 +41,7 @@ pub fn Offline() -> impl IntoView {
                 </div>
                 <p class="hint" id="offline-hint">
                     {match is_possible {
-                        true => "Keeps Atelier itself in this browser, so that your tasks, your gallery and kept outputs are there without network.",
+                        true => "Keeps Atelier itself, and the models you have seen, in this browser, so that your forms, tasks, gallery and kept outputs are there without network.",
                         false => "This browser keeps no pages for use without network, or only those that come over https.",
                     }}
                 </p>

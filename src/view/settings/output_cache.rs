@@ -1,10 +1,10 @@
 use crate::contexts::contexts;
-use atelier_engine::output_cache::{self, LIMITS};
+use atelier_engine::output_cache::{self, CachedOutput, LIMITS};
 use leptos::prelude::*;
 
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{dynamic, effect, handler, spawn, text, when};
+use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::storage;
 use crate::view::parts::confirm::ConfirmButton;
 
@@ -15,20 +15,25 @@ pub fn output_cache(entered: Entered) -> AnyView {
         keep, keep_limit, ..
     } = entered;
     let (runner, session) = (contexts().runner, contexts().session);
-    let used = RwSignal::new(String::new());
-    let used_bytes = RwSignal::new(0);
+    let copies = RwSignal::new(None::<Vec<CachedOutput>>);
     effect(move || {
         runner.track_copies();
         spawn(async move {
-            let copies = runner.copies().await.unwrap_or_default();
-            let total = output_cache::total(&copies);
-            used_bytes.try_set(total);
-            let size = output_cache::size(total);
-            used.try_set(match copies.len() {
-                1 => format!("1 copy, {size}"),
-                n => format!("{n} copies, {size}"),
-            });
+            copies.try_set(Some(runner.copies().await.unwrap_or_default()));
         });
+    });
+    let used_bytes = memo(move || copies.read().as_deref().map_or(0, output_cache::total));
+    let told = memo(move || {
+        runner.track_phases();
+        let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
+        let copies = copies.read();
+        let copies = copies.as_deref();
+        copies.map(|copies| output_cache::told(copies, &favorites, session.settings().keep))
+    });
+    let used = text(move || told.get().map_or_else(String::new, |told| told.count));
+    let why = text(move || {
+        let why = told.get().and_then(|told| told.why);
+        why.unwrap_or_default().to_owned()
     });
     let on_tick = move |()| {
         let is_wanted = keep.get_untracked();
@@ -109,6 +114,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"
+                    disabled_reason=derived(move || told.get().and_then(|told| told.why_none_goes))
                     question=text(move || format!(
                         "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more. Favorites stay.",
                         used.read(),
@@ -117,6 +123,9 @@ pub fn output_cache(entered: Entered) -> AnyView {
                     on_confirm=move |()| runner.delete_copies()
                 />
             </div>
+            <p class="hint" hidden=when(move || why.read().is_empty())>
+                {why}
+            </p>
         </section>
     }
     .into_any()

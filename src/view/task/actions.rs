@@ -54,6 +54,9 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
     let answer = again.answer;
     let act = move |action: Action| {
         let counts = press(action.label());
+        if action == Action::Resubmit && runner.refuses_to_send() {
+            return;
+        }
         if action == Action::Resubmit {
             answer.say("Sent again.".into());
         }
@@ -132,8 +135,9 @@ pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
 fn button(action: Action, act: impl Fn(Action) + Copy + 'static) -> AnyView {
     view! {
         <button
-            class="button quiet"
-            class:removes=action == Action::Remove
+            class="button"
+            class:quiet=!action.is_main()
+            class:removes=action.removes()
             type="button"
             on:click=handler(move |_| act(action))
         >

@@ -60,7 +60,7 @@ impl Again {
             }
             Load::Failed(_) => {
                 let catalog = self.contexts.catalog;
-                self.model.with_value(|model| catalog.load_schema(model));
+                self.model.with_value(|model| catalog.ask_for_schema(model));
                 return answer
                     .say("Not sent: the model's inputs could not be loaded. Press again.".into());
             }

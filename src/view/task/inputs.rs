@@ -59,15 +59,18 @@ fn left_out(task: &Task) -> AnyView {
         }
         let schema = catalog.schema(&model);
         let names = schema.loaded().map(|schema| {
-            let names = schema
-                .parameters()
-                .map(|(parameter, _)| parameter.name.as_str());
-            let names: Vec<&str> = names.filter(|name| !sent.contains_key(*name)).collect();
-            match names.is_empty() {
+            let left = schema.parameters().map(|(parameter, _)| parameter);
+            let left = left.filter(|parameter| !sent.contains_key(&parameter.name));
+            let said = left.map(|parameter| match &parameter.default {
+                Some(default) => format!("{} {}", parameter.name, control::text(default)),
+                None => format!("{} (none)", parameter.name),
+            });
+            let said: Vec<String> = said.collect();
+            match said.is_empty() {
                 true => String::new(),
                 false => format!(
-                    "Not sent, of the parameters that the model has now: {}",
-                    names.join(", ")
+                    "Not sent; the model's defaults are now: {}",
+                    said.join(", ")
                 ),
             }
         });

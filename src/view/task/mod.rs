@@ -21,7 +21,7 @@ pub mod words;
 
 use crate::contexts::contexts;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, TaskState, attempts};
+use atelier_engine::{Task, TaskKey, TaskState, attempts, lineage};
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};
@@ -30,6 +30,7 @@ pub use words::name;
 
 use crate::boxed::{dynamic, memo, text};
 use crate::browser::{clock, dates};
+use crate::runner::Runner;
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -67,12 +68,14 @@ pub fn TaskArticle(
     });
     let created = dates::time(first.created, since);
     let heading = (!on_model_page).then(|| {
+        let varied = varied(runner, &first);
         view! {
             <p class="task-model muted">
                 <a href=model_href>{first.model_name.clone()}</a>
                 " · "
                 {created}
                 {of_batch}
+                {varied}
             </p>
         }
         .into_any()
@@ -109,21 +112,38 @@ pub fn TaskArticle(
                     | TaskState::Fetching { .. } => {
                         view! { <state::Waiting task_key=key /> }.into_any()
                     }
-                    ended => view! { <state::Explained state=ended /> }.into_any(),
+                    _ => view! { <state::Explained task /> }.into_any(),
                 }
             })}
-            {seed}
+            // What there is, or what went wrong, and what can be done with it stand together.
             <actions::Actions task=first again />
+            {seed}
             {inputs}
         </article>
     }
     .into_any()
 }
 
+/// Which task it is a variation of. An item of a batch is told by its place in that.
+fn varied(runner: Runner, task: &Task) -> Option<AnyView> {
+    let original = runner.with_tasks(|tasks| {
+        let original = lineage::varied(task, tasks)?;
+        Some(original.key.clone())
+    });
+    let href = Route::Task(original?).path();
+    Some(
+        view! {
+            " · "
+            <a href=href>"Variation of an earlier task"</a>
+        }
+        .into_any(),
+    )
+}
+
 /// That others were made before this one, and, for who wants to know, what became of the last of them: a
 /// failure like it is said below already.
 fn earlier_attempt(number: usize, failed: &Task) -> Option<AnyView> {
-    let explanation = words::explain(&failed.state)?;
+    let explanation = words::explain(failed)?;
     Some(
         view! {
             <details class="muted attempt">

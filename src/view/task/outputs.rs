@@ -43,6 +43,8 @@ pub fn Outputs(
         .map(|_| Shape::new(task.clone()))
         .collect();
     let only = first[0].clone();
+    let first_sides = only.sides;
+    let is_film = task.output_kind(&outputs[0]) == OutputKind::Video;
     let shapes = derived({
         let (first, outputs) = (first.clone(), outputs.clone());
         move || {
@@ -69,6 +71,11 @@ pub fn Outputs(
     };
     let shape_of_only = only.follow();
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
+    // A film is no larger than it is, and neither is its place once that is known.
+    let most = derived(move || {
+        let (_, height) = first_sides.get().filter(|_| has_place && is_film)?;
+        Some(format!("{height}px"))
+    });
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
     let list = view! {
@@ -78,6 +85,7 @@ pub fn Outputs(
             class:media-place=has_place
             data-count=total.min(5).to_string()
             style:--shape=shape_of_place
+            style:--most=most
         >
             <For each=parts key=|from| *from let:from>
                 {list(from, from + MAX_CHUNK_OUTPUTS)}
@@ -126,7 +134,7 @@ fn Output(
     let copy = shown.copy;
     let name = shown.task.key.output(n - 1);
     let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
-    let over = over::over(&shown, (total == 1).then_some(again));
+    let over = over::over(&shown, again, total == 1);
     let sides = shape.sides;
     let picture = NodeRef::<Div>::new();
     media::follow_sides(picture, move |of| sides.set(of));

@@ -11,15 +11,15 @@ use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 
-/// What is done with an output most, over it; the rest in a menu. `again`: only where it is the task's
-/// only one, since the others come along.
-pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
+/// What is done with an output most, over it; the rest in a menu. `is_alone`: it is the task's only one. Others would
+/// come along where it is made again.
+pub fn over(shown: &ShownOutput, again: Again, is_alone: bool) -> AnyView {
     let contexts = contexts();
     let address = contexts.session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
     let heart = favorite::output_heart(&shown.task.key, shown.position);
     let held = DoubleClickGuard::default();
-    let vary = again.map(|again| {
+    let vary = is_alone.then(|| {
         let offered = move || {
             if !again.has_seed() {
                 return ().into_any();
@@ -46,7 +46,9 @@ pub fn over(shown: &ShownOutput, again: Option<Again>) -> AnyView {
         }
         .into_any()
     });
-    let use_in = safe.as_ref().and_then(|_| use_in::use_in(shown, "Use in…"));
+    let use_in = safe
+        .as_ref()
+        .and_then(|_| use_in::use_in(shown, "Use in…", again.answer));
     let save = safe.map(|_| {
         let shown = shown.clone();
         let busy = RwSignal::new(false);

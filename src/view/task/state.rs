@@ -1,12 +1,13 @@
 use crate::contexts::contexts;
 use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::waiting::{trouble, waiting};
+use atelier_engine::waiting::{trouble, unknown_word, waiting};
 use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
 use super::room::room;
 use super::words;
 use crate::boxed::{derived, dynamic, memo, text, when};
+use crate::browser::location;
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -55,13 +56,24 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     };
     let now = ticker(1_000);
     let model = task.with_untracked(|task| task.model.clone());
-    let usual = runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model));
+    let values = task.with_untracked(|task| task.input.values().clone());
+    let catalog = contexts().catalog;
+    let usual = {
+        let (model, values) = (model.clone(), values.clone());
+        memo(move || {
+            let schema = catalog.schema(&model);
+            let schema = schema.loaded().map(|schema| &**schema);
+            let outputs = output::expected_count(&values, schema);
+            runner
+                .with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model, Some(outputs)))
+        })
+    };
     let waited = {
         let task = task.clone();
         derived(move || {
             let submitted = task.read().submitted;
             let elapsed = submitted.map_or(0, |since| now.get().saturating_sub(since));
-            waiting(elapsed, usual.filter(|_| submitted.is_some()))
+            waiting(elapsed, usual.get().filter(|_| submitted.is_some()))
         })
     };
     let line = {
@@ -71,7 +83,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             if let Some(reason) = runner.wait_reason(&task, now.get()) {
                 return reason;
             }
-            if let Some(trouble) = trouble(&task, now.get()) {
+            if let Some(trouble) = trouble(&task, now.get(), &location::origin()) {
                 return trouble.said;
             }
             if !task.watching {
@@ -80,13 +92,17 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             match &task.state {
                 TaskState::Submitting => "Sending the request.".into(),
                 TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
-                _ => format!("{} You can close this page.", waited.get().said),
+                _ => {
+                    let said = unknown_word(&task).unwrap_or_else(|| waited.get().said);
+                    format!("{said} You can close this page.")
+                }
             }
         })
     };
     let why = {
         let task = task.clone();
-        let why = memo(move || trouble(&task.read(), 0).map(|trouble| trouble.why));
+        let why =
+            memo(move || trouble(&task.read(), 0, &location::origin()).map(|trouble| trouble.why));
         text(move || why.get().unwrap_or_default())
     };
     let progress = {
@@ -98,8 +114,6 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let told = progress.read().as_deref().and_then(progress::fraction);
         told.or_else(|| waited.get().part)
     });
-    let values = task.with_untracked(|task| task.input.values().clone());
-    let catalog = contexts().catalog;
     let expected = memo(move || {
         let schema = catalog.schema(&model);
         let schema = schema.loaded().map(|schema| &**schema);
@@ -153,10 +167,10 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
 
 /// A state that needs explaining: what happened, what it means, what to do.
 #[component]
-pub fn Explained(state: TaskState) -> impl IntoView {
-    words::explain(&state).map(|explanation| {
+pub fn Explained(task: Task) -> impl IntoView {
+    words::explain(&task).map(|explanation| {
         view! {
-            <div class="explained" data-phase=state.phase().word()>
+            <div class="explained" data-phase=task.state.phase().word()>
                 <p class="explained-what">{explanation.what}</p>
                 <p class="muted">{explanation.meaning}</p>
             </div>

@@ -8,42 +8,23 @@ use icondata_lu::LuForward;
 use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;
-use crate::boxed::{dynamic, handler, memo, text};
+use crate::boxed::{derived, dynamic, handler, memo, text};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::model_order;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
 
 const NO_MODEL: &str = "No model takes it.";
 
-/// The button, and the menu of the models that take such an output. They are looked for when it opens.
-pub fn use_in(shown: &ShownOutput, label: &'static str) -> Option<AnyView> {
-    button(shown, label, Signal::stored(false))
-}
-
-/// The same where there is time to look before: where no model takes it, the button says so.
-pub fn use_as_input(shown: &ShownOutput) -> Option<AnyView> {
-    let kind = shown.kind;
-    let catalog = contexts().catalog;
-    let is_taken_by_none = memo(move || {
-        let Load::Loaded(list) = catalog.models() else {
-            return false;
-        };
-        // One schema after the other is asked for, until one takes it.
-        reuse::is_taken_by_none(&list.models, kind, |model| {
-            let schema = catalog.schema(model);
-            let schema = schema.loaded()?;
-            Some(!reuse::parameters(schema, kind).is_empty())
-        })
-    });
-    button(shown, "Use as input", is_taken_by_none.into())
-}
-
-fn button(shown: &ShownOutput, label: &'static str, is_vain: Signal<bool>) -> Option<AnyView> {
+/// The button, and the menu of the models that take such an output. Where none does, the button says so, and opens
+/// nothing that could only say it again. `answer`: what is said to a press of it.
+pub fn use_in(shown: &ShownOutput, label: &'static str, answer: StatusNote) -> Option<AnyView> {
     let kind = shown.kind;
     if kind == OutputKind::Other {
         return None;
     }
+    let is_vain = is_taken_by_none(kind);
     let output = shown.task.key.output(shown.position);
     // The same output may be shown twice, on the page and large.
     let id = format!("{label}-{output}").replace(' ', "-");
@@ -56,9 +37,18 @@ fn button(shown: &ShownOutput, label: &'static str, is_vain: Signal<bool>) -> Op
         true => places(kind, &output),
         false => ().into_any(),
     });
+    let target = {
+        let id = id.clone();
+        derived(move || (!is_vain.get()).then(|| id.clone()))
+    };
+    // A finger sees no titles.
+    let say_why = move |_: web_sys::MouseEvent| {
+        if is_vain.get_untracked() {
+            answer.say(NO_MODEL.to_owned());
+        }
+    };
     Some(
         view! {
-            // Pressed all the same, its menu says it to those who see no titles.
             <button
                 class="button"
                 type="button"
@@ -67,7 +57,8 @@ fn button(shown: &ShownOutput, label: &'static str, is_vain: Signal<bool>) -> Op
                     false => label.to_owned(),
                 })
                 aria-disabled=text(move || is_vain.get().to_string())
-                popovertarget=id.clone()
+                popovertarget=target
+                on:click=handler(say_why)
             >
                 <Glyph icon=LuForward />
                 <span class="word">{label}</span>
@@ -78,6 +69,21 @@ fn button(shown: &ShownOutput, label: &'static str, is_vain: Signal<bool>) -> Op
         }
         .into_any(),
     )
+}
+
+/// One schema after the other is asked for, until one takes it.
+fn is_taken_by_none(kind: OutputKind) -> Memo<bool> {
+    let catalog = contexts().catalog;
+    memo(move || {
+        let Load::Loaded(list) = catalog.models() else {
+            return false;
+        };
+        reuse::is_taken_by_none(&list.models, kind, |model| {
+            let schema = catalog.schema(model);
+            let schema = schema.loaded()?;
+            Some(!reuse::parameters(schema, kind).is_empty())
+        })
+    })
 }
 
 fn places(kind: OutputKind, output: &str) -> AnyView {

@@ -1,7 +1,10 @@
 //! What a state means for a person: what happened, whether anything was lost or may have been
 //! billed, what to do next.
 
+use atelier_contract::ApiError;
 use atelier_engine::{Task, TaskState};
+
+use crate::browser::location;
 
 /// How a task is called: its model, then the start of its prompt.
 pub fn name(task: &Task) -> String {
@@ -26,13 +29,11 @@ pub struct Explanation {
 }
 
 /// Explains a state that is not simply under way or done.
-pub fn explain(state: &TaskState) -> Option<Explanation> {
-    Some(match state {
+pub fn explain(task: &Task) -> Option<Explanation> {
+    Some(match &task.state {
         TaskState::Unconfirmed { error } => Explanation {
-            what: error.user_message(),
-            meaning: "The request may have reached the service, and may have been billed; no task id came \
-                      back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
-                      Dismiss removes it here.",
+            what: task.account.user_message(error, &location::origin()),
+            meaning: unconfirmed(error),
         },
         TaskState::Failed {
             id: Some(_),
@@ -58,6 +59,22 @@ pub fn explain(state: &TaskState) -> Option<Explanation> {
         | TaskState::Fetching { .. }
         | TaskState::Ready { .. } => return None,
     })
+}
+
+/// What it means that nobody knows what became of a request.
+fn unconfirmed(error: &ApiError) -> &'static str {
+    if error.was_certainly_not_accepted() {
+        "That is its answer to what was sent again. The first time it may have taken the request, and billed it; no \
+         task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes \
+         it here."
+    } else if error.is_conflict() {
+        "So it answers a request that it has had before, and that may have been this one: it may have been taken, and \
+         billed; no task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
+         Dismiss removes it here."
+    } else {
+        "The request may have reached the service, and may have been billed; no task id came back. Look at your usage in \
+         the service's dashboard. Resubmit sends it once more, Dismiss removes it here."
+    }
 }
 
 fn or_silence(message: &str) -> String {

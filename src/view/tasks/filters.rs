@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::clock;
 use crate::navigation::Navigation;
+use crate::view::parts::favorites_chip::{FAVORITES, favorites_chip};
 use crate::view::parts::glyph::Glyph;
 
 /// The states as people group them: the word in the URL, the word on the page, the phases.
@@ -28,8 +29,6 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("failed", "Failed", &[Phase::Failed, Phase::Gone]),
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
-
-const FAVORITES: &str = "favorites";
 
 /// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
@@ -96,17 +95,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
                     .map(|at| state_chip(navigation, found, Some(at)))
                     .collect_view()}
             </fieldset>
-            <label class="chip">
-                <input
-                    type="checkbox"
-                    prop:checked=when(move || navigation.query(FAVORITES).is_some())
-                    on:change=handler(move |event| {
-                        let is_wanted = event_target_checked(&event);
-                        navigation.set_query(FAVORITES, is_wanted.then_some("yes"));
-                    })
-                />
-                <span>"Favorites"</span>
-            </label>
+            {favorites_chip(navigation)}
             </div>
             <button
                 class="button small more-filters"

@@ -13,6 +13,10 @@ use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::question::Question;
+
+/// So many are not removed by one press: the way back is open for seconds only.
+const MANY: usize = 11;
 
 /// `/tasks`: everything submitted, newest first.
 #[component]
@@ -84,7 +88,12 @@ pub fn TasksPage() -> impl IntoView {
         "" => "No task matches.".to_owned(),
         typed => format!("No task matches “{typed}”."),
     });
-    let clear = move |_| runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    let clear = move || runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    let question = Question::default();
+    let clear_or_ask = move |_| match finished.read_untracked().len() {
+        0..MANY => clear(),
+        _ => question.ask(),
+    };
     // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
     let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
     let has_note =
@@ -102,17 +111,18 @@ pub fn TasksPage() -> impl IntoView {
                         type="button"
                         title=what
                         hidden=when(move || finished.read().is_empty())
-                        on:click=handler(clear)
+                        on:click=handler(clear_or_ask)
                     >
                         {text(move || format!("Clear {} finished{}", finished.read().len(), outputs.read()))}
                     </button>
                 </div>
             </div>
+            {question.view("Clear finished", what, "Keep", "Clear them", "danger", Callback::new(move |()| clear()))}
             <div hidden=is_unread>
                 <Filters typed found />
             </div>
             <Rows rows />
-            <div class="empty framed" hidden=when(move || !has_note())>
+            <div class="empty" hidden=when(move || !has_note())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
                     if let Some(unread) = runner.unread() {

@@ -37,7 +37,7 @@ pub fn TaskRow(
     let reason = text({
         let task = task.clone();
         move || {
-            let explanation = words::explain(&task.read().state);
+            let explanation = words::explain(&task.read());
             explanation.map_or_else(String::new, |it| it.what)
         }
     });

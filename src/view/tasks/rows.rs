@@ -41,7 +41,7 @@ pub fn Rows(
         runner.track_phases();
         let has_reason = |key: &TaskKey| {
             let task = runner.task(key);
-            task.is_some_and(|task| task.with_untracked(|it| words::explain(&it.state).is_some()))
+            task.is_some_and(|task| task.with_untracked(|it| words::explain(it).is_some()))
         };
         Stack::new(rows.read().iter().map(|row| match row {
             Row::Task(key) if has_reason(key) => FAILED_HEIGHT * rem,

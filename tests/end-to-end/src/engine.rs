@@ -39,6 +39,8 @@ pub enum Capability {
     Profile,
     /// Files in a site's databases.
     StoredFiles,
+    /// A window that has the focus itself, without which no style of what has it applies.
+    FocusedWindow,
 }
 
 impl Engine {
@@ -56,7 +58,7 @@ impl Engine {
     fn lacks(self, capability: Capability) -> Option<&'static str> {
         use Capability::{
             ClearedCache, ClearedDatabases, ClearedSite, Console, DevTools, FirstScript,
-            LayoutShifts, Offline, Profile, Quota, Scheme, StoredFiles, Touch,
+            FocusedWindow, LayoutShifts, Offline, Profile, Quota, Scheme, StoredFiles, Touch,
         };
         match (self, capability) {
             (Self::Chromium, _) => None,
@@ -64,7 +66,7 @@ impl Engine {
             (
                 Self::Firefox,
                 Console | Offline | FirstScript | ClearedSite | ClearedDatabases | ClearedCache
-                | Touch | Scheme | Profile | StoredFiles,
+                | Touch | Scheme | Profile | StoredFiles | FocusedWindow,
             ) => None,
             (_, Quota) => Some("its driver can't choose how much may be stored"),
             (_, LayoutShifts) => Some("it does not tell what has moved"),
@@ -87,6 +89,7 @@ impl Engine {
             (Self::WebKit, StoredFiles) => {
                 Some("driven from outside, it stores no files, as in a private window")
             }
+            (Self::WebKit, FocusedWindow) => Some("driven from outside, its window has no focus"),
             (Self::WebKit, Profile) => Some("driven from outside, it keeps nothing for later"),
         }
     }

@@ -1,6 +1,8 @@
 //! Waiting for a condition: tests never sleep for a fixed time.
 
 use crate::Result;
+use crate::browser::Browser;
+use serde_json::Value;
 use std::fmt::Display;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -34,4 +36,35 @@ pub async fn until<T>(
         }
         tokio::time::sleep(INTERVAL).await;
     }
+}
+
+/// How long a page may take to become what it has to be, on a busy machine too.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Waits until the script gives this.
+pub async fn becomes(
+    browser: &Browser,
+    what: &str,
+    script: &str,
+    wanted: impl Into<Value>,
+) -> Result<()> {
+    let wanted = wanted.into();
+    gives(browser, what, script, |seen| *seen == wanted).await
+}
+
+/// Waits until what the script gives is what is meant.
+pub async fn gives(
+    browser: &Browser,
+    what: &str,
+    script: &str,
+    is_meant: impl Fn(&Value) -> bool,
+) -> Result<()> {
+    until(what, TIMEOUT, async || {
+        let seen = browser.run(script, vec![]).await?;
+        Ok(match is_meant(&seen) {
+            true => Seen::Yes(()),
+            false => Seen::NotYet(format!("it is {seen}")),
+        })
+    })
+    .await
 }

@@ -57,7 +57,7 @@ const SHAPE: &str = "
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_screen_is_the_program_s() {
     drive("the_first_screen_is_the_program_s", async |browser| {
-        for (width, height) in [(1280, 2400), (375, 2400)] {
+        for (width, height) in [(1280, 2400), (375, 2400), (2560, 1400)] {
             browser.set_size(width, height).await?;
             let (_service, proxy) = held_back(browser).await?;
             let before = browser.run(SHAPE, vec![]).await?;
@@ -195,7 +195,7 @@ async fn what_is_sought_before_the_program_is_found_by_it() {
 async fn the_list_stays_where_it_was_scrolled_to() {
     let name = "the_list_stays_where_it_was_scrolled_to";
     drive(name, async |browser| {
-        browser.set_size(900, 500).await?;
+        browser.set_size(420, 500).await?;
         let (_service, proxy) = held_back(browser).await?;
         // Whoever looks sees the same card at the same place in every frame.
         let watch = "

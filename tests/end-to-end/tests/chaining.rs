@@ -6,7 +6,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::gives;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -24,15 +24,9 @@ async fn generate(browser: &Browser, service: &Service, model: &str, prompt: &st
     Ok(())
 }
 
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
-    until(what.to_owned(), TIMEOUT, async || {
-        let seen = browser.run(script, vec![]).await?;
-        Ok(match seen.as_str().is_some_and(|it| it.contains(wanted)) {
-            true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
-        })
-    })
-    .await
+/// Whether a text holds this.
+fn holds(wanted: &str) -> impl Fn(&Value) -> bool {
+    move |seen| seen.as_str().is_some_and(|seen| seen.contains(wanted))
 }
 
 const FOCUSED: &str = "return document.activeElement.outerHTML.slice(0, 400)";
@@ -111,7 +105,7 @@ async fn a_selection_becomes_rows() {
         };
         choose("a blue harbour").await?;
         browser.press(&by("button", "Select none")).await?;
-        becomes(browser, "the focus on a tile", FOCUSED, "data-output").await?;
+        gives(browser, "the focus on a tile", FOCUSED, holds("data-output")).await?;
 
         choose("a red harbour").await?;
         choose("a blue harbour").await?;
@@ -121,7 +115,7 @@ async fn a_selection_becomes_rows() {
         browser.press(&by("link", "Tessera · 1 row")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         let typed = "return [...document.querySelectorAll('textarea')].map(it => it.value).join()";
-        becomes(browser, "a row", typed, "a red harbour").await?;
+        gives(browser, "a row", typed, holds("a red harbour")).await?;
 
         // Of one model: there at once. And removed, the focus goes to what is next.
         browser.press(&by("link", "Gallery")).await?;
@@ -143,7 +137,7 @@ async fn a_selection_becomes_rows() {
             .click()
             .await?;
         browser.press(&by("button", "Remove 1 task")).await?;
-        becomes(browser, "the focus on the next", FOCUSED, "a red harbour").await?;
+        gives(browser, "the focus on the next", FOCUSED, holds("a red harbour")).await?;
 
         // A frame drawn over the page takes in what it touches.
         let draw = "

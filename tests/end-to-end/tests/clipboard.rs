@@ -53,6 +53,7 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
             .devtools("Browser.grantPermissions", permissions)
             .await?;
 
+        browser.press(&by("button", "More")).await?;
         browser.press(&by("button", "Copy image")).await?;
         browser.see_text("Image copied.", TIMEOUT).await?;
         let picture = "

@@ -8,7 +8,7 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
 use std::time::Duration;
 
 /// Enough for a generation, on a busy machine.
@@ -105,6 +105,14 @@ impl Studio<'_> {
         self.browser.see_text(text, TIMEOUT).await
     }
 
+    /// Waits until the button that deletes copies does nothing, and says why.
+    async fn cannot_delete(&self, why: &str) -> Result<()> {
+        let script = "
+            const button = [...document.querySelectorAll('button')].find(it => it.innerText.trim() === 'Delete kept outputs');
+            return button?.ariaDisabled === 'true' ? button.title : 'it would ask'";
+        becomes(self.browser, "why nothing is deleted", script, why).await
+    }
+
     /// Waits until the task's picture is loaded from an address that begins like this.
     async fn has_picture(&self, start: &str) -> Result<()> {
         let script = "
@@ -166,8 +174,21 @@ async fn a_favorite_is_kept_whatever_the_settings_say() {
         studio.sees_pressed("true").await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 1 copy, ").await?;
+        // Nobody has ticked Keep outputs; and nothing would be deleted.
+        studio
+            .sees("Copies of favorites are kept even while Keep outputs is off.")
+            .await?;
+        studio
+            .cannot_delete("Only favorites are kept, and they stay.")
+            .await?;
+        browser.press(&by("checkbox", "Keep outputs")).await?;
+        studio.generate().await?;
+        browser.press(&by("link", "Settings")).await?;
+        studio.sees("Kept now: 2 copies, ").await?;
+        browser.press(&by("checkbox", "Keep outputs")).await?;
         browser.press(&by("button", "Delete kept outputs")).await?;
         browser.press(&by("button", "Delete them")).await?;
+        studio.sees("Kept now: 1 copy, ").await?;
         browser.switch_to(&second).await?;
 
         studio.files_die().await?;
@@ -209,6 +230,10 @@ async fn what_a_closed_page_has_not_copied_is_copied_by_the_next() {
         browser.press(&by("button", "Delete kept outputs")).await?;
         browser.press(&by("button", "Delete them")).await?;
         studio.sees("Kept now: 0 copies, 0 kB").await?;
+        studio.cannot_delete("Nothing is kept.").await?;
+        // Guards against a press that is answered by nothing: a finger sees no titles.
+        browser.press(&by("button", "Delete kept outputs")).await?;
+        studio.sees("Nothing is kept.").await?;
         let fetched = studio.files_asked_for();
         studio.open("/settings").await?;
         browser.find(&by("button", "Save")).await?;

@@ -62,7 +62,7 @@ async fn cards_show_posters_then_what_a_person_has_made() {
     drive("cards_show_posters", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
-        browser.set_size(1440, 2400).await?;
+        browser.set_size(1280, 2400).await?;
         browser.open(&address).await?;
         see_pictures(browser, "a poster on each card", |pictures| {
             pictures.len() > 3 && pictures.iter().all(|picture| picture.contains("/posters/"))
@@ -179,7 +179,7 @@ async fn a_favorite_comes_first_in_all_tabs() {
 async fn keys_lead_to_the_search_and_from_card_to_card() {
     drive("keys_lead_to_the_search", async |browser| {
         let service = Service::with_site(&[]).await?;
-        browser.set_size(1440, 2400).await?;
+        browser.set_size(1280, 2400).await?;
         browser.open(&service.address()).await?;
         browser.find(&by("button", "Favorite: Strata")).await?;
         let cards = texts(
@@ -206,12 +206,16 @@ async fn keys_lead_to_the_search_and_from_card_to_card() {
         // The next shelf, and back.
         let first_of_next = texts(
             browser,
-            "const [first, next] = document.querySelectorAll('.group-row');
+            "const [first, next] = document.querySelectorAll('.group-cards');
              return [next.querySelector('h3').innerText]",
         )
         .await?;
         keys(down, &first_of_next[0]).await?;
         keys(up, &cards[0]).await?;
+        // A group beside another one is beneath what stands over it.
+        keys(right, &cards[1]).await?;
+        keys(down, "Reverie").await?;
+        keys(up, &cards[1]).await?;
         // Who writes means the sign.
         keys("/", "Search models").await?;
         keys("/", "Search models").await?;

@@ -7,25 +7,14 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until};
-use serde_json::{Value, json};
+use atelier_end_to_end::wait::becomes;
+use serde_json::json;
 use std::time::Duration;
 
 /// Enough for a generation, or for a removal that can't be undone any more, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at noon";
-
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: Value) -> Result<()> {
-    until(what.to_owned(), TIMEOUT, async || {
-        let seen = browser.run(script, vec![]).await?;
-        Ok(match seen == wanted {
-            true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
-        })
-    })
-    .await
-}
 
 /// How many small pictures are kept.
 const KEPT: &str = "

@@ -55,6 +55,15 @@ impl Difference {
     }
 }
 
+/// The same, with its parameter where it would say nothing alone.
+fn said_alone(parameter: &str, value: &str) -> String {
+    match value {
+        "" | "true" | "false" => format!("{parameter}: {}", said(value)),
+        number if number.parse::<f64>().is_ok() => format!("{parameter} {number}"),
+        value => said(value),
+    }
+}
+
 /// A value as a person is told of it.
 fn said(value: &str) -> String {
     match value {
@@ -102,7 +111,7 @@ pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<
                 .get(name)
                 .map_or_else(String::new, control::text)
         };
-        let values = names.iter().map(|name| said(&value(name)));
+        let values = names.iter().map(|name| said_alone(name, &value(name)));
         values.collect::<Vec<_>>().join(" · ")
     };
     items
@@ -210,7 +219,15 @@ mod tests {
                 json!({"prompt": "sea", "seed": 1, "mist": 0, "time": "dawn"}),
                 json!({"prompt": "sea", "seed": 2, "mist": 0.5, "time": "day"})
             ]),
-            ["0 · dawn", "0.5 · day", ""]
+            ["mist 0 · dawn", "mist 0.5 · day", ""]
+        );
+        // Guards against "1:1 · true", where nobody knows what is true.
+        assert_eq!(
+            called(&[
+                json!({"prompt": "sea", "aspect_ratio": "1:1", "loop": true}),
+                json!({"prompt": "sea", "aspect_ratio": "3:2"})
+            ]),
+            ["1:1 · loop: true", "3:2 · loop: not set", ""]
         );
         let prompts = [
             json!({"prompt": "sea", "mist": 0}),
@@ -247,10 +264,13 @@ mod tests {
         };
         let sea = |mist: u32, seed: u32| json!({"prompt": "sea", "seed": seed, "mist": mist});
         let sweep = [("a", sea(0, 1)), ("a", sea(5, 1))];
-        assert_eq!(called(&sweep), ["0", "5"]);
+        assert_eq!(called(&sweep), ["mist 0", "mist 5"]);
         // Each twice, with other seeds.
         let copies = [("a", sea(0, 1)), ("a", sea(0, 2)), ("a", sea(5, 1))];
-        assert_eq!(called(&copies), ["0 · Item 1", "0 · Item 2", "5"]);
+        assert_eq!(
+            called(&copies),
+            ["mist 0 · Item 1", "mist 0 · Item 2", "mist 5"]
+        );
         let seeds = [("a", sea(0, 1)), ("a", sea(0, 2))];
         assert_eq!(called(&seeds), ["Item 1", "Item 2"]);
         // Of another batch, and one that is known by its prompt.
@@ -269,7 +289,7 @@ mod tests {
             ("a", sea(5, 1)),
             ("a", moor(5)),
         ];
-        assert_eq!(called(&axes), ["0", "0", "5", "5"]);
+        assert_eq!(called(&axes), ["mist 0", "mist 0", "mist 5", "mist 5"]);
     }
 
     #[test]

@@ -30,6 +30,14 @@ pub struct Row {
     pub sent: Option<BatchPlace>,
 }
 
+impl Row {
+    /// Nothing stands in it: it is yet to be filled in, and that is no mistake.
+    pub fn is_blank(&self) -> bool {
+        let mut entries = self.draft.iter();
+        entries.all(|(_, entry)| entry.to_text().trim().is_empty())
+    }
+}
+
 /// Rows, and what a person made of the columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {

@@ -23,9 +23,7 @@ impl Engine {
             Action::Cancel if tracked.task.resubmitted => self.withdraw(key, now),
             Action::Cancel => self.apply_event(key, Event::Cancel, now),
             Action::Resubmit => {
-                tracked.task.submitted = None;
-                tracked.task.resubmitted = true;
-                Self::choose_other_key(&mut tracked.task);
+                Self::prepare_resubmission(&mut tracked.task);
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);
             }
@@ -69,6 +67,9 @@ impl Engine {
         self.advance(now);
         if self.account == account {
             return;
+        }
+        if self.account.address != account.address {
+            self.services.expect(&account.address, now);
         }
         self.account = account;
         self.pause = SubmissionPause::default();

@@ -9,7 +9,7 @@ use atelier_contract::ApiError;
 use super::Engine;
 use super::services::Idempotency;
 use crate::reduce::Event;
-use crate::{Millis, Phase, Task, TaskKey, schedule};
+use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 
 /// A key is no longer relied upon this long before the service may forget it: a call may take that
 /// long to arrive.
@@ -25,7 +25,7 @@ impl Engine {
 
     /// The key that a task's next submission carries, if the service honours any.
     pub(super) fn new_key(&self, task: &Task) -> Option<String> {
-        let is_honoured = self.services.honours_keys(&task.account.address);
+        let is_honoured = self.services.takes_keys(&task.account.address);
         // A model may have a parameter of that name.
         let field = atelier_contract::IDEMPOTENCY_FIELD;
         let is_free = !task.input.values().contains_key(field);
@@ -75,6 +75,11 @@ impl Engine {
             return;
         }
         tracked.uncertain_error = Some(error.clone());
+        if tracked.task.account == self.account {
+            // Stored before that was noted: no other is known.
+            let version = &mut tracked.task.token_version;
+            *version = version.or(self.credentials.token_version());
+        }
         if self.is_expired(key, now) {
             self.apply_event(key, Event::LostAnswer { error }, now);
             return;
@@ -139,21 +144,82 @@ impl Engine {
         let Some(task) = self.task(key).filter(|task| task.idempotency_key.is_some()) else {
             return true;
         };
-        let age = now.saturating_sub(task.submitted.unwrap_or(task.created));
-        match self.services.idempotency(&task.account.address) {
-            Idempotency::Asked | Idempotency::Unknown => false,
-            Idempotency::Unsupported => true,
-            Idempotency::For(ttl) => age.saturating_add(MARGIN) >= ttl,
+        // Of another account's token nothing is known until that account is the present one.
+        let present = self.credentials.token_version();
+        let present = present.filter(|_| task.account == self.account);
+        let tokens = task.token_version.zip(present);
+        let is_of_other_token = tokens.is_some_and(|(its, present)| its != present);
+        is_of_other_token || self.is_forgotten(task, now)
+    }
+
+    /// The service may not know the task's key any more.
+    fn is_forgotten(&self, task: &Task, now: Millis) -> bool {
+        let since = task
+            .key_first_sent
+            .or(task.submitted)
+            .unwrap_or(task.created);
+        // By a clock that was ahead: nobody knows how long ago that was.
+        let is_ahead = since > now.saturating_add(MARGIN);
+        let age = now.saturating_sub(since);
+        is_ahead
+            || match self.services.idempotency(&task.account.address) {
+                Idempotency::Asked | Idempotency::Unknown | Idempotency::Unreachable => false,
+                Idempotency::Unsupported => true,
+                Idempotency::For(ttl) => age.saturating_add(MARGIN) >= ttl,
+            }
+    }
+
+    /// An earlier submission of it may have been taken, and this one might be taken beside it.
+    pub(super) fn is_doubled(&self, key: &TaskKey, now: Millis) -> bool {
+        let tracked = self.tasks.get(key);
+        tracked.is_some_and(|tracked| tracked.uncertain_error.is_some())
+            && self.is_expired(key, now)
+    }
+
+    /// What a person sends once more keeps its key: a service that has taken the one before says so, and does not
+    /// take it twice. Where it has refused that key, the refusal would be told again.
+    pub(super) fn prepare_resubmission(task: &mut Task) {
+        let is_refused =
+            matches!(&task.state, TaskState::Unconfirmed { error } if settles(error, true));
+        if is_refused {
+            Self::choose_other_key(task);
+        } else if task.idempotency_key.is_some() {
+            task.key_first_sent = task.key_first_sent.or(task.submitted);
+        }
+        task.submitted = None;
+        task.resubmitted = true;
+    }
+
+    /// A key that the service may have forgotten meanwhile is not sent once more: it would be new to the service, and
+    /// seem old here.
+    pub(super) fn renew_key(&mut self, key: &TaskKey, now: Millis) {
+        let is_over = |task: &&Task| task.key_first_sent.is_some() && self.is_forgotten(task, now);
+        if self.task(key).filter(is_over).is_some()
+            && let Some(tracked) = self.tasks.get_mut(key)
+        {
+            Self::choose_other_key(&mut tracked.task);
         }
     }
 
     /// The key of another attempt: what became of the last one is not to be told again.
-    pub(super) fn choose_other_key(task: &mut Task) {
+    fn choose_other_key(task: &mut Task) {
+        task.key_first_sent = None;
         if let Some(last) = &task.idempotency_key {
             let rest = last.strip_prefix(&task.key.0);
             let number = rest.and_then(|rest| rest.strip_prefix('.')?.parse::<u64>().ok());
             let number = number.unwrap_or(1).saturating_add(1);
             task.idempotency_key = Some(format!("{}.{number}", task.key));
         }
+    }
+}
+
+/// Whether an answer to a submission says what became of it. `is_in_doubt`: an earlier one may have been taken, and
+/// only what the service says of that one settles it.
+pub(super) fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
+    match error {
+        // Refused at the door, by whoever stands there.
+        ApiError::Unauthorized { .. } => !is_in_doubt,
+        ApiError::NotFound { message } => !is_in_doubt || !message.is_empty(),
+        error => error.was_certainly_not_accepted(),
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Engine;
-use crate::{Millis, duration};
+use crate::{Millis, Phase, Task, duration};
 
 /// Why no calls are made at present. Tabs of different versions tell each other of it: names and shapes
 /// do not change.
@@ -17,6 +17,8 @@ pub enum BlockReason {
     Unauthorized,
     /// A submission was not answered; the others wait until then, so that they do not meet the same.
     Unanswered(Millis),
+    /// Nobody is there at the service's address.
+    Unreachable,
     /// Tasks can't be kept any more: the person is asked before any is sent.
     #[serde(rename = "NotKept")]
     StorageError,
@@ -33,13 +35,23 @@ impl BlockReason {
         json::decode(value)
     }
 
+    /// Whether it ends by itself, at a time that is known.
+    pub fn is_brief(&self) -> bool {
+        matches!(self, Self::RateLimited(_) | Self::Unanswered(_))
+    }
+
+    /// Whether a person may find out at once if it still is so. A service that asks for fewer calls gets none.
+    pub fn can_be_tried(&self) -> bool {
+        !matches!(self, Self::RateLimited(_) | Self::StorageError)
+    }
+
     /// For a person: what is going on and for how long.
     pub fn user_message(&self, now: Millis) -> String {
         let wait =
             |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
         match self {
             BlockReason::Offline => {
-                "You are offline. Running tasks go on at the service; Atelier asks again once the network is back."
+                "You are offline. Running tasks go on, and are asked about once the network is back."
                     .into()
             }
             BlockReason::RateLimited(until) => {
@@ -48,15 +60,17 @@ impl BlockReason {
             BlockReason::Unauthorized => {
                 "The service does not accept the credentials, so everything waits. Check them in Settings.".into()
             }
+            BlockReason::Unreachable => {
+                "The service can't be reached. What waits is sent as soon as it answers.".into()
+            }
             BlockReason::StorageError => {
                 "Nothing is sent for now: this browser can't keep tasks, and a task that is sent and \
                  not kept is lost with this tab."
                     .into()
             }
-            BlockReason::Unanswered(until) => format!(
-                "The service does not answer. Next try in {}.",
-                wait(until)
-            ),
+            BlockReason::Unanswered(until) => {
+                format!("No usable answer from the service. Next try in {}.", wait(until))
+            }
         }
     }
 }
@@ -77,9 +91,29 @@ impl Engine {
         if self.asks_before_sending() && would_send {
             return Some(BlockReason::StorageError);
         }
+        // What a person has paused waits for that person.
+        let would_go_on = self.next_queued().is_some() || !self.timers.resends.is_empty();
+        if self.services.is_unreachable(&self.account.address)
+            && (would_go_on || self.is_guest_waiting())
+        {
+            return Some(BlockReason::Unreachable);
+        }
+        if self.send_queue.is_empty() && self.timers.resends.is_empty() {
+            return None;
+        }
         let until = self.pause.unanswered_until(now)?;
-        let is_waiting = !self.send_queue.is_empty() || !self.timers.resends.is_empty();
-        is_waiting.then_some(BlockReason::Unanswered(until))
+        Some(BlockReason::Unanswered(until))
+    }
+
+    /// As whom nothing is known, a task waits for this service: it says who its guest is.
+    fn is_guest_waiting(&self) -> bool {
+        let is_waiting = |task: &Task| {
+            task.account.address == self.account.address
+                && task.state.phase() == Phase::Queued
+                && task.removed.is_none()
+                && !(task.paused || task.taken_back)
+        };
+        self.account.uid.is_empty() && self.tasks().any(is_waiting)
     }
 }
 
@@ -100,6 +134,7 @@ mod tests {
                 r#"{"RateLimited":18446744073709551615}"#,
             ),
             (BlockReason::Unanswered(7), r#"{"Unanswered":7}"#),
+            (BlockReason::Unreachable, r#""Unreachable""#),
         ] {
             assert_eq!(reason.to_value().to_string(), told);
             let value: Value = serde_json::from_str(told).unwrap();

@@ -1,13 +1,57 @@
 //! What the answers to a call say of the service and the credentials, and so mean for all further
 //! calls.
 
-use atelier_contract::ApiError;
+use atelier_contract::{ApiError, TaskId, TaskRequest};
+use serde_json::Value;
 
 use super::call::InFlight;
-use super::{CallKind, Engine, Pending};
-use crate::Millis;
+use super::{BlockReason, CallKind, Engine, Pending};
+use crate::{Millis, Phase, Task};
 
 impl Engine {
+    /// While tasks wait because the list of models can't be had: what to ask `/v2/status`, at no risk, so that it is
+    /// known whether the service takes calls all the same. It is about a task that nobody has.
+    pub fn knock(&self, now: Millis) -> Option<Value> {
+        if !self.leading || self.block_reason(now) != Some(BlockReason::Unreachable) {
+            return None;
+        }
+        let is_waiting = |task: &&Task| {
+            task.account == self.account
+                && matches!(task.state.phase(), Phase::Queued | Phase::Submitting)
+        };
+        let request = TaskRequest {
+            id: &TaskId("is-anybody-there".into()),
+            uid: &self.account.uid,
+            model: &self.tasks().find(is_waiting)?.model,
+        };
+        Some(request.to_body())
+    }
+
+    /// What came of [`Engine::knock`] at this address.
+    pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
+        self.advance(now);
+        let error = answer.as_ref().err();
+        if error.is_some_and(ApiError::is_unreachable) {
+            return;
+        }
+        // Whatever it says of a task that nobody has, it is there: what is sent then has an answer of its own.
+        self.services.answered(address, now);
+        if let Some(error) = error
+            && asks_to_wait(error)
+        {
+            let limiter = self.services.limiter(address, now);
+            limiter.refuse(now, error.retry_after_ms(), 0.5);
+            if let Some(until) = limiter.blocked_until(now) {
+                let (address, since) = (address.to_owned(), now);
+                self.pending.push(Pending::Wait {
+                    address,
+                    until,
+                    since,
+                });
+            }
+        }
+    }
+
     /// What the answers to a call mean for all further calls.
     pub(super) fn judge_service(
         &mut self,
@@ -16,8 +60,12 @@ impl Engine {
         now: Millis,
         chance: f64,
     ) {
+        let is_answered = results.iter().any(is_definite_answer);
+        if is_answered {
+            self.services.answered(&call.account.address, now);
+        }
         let limiter = self.services.limiter(&call.account.address, now);
-        if results.iter().any(is_definite_answer) {
+        if is_answered {
             limiter.accept(now);
         }
         let mut waiting = None;
@@ -53,12 +101,12 @@ impl Engine {
         }
         if call.kind != CallKind::Generate {
             // Somebody answers again: what waited for that goes on.
-            if results.iter().any(is_definite_answer) {
+            if is_answered {
                 self.pause.poll_answered();
             }
             return;
         }
-        if results.iter().any(is_definite_answer) {
+        if is_answered {
             self.pause.answered();
             return;
         }

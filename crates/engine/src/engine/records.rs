@@ -24,8 +24,23 @@ impl Engine {
         });
         let tasks = sort::arranged(tasks, &oldest_first);
         let mut ours = std::mem::take(&mut self.tasks);
-        for task in tasks {
+        // What was paused once, and is so no longer as far as this tab has heard, is not paused again.
+        let calls = &self.calls;
+        self.send_queue.paused.retain(|batch| {
+            ours.iter().any(|(key, known)| {
+                let task = &known.task;
+                let is_held =
+                    task.paused && !task.taken_back && task.state.phase() == Phase::Queued;
+                task.batch
+                    .as_ref()
+                    .is_some_and(|place| place.batch == *batch)
+                    && (is_held || calls.is_sending(key))
+            })
+        });
+        for mut task in tasks {
             let key = task.key.clone();
+            // By a clock that was ahead: it would stay for as long.
+            task.removed = task.removed.map(|removed| removed.min(now));
             match ours.remove(&key) {
                 None => {
                     self.insert(task, false);

@@ -3,8 +3,8 @@
 use atelier_contract::ApiError;
 
 use super::call::{Calls, InFlight};
-use super::{CallKind, Engine};
-use crate::Millis;
+use super::{CallKind, Engine, Pending};
+use crate::{Millis, Task, TaskKey};
 
 /// What is known of the present credentials.
 #[derive(Debug, Default)]
@@ -13,6 +13,8 @@ pub(super) struct Credentials {
     since: u64,
     /// The service refuses them.
     refusal: Option<Refusal>,
+    /// Which of the account's tokens is among them; `None` before that is known.
+    token_version: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,10 @@ struct Refusal {
 }
 
 impl Credentials {
+    pub fn token_version(&self) -> Option<u64> {
+        self.token_version
+    }
+
     /// Others are used from the next call on, of which nothing is known.
     pub fn change(&mut self, calls: &Calls) {
         self.since = calls.next_number();
@@ -107,6 +113,45 @@ impl Engine {
         }
     }
 
+    /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
+    /// it named was that of the ones before. Where it is the service's own, one call finds out.
+    pub fn lift_limit(&mut self, now: Millis) {
+        self.advance(now);
+        let address = self.account.address.clone();
+        if self.services.blocked_until(&address, now).is_none() {
+            return;
+        }
+        self.services.limiter(&address, now).lift();
+        self.pending.push(Pending::Wait {
+            address: address.clone(),
+            until: now,
+            since: now,
+        });
+        let is_waiting =
+            |task: &&Task| task.not_before.is_some() && task.account.address == address;
+        let waiting: Vec<TaskKey> = self
+            .tasks()
+            .filter(is_waiting)
+            .map(|task| task.key.clone())
+            .collect();
+        for key in waiting {
+            if let Some(tracked) = self.tasks.get_mut(&key) {
+                (tracked.task.not_before, tracked.task.waits_since) = (None, None);
+                self.save(&key);
+            }
+        }
+    }
+
+    /// Which of the account's tokens calls are made with, by a number that says nothing of it.
+    ///
+    /// A service remembers a key for the token that it came with: what was sent with another one is not sent again by
+    /// itself.
+    pub fn set_token_version(&mut self, version: u64, now: Millis) {
+        self.advance(now);
+        self.credentials.token_version = Some(version);
+        self.give_up_expired(now);
+    }
+
     /// The present credentials were refused before this page was opened, or in another tab.
     pub fn credentials_refused(&mut self, now: Millis) {
         self.advance(now);
@@ -122,7 +167,7 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Account, TaskKey};
+    use crate::Account;
 
     fn call(calls: &mut Calls, kind: CallKind) -> InFlight {
         let account = Account {

@@ -3,6 +3,7 @@
 use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord, envelope};
 use serde_json::Value;
 
+use super::again::settles;
 use super::call::InFlight;
 use super::judgement::asks_to_wait;
 use super::polls::age;
@@ -118,36 +119,20 @@ impl Engine {
 
     fn not_submitted(&mut self, key: &TaskKey, error: &ApiError, now: Millis, chance: f64) {
         let tracked = self.tasks.get(key);
-        // An earlier one may have been taken: only what the service says of that one settles it.
-        let is_uncertain = tracked.is_some_and(|tracked| tracked.uncertain_error.is_some());
-        let has_key = tracked.is_some_and(|tracked| tracked.task.idempotency_key.is_some());
-        // The same submission is under way, or has just been.
-        let is_in_use = has_key
-            && matches!(
-                error,
-                ApiError::Refused {
-                    status: 409 | 425,
-                    ..
-                }
-            );
+        // An earlier one may have been taken.
+        let is_in_doubt = tracked
+            .is_some_and(|tracked| tracked.uncertain_error.is_some() || tracked.task.resubmitted);
         if asks_to_wait(error) {
             return self.not_taken(key, now, now);
         }
-        let is_settled = match error {
-            _ if is_in_use => false,
-            // Refused at the door, by whoever stands there.
-            ApiError::Unauthorized { .. } => !is_uncertain,
-            ApiError::NotFound { message } => !is_uncertain || !message.is_empty(),
-            error => error.was_certainly_not_accepted(),
-        };
-        if !is_settled {
+        if !settles(error, is_in_doubt) {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
         // A refused input was never taken. Any other refusal of what may have been taken before
         // contradicts what the service says of its keys: a person decides.
         let is_input = matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
-        let event = if is_uncertain && !is_input {
+        let event = if is_in_doubt && !is_input {
             Event::LostAnswer {
                 error: error.clone(),
             }

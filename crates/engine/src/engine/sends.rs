@@ -20,8 +20,8 @@ impl Engine {
         if self.next_again().is_some_and(|at| at <= now) {
             return Some(NextSend::Again);
         }
-        self.next_queued()
-            .filter(|_| self.submissions_from(now) <= now)
+        let is_free = self.submissions_from(now).is_some_and(|from| from <= now);
+        self.next_queued().filter(|_| is_free)
     }
 
     /// When something is to be sent next.
@@ -29,11 +29,11 @@ impl Engine {
         if !self.may_send() {
             return None;
         }
-        let new = self.next_queued().map(|_| self.submissions_from(now));
+        let new = self.next_queued().and_then(|_| self.submissions_from(now));
         self.next_again().into_iter().chain(new).min()
     }
 
-    fn submissions_from(&self, now: Millis) -> Millis {
+    fn submissions_from(&self, now: Millis) -> Option<Millis> {
         self.services.submissions_from(&self.account.address, now)
     }
 
@@ -116,10 +116,13 @@ impl Engine {
             }
             match tracked.task.state.phase() {
                 Phase::Queued if !tracked.task.taken_back => {
-                    let idempotency_key = self.new_key(&tracked.task);
+                    self.renew_key(&key, now);
+                    let idempotency_key = self.task(&key).and_then(|task| self.new_key(task));
+                    let token_version = self.credentials.token_version();
                     if let Some(tracked) = self.tasks.get_mut(&key) {
                         tracked.task.submitted = Some(now);
                         tracked.task.idempotency_key = idempotency_key;
+                        tracked.task.token_version = token_version;
                         tracked.task.paused = false;
                     }
                     self.apply_event(&key, Event::Send, now);

@@ -20,12 +20,22 @@ const TIMEOUT: Millis = 5_000;
 pub enum Idempotency {
     /// It is being asked.
     Asked,
-    /// It can't be asked at present.
+    /// It can't be asked at present: what it answers is of no use.
     Unknown,
+    /// Nobody is there who could be asked. It is being asked again, and until somebody answers nothing new is
+    /// sent: what nobody takes would have to be called Unconfirmed.
+    Unreachable,
     /// It says nothing of them.
     Unsupported,
     /// It honours a key for so many milliseconds.
     For(Millis),
+}
+
+impl Idempotency {
+    /// The service has been heard.
+    pub fn is_known(self) -> bool {
+        matches!(self, Self::Unsupported | Self::For(_))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +48,12 @@ struct Service {
     without_batch: Option<Millis>,
     /// What it says of idempotency keys, and since when.
     idempotency: Option<(Idempotency, Millis)>,
+    /// What it has said of them last, be it some time ago.
+    last_word: Option<Idempotency>,
+    /// Its list of models, where it says so, could not be had the last time.
+    is_list_missing: bool,
+    /// It has answered something else since.
+    has_answered: bool,
 }
 
 impl Services {
@@ -76,8 +92,27 @@ impl Services {
         }
     }
 
+    /// To be told after each try to ask it, be it the same as before. Where it answers, and its list alone can't be
+    /// had, what it said before holds: tasks must not wait for a list that may never come.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
-        self.known(address).idempotency = Some((said, now));
+        let service = self.known(address);
+        let has_answered = std::mem::take(&mut service.has_answered);
+        service.is_list_missing = said == Idempotency::Unreachable;
+        let is_there = said == Idempotency::Unknown || (service.is_list_missing && has_answered);
+        let holds = match said {
+            _ if is_there => service.last_word.unwrap_or(Idempotency::Unknown),
+            said => said,
+        };
+        if said.is_known() {
+            service.last_word = Some(said);
+        }
+        service.idempotency = Some((holds, now));
+    }
+
+    /// It is set from now on. Of an address of which nothing is known it is asked in a moment.
+    pub fn expect(&mut self, address: &str, now: Millis) {
+        let idempotency = &mut self.known(address).idempotency;
+        idempotency.get_or_insert((Idempotency::Asked, now));
     }
 
     pub fn idempotency(&self, address: &str) -> Idempotency {
@@ -89,12 +124,35 @@ impl Services {
         matches!(self.idempotency(address), Idempotency::For(_))
     }
 
+    /// The same, or it has honoured them before and is asked once more: a key does no harm.
+    pub fn takes_keys(&self, address: &str) -> bool {
+        let service = self.0.get(address);
+        let is_known = |service: &Service| matches!(service.last_word, Some(Idempotency::For(_)));
+        let is_asked = self.idempotency(address) == Idempotency::Asked;
+        self.honours_keys(address) || (is_asked && service.is_some_and(is_known))
+    }
+
+    pub fn is_unreachable(&self, address: &str) -> bool {
+        self.idempotency(address) == Idempotency::Unreachable
+    }
+
+    /// It has answered a call: where nobody was there, it will say what it knows of keys in a moment.
+    pub fn answered(&mut self, address: &str, now: Millis) {
+        let is_unreachable = self.is_unreachable(address);
+        let service = self.known(address);
+        service.has_answered = service.is_list_missing;
+        if is_unreachable {
+            service.idempotency = Some((Idempotency::Asked, now));
+        }
+    }
+
     /// From when on new submissions may leave: where nobody knows yet whether the service honours
-    /// keys, they wait a little.
-    pub fn submissions_from(&self, address: &str, now: Millis) -> Millis {
+    /// keys, they wait a little. `None` while it can't be reached.
+    pub fn submissions_from(&self, address: &str, now: Millis) -> Option<Millis> {
         match self.0.get(address).and_then(|it| it.idempotency) {
-            Some((Idempotency::Asked, since)) => now.max(since.min(now) + TIMEOUT),
-            _ => now,
+            Some((Idempotency::Unreachable, _)) => None,
+            Some((Idempotency::Asked, since)) => Some(now.max(since.min(now) + TIMEOUT)),
+            _ => Some(now),
         }
     }
 
@@ -140,12 +198,65 @@ mod tests {
     #[test]
     fn submissions_wait_for_word_of_keys_but_not_for_ever() {
         let mut services = Services::default();
-        assert_eq!(services.submissions_from(HERE, 1_000), 1_000);
+        assert_eq!(services.submissions_from(HERE, 1_000), Some(1_000));
         services.set_idempotency(HERE, Idempotency::Asked, 1_000);
-        assert_eq!(services.submissions_from(HERE, 2_000), 1_000 + TIMEOUT);
-        assert_eq!(services.submissions_from(HERE, 9_000), 9_000);
+        assert_eq!(
+            services.submissions_from(HERE, 2_000),
+            Some(1_000 + TIMEOUT)
+        );
+        assert_eq!(services.submissions_from(HERE, 9_000), Some(9_000));
         services.set_idempotency(HERE, Idempotency::Unsupported, 2_000);
-        assert_eq!(services.submissions_from(HERE, 2_000), 2_000);
+        assert_eq!(services.submissions_from(HERE, 2_000), Some(2_000));
+    }
+
+    #[test]
+    fn submissions_wait_for_a_service_that_nobody_reaches_until_it_answers() {
+        let mut services = Services::default();
+        services.set_idempotency(HERE, Idempotency::Unreachable, 1_000);
+        assert_eq!(services.submissions_from(HERE, 900_000), None);
+        assert_eq!(services.submissions_from(THERE, 1_000), Some(1_000));
+        services.answered(HERE, 900_000);
+        assert_eq!(
+            services.submissions_from(HERE, 900_000),
+            Some(900_000 + TIMEOUT),
+            "its word of keys is waited for"
+        );
+        services.set_idempotency(HERE, Idempotency::For(60_000), 900_100);
+        services.answered(HERE, 900_200);
+        assert!(services.honours_keys(HERE), "an answer takes nothing back");
+    }
+
+    /// Guards against tasks that wait for ever at a service that takes them and whose list alone can't be had, against
+    /// a key that is forgotten meanwhile, and against a service that is taken to be there for good because it has
+    /// answered once.
+    #[test]
+    fn a_list_that_cannot_be_had_says_nothing_where_the_service_answers() {
+        for (before, holds) in [
+            (None, Idempotency::Unknown),
+            (Some(Idempotency::For(60_000)), Idempotency::For(60_000)),
+            (Some(Idempotency::Unsupported), Idempotency::Unsupported),
+        ] {
+            let mut services = Services::default();
+            if let Some(before) = before {
+                services.set_idempotency(HERE, before, 0);
+                services.answered(HERE, 1);
+            }
+            services.set_idempotency(HERE, Idempotency::Unreachable, 2);
+            assert!(services.is_unreachable(HERE), "an answer from before");
+            services.answered(HERE, 3);
+            assert_eq!(services.idempotency(HERE), Idempotency::Asked);
+            for at in [4, 5, 6] {
+                services.set_idempotency(HERE, Idempotency::Unreachable, at);
+                assert_eq!(services.idempotency(HERE), holds);
+                assert_eq!(services.submissions_from(HERE, at), Some(at));
+                services.answered(HERE, at);
+            }
+            services.set_idempotency(HERE, Idempotency::Unreachable, 7);
+            services.set_idempotency(HERE, Idempotency::Unreachable, 8);
+            assert!(services.is_unreachable(HERE), "it answers nothing any more");
+            services.set_idempotency(HERE, Idempotency::Unknown, 9);
+            assert_eq!(services.idempotency(HERE), holds, "somebody answers");
+        }
     }
 
     #[test]

@@ -104,6 +104,8 @@ impl SubmissionPause {
             // Nothing to be unclear about; a rate limit is the limiter's matter, refused credentials
             // are the refusal's.
             error if error.was_certainly_not_accepted() => return false,
+            // That of one submission, and an answer.
+            ApiError::Refused { .. } => return false,
             _ => Reason::Unclear,
         };
         let wait = (FIRST << self.unclear.min(8)).min(LONGEST);
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn what_was_certainly_not_taken_asks_for_no_pause() {
         let refused = ApiError::Refused {
-            status: 409,
+            status: 402,
             message: "no".into(),
         };
         let mut pause = SubmissionPause::default();

@@ -2,6 +2,7 @@ mod again;
 mod batches;
 mod credentials;
 mod hand;
+mod key_validity;
 mod polls;
 mod properties;
 mod removal;

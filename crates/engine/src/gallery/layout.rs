@@ -34,6 +34,8 @@ pub struct Measure {
     /// The height that rows have about; those that are full have what makes them as wide as the page.
     pub row: f64,
     pub gap: f64,
+    /// So many stand in a row, however wide they are, if the day has as many.
+    pub least: usize,
 }
 
 /// Lays the items out. `items` gives of each its day, by any number, and its width by height.
@@ -71,7 +73,8 @@ fn justified(
             ratios += shape(items[end].1);
             end += 1;
             let room = room(width, end - from, measure.gap);
-            let is_full = ratios * measure.row >= room;
+            let are_enough = end - from >= measure.least || end == range.end;
+            let is_full = ratios * measure.row >= room && are_enough;
             if is_full || end == range.end {
                 break (room, is_full);
             }
@@ -216,6 +219,7 @@ mod tests {
             width: 210.0,
             row: 100.0,
             gap: 10.0,
+            least: 1,
         };
         let rows = rows(&items, measure);
         assert_eq!(rows.len(), 4);
@@ -223,6 +227,25 @@ mod tests {
         let rows = items_of(&rows);
         assert_eq!((rows[0].items.clone(), rows[0].height), (0..2, 100.0));
         assert_eq!((rows[1].items.clone(), rows[1].height), (2..3, 100.0));
+    }
+
+    /// Guards against one picture a row on a phone.
+    #[test]
+    fn two_stand_in_a_row_of_a_phone() {
+        for ratio in [0.75, 1.0, 1.5, 16.0 / 9.0, 3.0] {
+            let measure = Measure {
+                width: 288.0,
+                row: 208.0,
+                gap: 6.0,
+                least: 2,
+            };
+            let rows = rows(&[(0, ratio); 5], measure);
+            let items: Vec<_> = items_of(&rows)
+                .iter()
+                .map(|row| row.items.clone())
+                .collect();
+            assert_eq!(items, [0..2, 2..4, 4..5], "{ratio}");
+        }
     }
 
     #[test]
@@ -233,6 +256,7 @@ mod tests {
             width: 300.0,
             row: 100.0,
             gap: 0.0,
+            least: 1,
         };
         let rows = rows(&items, measure);
         let to = |at, direction| neighbor(&rows, at, direction);
@@ -262,6 +286,7 @@ mod tests {
             width: 210.0,
             row: 100.0,
             gap: 10.0,
+            least: 1,
         };
         let rows = rows(&items, measure);
         // A heading of 20, then rows of 100 and 10 of gap.
@@ -283,11 +308,11 @@ mod tests {
         #[test]
         fn every_item_is_in_one_row_and_full_rows_are_as_wide_as_the_page(
             shapes in proptest::collection::vec((0..3i64, 0.01..20.0f64), 0..200),
-            width in 0.0..3000.0f64, row in 40.0..600.0f64, gap in 0.0..24.0f64,
+            width in 0.0..3000.0f64, row in 40.0..600.0f64, gap in 0.0..24.0f64, least in 1..4usize,
         ) {
             let mut items = shapes;
             items.sort_by_key(|(day, _)| *day);
-            let rows = rows(&items, Measure { width, row, gap });
+            let rows = rows(&items, Measure { width, row, gap, least });
             let rows = items_of(&rows);
             let ends_day = |end: usize| end == items.len() || items[end].0 != items[end - 1].0;
             let mut next = 0;

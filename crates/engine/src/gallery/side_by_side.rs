@@ -96,7 +96,7 @@ pub struct Block {
 
 impl Room {
     /// In how many columns they cover most of it; of two numbers that are as good the larger one, so that what is
-    /// said below can stand below each.
+    /// said below can stand below each. Four are never three and one: half of the room would be empty.
     pub fn columns(&self, shapes: &[Shape]) -> usize {
         let count = shapes.len().max(1);
         let covered = |columns: usize| -> f64 {
@@ -106,7 +106,7 @@ impl Room {
             shapes.iter().map(area).sum()
         };
         let mut best = (count, covered(count));
-        for columns in (1..count).rev() {
+        for columns in (1..count).rev().filter(|it| (count, *it) != (4, 3)) {
             let covered = covered(columns);
             if covered > best.1 {
                 best = (columns, covered);
@@ -132,8 +132,7 @@ impl Room {
             row >= WIDER * two && self.column(4) >= short * widest
         };
         let columns = match self.columns(shapes) {
-            3.. if count == 4 && is_row_larger() => 4,
-            3.. if count == 4 => 2,
+            4 if count == 4 && !is_row_larger() => 2,
             columns => columns,
         };
         let height = self.high(count, columns).max(short / narrowest);
@@ -165,11 +164,16 @@ impl Room {
         ((whole + GAP * self.rem) / parts - GAP * self.rem).max(0.0)
     }
 
-    /// How wide the widest of them is drawn where they lie one over the other.
-    pub fn overlaid(&self, shapes: &[Shape]) -> f64 {
+    /// How wide the widest and how high the highest of them is drawn where they lie one over the other.
+    pub fn overlaid(&self, shapes: &[Shape]) -> (f64, f64) {
         let height = self.height - self.line * self.rem;
-        let drawn = shapes.iter().map(|shape| shape.drawn(self.width, height));
-        drawn.fold(0.0, f64::max)
+        let drawn = shapes.iter().map(|shape| {
+            let width = shape.drawn(self.width, height);
+            (width, width / shape.ratio)
+        });
+        drawn.fold((0.0, 0.0), |most, drawn| {
+            (most.0.max(drawn.0), most.1.max(drawn.1))
+        })
     }
 }
 
@@ -208,6 +212,8 @@ mod tests {
         assert_eq!(wide.columns(&pictures::<4>(16.0 / 9.0)), 4);
         // Wide ones in rows, high windows too.
         assert_eq!(usual.columns(&pictures::<4>(3.0)), 2);
+        // Guards against three and one, with half of the room empty.
+        assert_eq!(usual.columns(&pictures::<4>(1.5)), 2);
         assert_eq!(usual.columns(&pictures::<2>(6.0)), 1);
         assert_eq!(room(700.0, 800.0).columns(&pictures::<4>(1.0)), 2);
         assert_eq!(room(700.0, 800.0).columns(&pictures::<2>(1.5)), 1);
@@ -236,8 +242,8 @@ mod tests {
             most: Some(480.0),
         };
         assert_eq!(room(1408.0, 800.0).columns(&[film; 2]), 2);
-        assert_eq!(room(1408.0, 800.0).overlaid(&[film]), 480.0);
-        assert_eq!(room(400.0, 800.0).overlaid(&[film]), 400.0);
+        assert_eq!(room(1408.0, 800.0).overlaid(&[film]), (480.0, 270.0));
+        assert_eq!(room(400.0, 800.0).overlaid(&[film]), (400.0, 225.0));
     }
 
     /// Guards against four stamps in one row of a pane that is half empty, and against two and two of which each is half
@@ -298,7 +304,10 @@ mod tests {
     fn a_column_is_what_the_gaps_leave() {
         assert_eq!(room(1408.0, 600.0).column(1), 1408.0);
         assert_eq!(room(1408.0, 600.0).column(2), 700.0);
-        assert_eq!(room(1408.0, 644.0).overlaid(&pictures::<2>(1.0)), 600.0);
+        assert_eq!(
+            room(1408.0, 644.0).overlaid(&pictures::<2>(1.0)),
+            (600.0, 600.0)
+        );
     }
 
     #[test]

@@ -146,8 +146,31 @@ fn an_estimate_is_of_this_model_and_of_what_completed() {
         task(1, "b", 10, Phase::Ready, ""),
         task(2, "a", 10, Phase::Failed, ""),
     ];
-    assert_eq!(estimate(&tasks, &ModelId::new("image", "a")), Some(40));
-    assert_eq!(estimate(&tasks[2..], &ModelId::new("image", "a")), None);
+    let of = |tasks: &[Task]| estimate(tasks, &ModelId::new("image", "a"), None);
+    assert_eq!(of(&tasks), Some(40));
+    assert_eq!(of(&tasks[2..]), None);
+}
+
+/// Guards against four pictures that are said to take as long as one.
+#[test]
+fn an_estimate_is_of_tasks_with_as_many_outputs() {
+    let made = |key: usize, outputs: usize| {
+        let mut task = task(key, "a", 10, Phase::Ready, "");
+        let id = TaskId("t".into());
+        let outputs = vec!["https://a/b.png".to_owned(); outputs];
+        // Four take four times as long.
+        task.finished = Some(10 + 10 * outputs.len() as u64);
+        task.state = TaskState::Ready { id, outputs };
+        task
+    };
+    let of = |tasks: &[Task], outputs| estimate(tasks, &ModelId::new("image", "a"), outputs);
+    let mut tasks: Vec<Task> = (0..9).map(|key| made(key, 1)).collect();
+    tasks.extend([9, 10].map(|key| made(key, 4)));
+    assert_eq!(of(&tasks, Some(4)), Some(10), "two may be chance");
+    tasks.push(made(11, 4));
+    let counts = [Some(4), Some(1), Some(2), None];
+    let times = counts.map(|outputs| of(&tasks, outputs));
+    assert_eq!(times, [Some(40), Some(10), Some(10), Some(10)]);
 }
 
 proptest! {

@@ -19,6 +19,35 @@ fn copies(facts: &[(u64, Millis)]) -> Vec<CachedOutput> {
         .collect()
 }
 
+/// Guards against copies that nobody has asked for and nobody explains, and a button that deletes none of them.
+#[test]
+fn it_is_said_why_copies_are_kept_and_why_none_goes() {
+    let said = |count: usize, favorites: &[&str], is_wanted| {
+        let favorites: Vec<String> = favorites.iter().map(|&it| it.into()).collect();
+        let told = told(&copies(&vec![(1_000, 1); count]), &favorites, is_wanted);
+        (told.count, told.why.is_some(), told.why_none_goes)
+    };
+    let nothing = Some("Nothing is kept.");
+    assert_eq!(
+        said(0, &["task/0"], false),
+        ("0 copies, 0 kB".into(), false, nothing)
+    );
+    let favorites = Some("Only favorites are kept, and they stay.");
+    assert_eq!(
+        said(1, &["task/0"], false),
+        ("1 copy, 1 kB".into(), true, favorites)
+    );
+    assert_eq!(
+        said(1, &["task/0"], true),
+        ("1 copy, 1 kB".into(), false, favorites)
+    );
+    assert_eq!(
+        said(2, &["task/0"], false),
+        ("2 copies, 2 kB".into(), true, None)
+    );
+    assert_eq!(said(2, &[], false), ("2 copies, 2 kB".into(), false, None));
+}
+
 #[test]
 fn those_nobody_has_looked_at_for_longest_go_first() {
     let all = copies(&[(40, 3), (40, 1), (40, 2)]);

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use atelier_contract::{Draft, Entry, Parameter, Schema};
+use atelier_contract::{Draft, Entry, Parameter, Schema, check};
 use atelier_engine::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, when};
+use crate::boxed::{derived, handler, memo, when};
 use crate::browser::random;
 use crate::view::parts::glyph::Glyph;
 
@@ -53,6 +53,13 @@ impl HeldSeed {
     pub fn view(self, is_swept: Signal<bool>) -> AnyView {
         let text = self.text;
         let parameter = self.parameter;
+        let problem = {
+            let parameter = parameter.clone();
+            memo(move || {
+                let found = check(&parameter, false, Some(&Entry::Text(text.get())));
+                found.err().map(|problem| problem.message)
+            })
+        };
         let roll = move |_| text.set(seed::seed(&parameter, random::bits()).to_string());
         view! {
             <div class="field held-seed" hidden=is_swept>
@@ -65,7 +72,8 @@ impl HeldSeed {
                         inputmode="numeric"
                         id="held-seed"
                         autocomplete="off"
-                        aria-describedby="held-seed-hint"
+                        aria-describedby="held-seed-problem held-seed-hint"
+                        aria-invalid=derived(move || problem.read().is_some().then_some("true"))
                         prop:value=text
                         on:input=handler(move |event| text.set(event_target_value(&event)))
                     />
@@ -79,6 +87,9 @@ impl HeldSeed {
                         <Glyph icon=LuDices />
                     </button>
                 </div>
+                <p class="problem" id="held-seed-problem" role="status">
+                    {crate::boxed::text(move || problem.get().unwrap_or_default())}
+                </p>
                 <p class="hint" id="held-seed-hint" hidden=when(move || text.read().trim().is_empty())>
                     "The same for all, so that only the axes differ."
                 </p>

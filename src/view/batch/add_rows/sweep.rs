@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
 use super::base_hint::base_hint;
-use crate::boxed::{dynamic, handler, text, when};
-use crate::view::batch::composer::Composer;
+use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::view::batch::composer::{Composer, Offer};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::segment::segment;
@@ -34,6 +34,16 @@ pub fn sweep(composer: Composer) -> AnyView {
     };
     let seed = axes.held().map(|held| held.view(axes.is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
+    let add = Callback::new(move |()| axes.try_add());
+    effect(move || {
+        let items = count();
+        let offer = (items > 0).then_some(Offer { items, add });
+        composer.offered.set(offer);
+    });
+    on_cleanup(move || {
+        // Its form may be gone as well.
+        composer.offered.try_set(None);
+    });
     view! {
         <div class="sweep">
             {list(rows)}

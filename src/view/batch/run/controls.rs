@@ -45,16 +45,28 @@ pub fn controls(
 /// Holds up what was not sent yet, or takes it back: into the table, where there is one.
 fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
-    let key = batch.clone();
+    // While it is asked about, nothing of it leaves. A page that is left meanwhile leaves it paused.
+    let is_held = StoredValue::new(false);
+    let batch = StoredValue::new(batch);
+    let act = move |action| batch.with_value(|batch| runner.act_on_batch(batch, action));
     let pause = move |_| {
-        let action = if summary.read_untracked().is_paused {
-            BatchAction::Resume
-        } else {
-            BatchAction::Pause
-        };
-        runner.act_on_batch(&key, action);
+        act(match summary.read_untracked().is_paused {
+            true => BatchAction::Resume,
+            false => BatchAction::Pause,
+        });
     };
-    let stop = move || runner.act_on_batch(&batch, BatchAction::Stop);
+    let hold = move || {
+        is_held.set_value(!summary.read_untracked().is_paused);
+        if is_held.get_value() {
+            act(BatchAction::Pause);
+        }
+    };
+    let keep = move || {
+        if is_held.get_value() {
+            act(BatchAction::Resume);
+        }
+    };
+    let stop = move || act(BatchAction::Stop);
     let has_unsent = when(move || summary.read().unsent > 0);
     let is_paused = when(move || summary.read().is_paused);
     view! {
@@ -85,6 +97,8 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
                     ))
                     confirm="Take them back"
                     on_confirm=stop
+                    on_ask=Callback::new(move |()| hold())
+                    on_keep=Callback::new(move |()| keep())
                 />
             </div>
         </div>
@@ -136,6 +150,9 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
 fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
     let settle = move |action: Action| {
+        if action == Action::Resubmit && runner.refuses_to_send() {
+            return;
+        }
         let unconfirmed = summary.get_untracked().unconfirmed;
         runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {

@@ -74,15 +74,18 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
 
 /// How long it has taken, how long it still takes, and what holds it up.
 fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
-    let runner = contexts().runner;
+    let (runner, catalog) = (contexts().runner, contexts().catalog);
     let now = ticker(1_000);
     let line = text(move || {
         let now = now.get();
         let summary = summary.read();
         let mut line = summary.times(batch.created, now, || {
+            let schema = catalog.schema(&batch.model);
             runner.with_tasks(|tasks| {
-                let typical = history::estimate(tasks.iter().copied(), &batch.model);
-                batch.items(tasks.iter().copied()).remaining(now, typical)
+                let items = batch.items(tasks.iter().copied());
+                let outputs = items.outputs_of_each(schema.loaded().map(|schema| &**schema));
+                let typical = history::estimate(tasks.iter().copied(), &batch.model, outputs);
+                items.remaining(now, typical)
             })
         });
         if summary.counts.is_settled() {

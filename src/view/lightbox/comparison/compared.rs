@@ -15,9 +15,10 @@ use crate::view::task::{favorite, output_recovery};
 
 /// One of them, and what can be done with it.
 ///
-/// `sides`: told how many pixels wide and high it is.
+/// `name`: what it is called among the others. `sides`: told how many pixels wide and high it is.
 pub fn compared(
     shown: &ShownOutput,
+    name: &str,
     number: usize,
     count: usize,
     sides: RwSignal<Option<(u32, u32)>>,
@@ -27,8 +28,8 @@ pub fn compared(
     let label = format!("{number} of {count}: {title}");
     // The outputs of one task have their prompt in common.
     let which = match outputs_of(&shown.task) {
-        0 | 1 => title.clone(),
-        outputs => format!("Output {} of {outputs}: {title}", shown.position + 1),
+        0 | 1 => name.to_owned(),
+        outputs => format!("Output {} of {outputs}: {name}", shown.position + 1),
     };
     let name = shown.task.key.output(shown.position);
     let address = all.session.settings_untracked().address;

@@ -4,61 +4,90 @@ use atelier_engine::gallery::compare::{Difference, file};
 use atelier_engine::output::OutputKind;
 use leptos::prelude::*;
 
-use crate::boxed::derived;
+use crate::boxed::{derived, dynamic, memo, when};
 use crate::view::parts::media::MediaView;
 
-/// The names stand in a column so wide, in `rem`; the style sheet says the same.
-const NAMES: f64 = 8.5;
+/// A column under a picture is at least so wide, in `rem`: values are read in it.
+const LEAST: f64 = 12.0;
 
 /// `column`: how wide each output's column is above, in `rem`, where all stand in one row: each value then stands below
-/// what it belongs to.
+/// what it belongs to, and the name of the input above its values, since a column of names would push them away.
 pub fn table(differences: &[Difference], column: Signal<Option<f64>>) -> AnyView {
     if differences.is_empty() {
         return view! { <p class="muted">"Their inputs are the same."</p> }.into_any();
     }
-    let rows = differences.iter().map(|input| {
-        let values = input.values.iter().map(|text| value(text));
-        view! {
-            <tr>
-                <th scope="row">{input.name.clone()}</th>
-                {values.collect_view()}
-            </tr>
-        }
-        .into_any()
-    });
     let count = differences[0].values.len();
-    let heads = (1..=count).map(|at| view! { <th scope="col">{at}</th> }.into_any());
-    let rem = |width: f64| format!("{width:.3}rem");
-    // The names take their room from the first value; narrower than that it would be no column.
-    let aligned = derived(move || column.get().filter(|column| *column > 1.7 * NAMES));
+    let aligned = memo(move || column.get().filter(|column| *column >= LEAST));
+    let is_aligned = when(move || aligned.get().is_some());
+    let heads = (1..=count).map(|at| view! { <th scope="col"><span>{at}</span></th> }.into_any());
     let widths = (1..=count).map(|at| {
-        let taken = if at == 1 { NAMES } else { 0.0 };
         // The last one has what is left.
         let width = derived(move || {
             let column = aligned.get().filter(|_| at < count)?;
-            Some(rem(column - taken))
+            Some(format!("{column:.3}rem"))
         });
         view! { <col style:width=width /> }.into_any()
     });
+    let differences = differences.to_vec();
+    let inputs = dynamic(move || {
+        let input = match is_aligned.get() {
+            true => above,
+            false => beside,
+        };
+        differences.iter().map(input).collect_view().into_any()
+    });
     view! {
-        <div class="differences">
+        <div class="differences" class:aligned=is_aligned>
             <table>
                 <caption>"What differs"</caption>
                 <colgroup>
-                    <col />
+                    <col class="differences-names" hidden=is_aligned />
                     {widths.collect_view()}
                 </colgroup>
                 <thead>
                     <tr>
-                        <td></td>
+                        <td hidden=is_aligned></td>
                         {heads.collect_view()}
                     </tr>
                 </thead>
-                <tbody>{rows.collect_view()}</tbody>
+                {inputs}
             </table>
         </div>
     }
     .into_any()
+}
+
+/// The name of an input beside its values.
+fn beside(input: &Difference) -> AnyView {
+    view! {
+        <tbody>
+            <tr>
+                <th scope="row">{input.name.clone()}</th>
+                {values(input)}
+            </tr>
+        </tbody>
+    }
+    .into_any()
+}
+
+/// And above them.
+fn above(input: &Difference) -> AnyView {
+    view! {
+        <tbody>
+            <tr>
+                <th scope="rowgroup" colspan=input.values.len().to_string()>
+                    {input.name.clone()}
+                </th>
+            </tr>
+            <tr>{values(input)}</tr>
+        </tbody>
+    }
+    .into_any()
+}
+
+fn values(input: &Difference) -> AnyView {
+    let values = input.values.iter().map(|text| value(text));
+    values.collect_view().into_any()
 }
 
 /// A picture is seen where its address would be read.

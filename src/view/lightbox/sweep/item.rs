@@ -2,12 +2,14 @@
 
 use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, TaskState};
+use icondata_lu::{LuListChecks, LuPencil};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, memo, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::actions;
 use crate::view::lightbox::shown::shown_output;
+use crate::view::parts::glyph::Glyph;
 use crate::view::parts::segment::segment;
 use crate::view::task::again::Again;
 use crate::view::task::{edit, words};
@@ -65,20 +67,23 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
     };
     // Anew only when there is another output.
     let offered = dynamic(move || match shown_output(&name.read()) {
-        Some(shown) => actions::actions(&shown, again),
+        Some(shown) => actions::actions(&shown, again, ().into_any()),
         None => ().into_any(),
     });
-    let edit = edit::button(&task, "Edit".into_any());
+    let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
     view! {
         <p class="task-prompt whole" dir="auto">
             {words::name(&task)}
         </p>
-        <div class="row lightbox-actions">
-            {offered} {edit} <a class="button" href=Route::Task(key).path()>
+        {offered}
+        {again.answer.view()}
+        <div class="row">
+            {edit}
+            <a class="button quiet" href=Route::Task(key).path()>
+                <Glyph icon=LuListChecks />
                 "Show task"
             </a>
         </div>
-        {again.answer.view()}
     }
     .into_any()
 }

@@ -105,7 +105,7 @@ fn layer(
         let (label, what) = match task.map(|task| task.get()) {
             Some(task) => (
                 task.label().to_owned(),
-                words::explain(&task.state).map(|explanation| explanation.what),
+                words::explain(&task).map(|explanation| explanation.what),
             ),
             None => ("Removed".to_owned(), None),
         };

@@ -61,6 +61,35 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
     .await;
 }
 
+/// Guards against a new row that is told off, in red and to a screen reader, before anybody could write in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_row_is_quiet_until_something_stands_in_it() {
+    visit("an_empty_row", &[], async |studio| {
+        let browser = studio.browser;
+        studio.press("Add a row").await?;
+        browser.see_text("1 empty row stays.", TIMEOUT).await?;
+        let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
+        assert_eq!(prompt.attr("aria-invalid").await?, None);
+        let wrong = "return document.querySelectorAll('tr.wrong, .batch .summary').length";
+        assert_eq!(browser.run(wrong, vec![]).await?, 0);
+
+        let column = browser.find(&by("combobox", "Add a column")).await?;
+        column.select_by_value("panes").await?;
+        browser.fill(&by("textbox", "panes, row 1"), "40").await?;
+        browser
+            .see_text("1 row can't be sent and stays in the table.", TIMEOUT)
+            .await?;
+        let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
+        assert_eq!(prompt.attr("aria-invalid").await?.as_deref(), Some("true"));
+        browser
+            .fill(&by("textbox", "prompt, row 1"), "dusk")
+            .await?;
+        browser.see_text("1 item in 1 call", TIMEOUT).await?;
+        Ok(())
+    })
+    .await;
+}
+
 /// Two axes make a table of their own, each value a heading.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
@@ -112,6 +141,43 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
             (6, "dawn"),
         ];
         assert_eq!(shown, expected);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a sweep that has to be put into a table before it can be sent, against one that a second press
+/// pays for again, against a part of it being sent where the rest is wrong, and against a seed that is wrong without
+/// a word.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_is_sent_by_one_press() {
+    visit("a_sweep_is_sent", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.choose("Sweep").await?;
+        let axis = browser.find(&by("combobox", "Axis")).await?;
+        axis.select_by_value("panes").await?;
+        let values = by("textbox", "Values");
+        browser.paste(&values, "20, 40").await?;
+        let seed = by("textbox", "Seed of all items");
+        let drawn = browser.find(&seed).await?.prop("value").await?;
+        browser.fill(&seed, "20, 40").await?;
+        let wrong = "seed must be a number, not “20, 40”";
+        browser.see_text(wrong, TIMEOUT).await?;
+        browser.fill(&seed, &drawn.unwrap_or_default()).await?;
+        // There is no prompt.
+        studio.press("Generate 2").await?;
+        browser
+            .see_text("2 rows can't be sent and stay in the table.", TIMEOUT)
+            .await?;
+        studio.press_both("Clear the table", "Clear it").await?;
+        axis.select_by_value("prompt").await?;
+        browser.paste(&values, "dusk\ndawn").await?;
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await?;
+        assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
+        // All of it is sent: the same button would not send it again.
+        let again = browser.find(&by("button", "Generate")).await?;
+        assert!(!again.is_enabled().await?);
         Ok(())
     })
     .await;

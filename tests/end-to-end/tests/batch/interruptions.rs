@@ -141,6 +141,66 @@ async fn what_is_paused_is_not_sent_until_it_is_resumed() {
     .await;
 }
 
+/// Guards against calls that leave while it is asked whether to stop them: the count in the question fell
+/// while it was read, and what was to be taken back was paid for.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_leaves_while_the_question_whether_to_stop_stands_open() {
+    let name = "nothing_leaves_while_the_question";
+    let service = ["--speed", "2", "--workers", "25"];
+    play(name, &service, async |studio| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("asked", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        studio.press("Stop sending").await?;
+        let dialog = browser.find(&by("dialog", "Stop sending")).await?;
+        studio.proxy.clear();
+        // The others would have left once the first ten were accepted.
+        studio
+            .sees("a question about the first ten", |calls| {
+                calls.iter().any(|call| call.path == "/v2/status-batch")
+            })
+            .await?;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(studio.sizes(), [10], "sent while it was asked");
+        let question = dialog.text().await?;
+        assert!(question.contains("the 15 items"), "{question}");
+        studio.press("Keep").await?;
+        studio.see_counts("25 completed").await?;
+        assert_eq!(studio.sizes(), [10, 10, 5]);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a Keep that ends a pause for which a person has asked before.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_paused_before_the_question_stays_paused_after_it() {
+    let name = "what_was_paused_before_the_question";
+    play(name, &["--speed", "2", "--workers", "25"], async |studio| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("paused before", 25);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        studio.press("Pause").await?;
+        browser
+            .see_text("Paused: 15 items not sent yet.", TIMEOUT)
+            .await?;
+        studio.press("Stop sending").await?;
+        browser.find(&by("dialog", "Stop sending")).await?;
+        studio.press("Keep").await?;
+        browser.find_gone(&by("dialog", "Stop sending")).await?;
+        studio.proxy.clear();
+        studio.see_counts("10 completed, 15 queued").await?;
+        assert_eq!(studio.sizes(), [10]);
+        studio.press("Resume").await?;
+        studio.see_counts("25 completed").await
+    })
+    .await;
+}
+
 /// Guards against items that are sent after a person has called them back, and against the loss of
 /// what was typed.
 #[tokio::test(flavor = "multi_thread")]
@@ -258,6 +318,10 @@ async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
         })
         .await?;
         browser.press(&starting("button", "Clear ")).await?;
+        // Many are asked about first.
+        if kept > 10 {
+            browser.press(&by("button", "Clear them")).await?;
+        }
         until("nothing left of them", 3 * TIMEOUT, async || {
             Ok(match stored(browser).await?.len() {
                 0 => Seen::Yes(()),

@@ -17,7 +17,7 @@ use std::ops::{Deref, DerefMut};
 pub use atelier_end_to_end::studio::TIMEOUT;
 
 /// The tests whose ledger is balanced.
-const TESTS: usize = 18;
+const TESTS: usize = 20;
 
 pub const BATCH: &str = "/v2/generate-batch";
 pub const SINGLE: &str = "/v2/generate";

@@ -139,6 +139,41 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
     .await;
 }
 
+/// Guards against a batch that is paid twice: a second tab, which had not heard of it yet, sent the same rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_two_tabs_send_at_once_are_sent_once() {
+    let name = "rows_that_two_tabs_send";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let first = browser.client.window().await?;
+        let prompts = numbered("in both", 12);
+        studio.write(&prompts).await?;
+        open_hard_of_hearing(studio).await?;
+        let second = browser.client.window().await?;
+        browser.find(&by("button", "Generate 12")).await?;
+        // It presses when it is told to, and hears of nothing else.
+        let script = "
+            window.isDeaf = true;
+            addEventListener('storage', ({ key }) => {
+                if (key !== 'press' || window.hasPressed) return;
+                window.hasPressed = true;
+                const buttons = [...document.querySelectorAll('button')];
+                buttons.find(it => it.textContent.trim() === 'Generate 12').click();
+            })";
+        browser.run(script, vec![]).await?;
+        browser.switch_to(&first).await?;
+        studio.generate(&prompts).await?;
+        let press = "localStorage.setItem('press', 'now'); localStorage.removeItem('press')";
+        browser.run(press, vec![]).await?;
+        browser.switch_to(&second).await?;
+        browser.run("window.hearAgain()", vec![]).await?;
+        studio.see_counts("12 completed").await?;
+        assert_eq!(studio.prompts_sent(), prompts);
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against rows that one tab puts back and another one's table takes the place of: their tasks are gone by
 /// then.
 #[tokio::test(flavor = "multi_thread")]

@@ -8,6 +8,13 @@ const ERROR: Fault = Fault::Status {
     retry_after: None,
 };
 
+fn status(status: u16) -> Fault {
+    Fault::Status {
+        status,
+        retry_after: None,
+    }
+}
+
 /// Guards against a task that counts as failed because its status could not be read: only the
 /// service's own word ends it.
 #[tokio::test(flavor = "multi_thread")]
@@ -51,6 +58,8 @@ async fn a_useless_answer_to_generate_is_left_to_a_person() {
             ("dropped before", Fault::DropBefore),
             ("dropped after", Fault::DropAfter),
             ("not json", Fault::NotJson),
+            ("elsewhere", status(302)),
+            ("conflict", status(409)),
         ];
         for (prompt, fault) in faults {
             let form = studio.open_model().await?;
@@ -60,7 +69,13 @@ async fn a_useless_answer_to_generate_is_left_to_a_person() {
             studio.see(&[(prompt, "Unconfirmed")]).await?;
         }
         studio.dismiss("dropped after").await?;
-        for prompt in ["error", "dropped before", "not json"] {
+        for prompt in [
+            "error",
+            "dropped before",
+            "not json",
+            "elsewhere",
+            "conflict",
+        ] {
             assert_eq!(studio.sent(prompt), 1, "{prompt}");
             studio.resubmit(prompt).await?;
             studio.see(&[(prompt, "Completed")]).await?;

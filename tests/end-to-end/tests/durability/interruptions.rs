@@ -171,3 +171,25 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
     })
     .await;
 }
+
+/// Guards against a studio that can't be used on a train: the browser has no network, and the service is on this very
+/// machine. It is asked when a person presses Try now.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_on_this_machine_needs_no_network() {
+    let name = "a_service_on_this_machine";
+    play(name, &[], async |studio| {
+        let form = studio.open_model().await?;
+        let script =
+            "Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });
+                      window.dispatchEvent(new Event('offline'))";
+        studio.browser.run(script, vec![]).await?;
+        studio.browser.see_text("You are offline", TIMEOUT).await?;
+        studio.generate(&form, "on a train").await?;
+        studio.browser.press(&by("button", "Try now")).await?;
+        studio.show_tasks().await?;
+        studio.see(&[("on a train", "Completed")]).await?;
+        assert_eq!(studio.sent("on a train"), 1);
+        Ok(())
+    })
+    .await;
+}

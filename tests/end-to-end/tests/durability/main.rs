@@ -7,6 +7,7 @@ mod interruptions;
 mod keys;
 mod leading;
 mod limits;
+mod newer;
 mod settings;
 mod storage;
 mod studio;

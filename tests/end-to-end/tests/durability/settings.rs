@@ -119,7 +119,7 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         let form = studio.form().await?;
         studio.generate(&form, "held back").await?;
         browser
-            .see_text("The service does not answer.", TIMEOUT)
+            .see_text("No usable answer from the service.", TIMEOUT)
             .await?;
         studio.proxy.clear();
         browser.press(&by("button", "Try now")).await?;
@@ -223,9 +223,11 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Down));
         studio.generate(&form, "meets nobody").await?;
         studio.ledger.given_up.insert("meets nobody".into());
+        // The next one waits only once it is known that there is no answer.
+        browser.see_text("Unconfirmed", TIMEOUT).await?;
         studio.generate(&form, "left behind").await?;
         browser
-            .see_text("The service does not answer.", TIMEOUT)
+            .see_text("No usable answer from the service.", TIMEOUT)
             .await?;
         let elsewhere = FaultProxy::start(&studio.service.address()).await?;
         save(browser, &[("Service address", &elsewhere.address())]).await?;

@@ -1,9 +1,10 @@
 //! What becomes of the tiles and of the focus when outputs go, are chosen or are looked at.
 
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::becomes;
 use serde_json::json;
 
-use crate::{ESCAPE, RIGHT, TIMEOUT, becomes, visit};
+use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
 
 /// What is wrong with how the tiles lie: holes, and tiles over each other.
 const HOLES: &str = "

@@ -2,9 +2,10 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::gives;
 use serde_json::Value;
 
-use crate::{CONTROL, ENTER, Studio, TIMEOUT, visit};
+use crate::{CONTROL, ENTER, ESCAPE, Studio, TIMEOUT, visit};
 
 /// Looks for a command by some of its letters and does it.
 async fn command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<()> {
@@ -54,6 +55,27 @@ async fn commands_do_what_the_page_offers() {
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.see_text("2 tasks", TIMEOUT).await
+    })
+    .await;
+}
+
+/// Guards against commands that only who reads the documentation finds.
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_can_be_seen_without_knowing_their_keys() {
+    visit("commands_can_be_seen", 1, async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1280, 900).await?;
+        let open = by("button", "Go to…");
+        browser.press(&open).await?;
+        browser.find(&by("dialog", "Commands")).await?;
+        studio.keys(ESCAPE).await?;
+        browser.find_gone(&by("dialog", "Commands")).await?;
+        let focused = "return document.activeElement.textContent";
+        gives(browser, "the focus back on it", focused, |seen| {
+            seen.as_str()
+                .is_some_and(|seen| seen.trim().starts_with("Go to…"))
+        })
+        .await
     })
     .await;
 }

@@ -3,10 +3,11 @@
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::becomes;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use std::time::Duration;
 
-use crate::{RIGHT, becomes, visit};
+use crate::{RIGHT, visit};
 
 /// In how many columns they stand, how large they are drawn, and whether each value is below what it belongs to.
 const LAID_OUT: &str = "
@@ -16,12 +17,13 @@ const LAID_OUT: &str = "
     const columns = new Set(lefts.map(Math.round)).size;
     const drawn = Math.min(...rooms.map(({ width, height }) => Math.min(width, height)));
     const values = [...document.querySelectorAll('.differences tbody tr')].map(row => [...row.querySelectorAll('td')]);
-    const isBelow = values.every(row => row.slice(1).every(
-        (value, at) => Math.abs(value.getBoundingClientRect().left - lefts[at + 1]) < 2));
+    const isBelow = values.every(row => row.every(
+        (value, at) => Math.abs(value.getBoundingClientRect().left - lefts[at]) < 2));
     return [columns, drawn > innerWidth / 5 || drawn > innerHeight / 2 ? 'large' : Math.round(drawn),
-        values.length && isBelow ? 'aligned' : 'astray'].join()";
+        values.flat().length && isBelow ? 'aligned' : 'astray'].join()";
 
-/// Guards against four stamps in a window that is mostly empty, and a table whose columns are somewhere else.
+/// Guards against four stamps in a window that is mostly empty, and a table whose columns, the first
+/// among them, are somewhere else.
 #[tokio::test(flavor = "multi_thread")]
 async fn four_are_as_large_as_the_window_lets_them() {
     visit("four_are_as_large", 4, async |studio| {
@@ -61,6 +63,15 @@ const LINE: &str = "
     const isSame = Math.abs(thumb - (bounds.left + (bounds.width - side) / 2 + line)) < 3;
     return `${Math.round(line / side * 20) * 5}${isSame ? '' : ', and the slider elsewhere'}`";
 
+/// How far the grip's middle is from the line, and how large the grip is, in px.
+const GRIP: &str = "
+    const output = document.querySelector('.compared > li:last-child .compared-output');
+    const [line, grip] = ['::after', '::before'].map(part => getComputedStyle(output, part));
+    if (grip.content === 'none') return 'no grip';
+    const size = Math.min(parseFloat(grip.width), parseFloat(grip.height));
+    const away = Math.abs(parseFloat(line.left) + 1 - parseFloat(grip.left) - parseFloat(grip.width) / 2);
+    return away < 1.5 && size >= 36 ? 'on the line' : `${away} px from it, ${size} px wide`";
+
 async fn draw(browser: &Browser, from: f64, to: f64) -> Result<()> {
     let script = "
         const bounds = document.querySelector('.compared > li:last-child .compared-output').getBoundingClientRect();
@@ -83,7 +94,7 @@ async fn draw(browser: &Browser, from: f64, to: f64) -> Result<()> {
     Ok(browser.client.perform_actions(drawn).await?)
 }
 
-/// Guards against a line that can only be moved far away from what it divides.
+/// Guards against a line that can only be moved far away from what it divides, and one that nobody would take hold of.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_is_drawn_on_the_picture() {
     visit("the_line_is_drawn", 2, async |studio| {
@@ -93,7 +104,9 @@ async fn the_line_is_drawn_on_the_picture() {
             .await?;
         browser.press(&by("radio", "Slider")).await?;
         becomes(browser, "the line in the middle", LINE, "50").await?;
+        becomes(browser, "the grip", GRIP, "on the line").await?;
         draw(browser, 0.5, 0.25).await?;
+        becomes(browser, "the grip where it was drawn", GRIP, "on the line").await?;
         becomes(browser, "the line where it was drawn", LINE, "25").await?;
         // Where it is pressed, it comes; and keys go on from there.
         draw(browser, 0.9, 0.9).await?;

@@ -4,8 +4,10 @@
 mod changes;
 mod commands;
 mod comparing;
+mod filters;
 mod many;
 mod removing;
+mod tiles;
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -112,18 +114,6 @@ impl Studio<'_> {
         let tile = tiles.first().ok_or("there is no such tile")?;
         Ok(tile.click().await?)
     }
-}
-
-/// Waits until a script gives this text.
-async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &str) -> Result<()> {
-    until(what.to_owned(), TIMEOUT, async || {
-        let seen = browser.run(script, vec![]).await?;
-        Ok(match seen.as_str() == Some(wanted) {
-            true => Seen::Yes(()),
-            false => Seen::NotYet(format!("it is {seen}")),
-        })
-    })
-    .await
 }
 
 const LEFT: &str = "\u{e012}";

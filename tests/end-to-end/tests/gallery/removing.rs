@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use atelier_end_to_end::find::by;
 
-use crate::{ENTER, Studio, TIMEOUT, becomes, visit};
+use crate::{ENTER, Studio, TIMEOUT, visit};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::wait::becomes;
 
 const DELETE: &str = "\u{e017}";
 

@@ -3,7 +3,7 @@
 use crate::studio::{MODEL, TIMEOUT, play};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{any, by, starting};
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
 use std::collections::HashSet;
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
     .await;
 }
 
+/// Guards against variations that cost a second press, and against variations of which the page does not say what they
+/// are of.
 #[tokio::test(flavor = "multi_thread")]
 async fn variations_are_the_same_input_with_other_seeds() {
     let name = "variations_are_the_same_input";
@@ -63,7 +65,21 @@ async fn variations_are_the_same_input_with_other_seeds() {
         assert_eq!(studio.sent(), ["varied"; 4]);
         let seeds: HashSet<String> = studio.seeds().into_iter().collect();
         assert_eq!(seeds.len(), 4, "{seeds:?}");
-        Ok(())
+
+        browser.press(&by("link", "Tasks")).await?;
+        browser.see_text("4 tasks", TIMEOUT).await?;
+        let newest = "
+            const rows = document.querySelectorAll('.task-row .cover');
+            if (rows.length === 4) rows[0].click();
+            return String(rows.length === 4)";
+        becomes(browser, "the newest", newest, "true").await?;
+        browser
+            .press(&by("link", "Variation of an earlier task"))
+            .await?;
+        browser
+            .find_gone(&by("link", "Variation of an earlier task"))
+            .await?;
+        browser.see_text(&studio.seeds()[0], TIMEOUT).await
     })
     .await;
 }

@@ -1,6 +1,8 @@
 //! The page of a model: nothing typed is lost, no press is swallowed, and none is paid twice.
 
 mod again;
+mod form;
+mod missing;
 mod presses;
 mod reuse;
 mod studio;

@@ -1,7 +1,7 @@
 //! Every press is a task, or is answered.
 
 use crate::studio::{MODEL, TIMEOUT, play};
-use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
 use std::time::Duration;
 
@@ -71,6 +71,34 @@ async fn a_double_click_is_one_task_and_is_told_so() {
             .await?;
         studio.sees_sent(2).await?;
         assert_eq!(studio.sent(), ["once", "once"]);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a press of Generate that meets nothing: what said that the service wants fewer calls moved all of
+/// the page as it came and as it went.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_holds_calls_up_moves_nothing() {
+    let name = "what_holds_calls_up_moves_nothing";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let place = "return button('Generate').getBoundingClientRect().y";
+        studio.type_prompt("one").await?;
+        let before = studio.hand(place).await?;
+        let refusal = Fault::Status {
+            status: 429,
+            retry_after: Some(RetryAfter::Seconds(4)),
+        };
+        let rule = Rule::next(1, "/v2/generate*", refusal);
+        studio.proxy.add(rule);
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Rate-limited", TIMEOUT).await?;
+        assert_eq!(studio.hand(place).await?, before, "as it came");
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        assert_eq!(studio.hand(place).await?, before, "as it went");
         Ok(())
     })
     .await;

@@ -2,7 +2,9 @@
 
 use crate::studio::{TIMEOUT, play};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, becomes, until};
 
 /// Guards against an output that can be used elsewhere only by whoever knows where, and against its
 /// address ending in the form that the person leaves.
@@ -36,5 +38,29 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
             Ok(())
         },
     )
+    .await;
+}
+
+/// Guards against a button that opens a menu only to say that there is nothing in it.
+#[tokio::test(flavor = "multi_thread")]
+async fn that_no_model_takes_an_output_is_said_before_a_press() {
+    drive("that_no_model_takes_an_output", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        browser.set_size(1440, 900).await?;
+        let address = format!("{}/models/audio/reverie?prompt=slow+rain", service.address());
+        browser.open(&address).await?;
+        browser.fill(&starting("textbox", "prompt"), "slow rain").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
+        // It keeps its name, and says why not.
+        let why = "
+            const button = [...document.querySelectorAll('.over button')].find(it => it.textContent.trim() === 'Use in…');
+            return `${button?.ariaDisabled} ${button?.title}`";
+        becomes(browser, "why not", why, "true No model takes it.").await?;
+        browser.press(&by("button", "Use in…")).await?;
+        browser.see_text("No model takes it.", TIMEOUT).await?;
+        let menus = "return String(document.querySelectorAll(':popover-open').length)";
+        becomes(browser, "open menus", menus, "0").await
+    })
     .await;
 }

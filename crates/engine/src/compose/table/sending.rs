@@ -8,6 +8,7 @@ use super::{Row, Table};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
 use crate::output;
+use crate::plural::{agreeing, counted};
 use crate::seed::{self, Seeded};
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
@@ -48,10 +49,40 @@ impl Table {
         }
     }
 
-    /// Rows that can't be sent, each with where it stands.
+    /// Rows that can't be sent as they were filled in, each with where it stands.
     pub fn bad(&self) -> impl Iterator<Item = (usize, &Row)> {
+        self.unfit().filter(|(_, row)| !row.is_blank())
+    }
+
+    fn unfit(&self) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
+    }
+
+    /// What Generate would send; `offered`: items of a sweep that would be all of the table.
+    pub fn said(&self, schema: &Schema, offered: usize) -> String {
+        match (self.good(), offered) {
+            (0, 0) if self.is_empty() => "Nothing in the table yet.".to_owned(),
+            (0, _) if self.is_empty() => format!("{} of this sweep.", counted(offered, "item")),
+            (0, _) => match self.unfit().next() {
+                None => "Every row has been sent.".to_owned(),
+                Some(_) => String::new(),
+            },
+            _ => self.plan(schema).user_message(),
+        }
+    }
+
+    /// What Generate would leave in the table. Where nothing can be sent, it is said elsewhere what is wrong.
+    pub fn said_of_rest(&self) -> String {
+        let bad = self.bad().count();
+        let blank = self.unfit().count() - bad;
+        let bad = if self.good() == 0 { 0 } else { bad };
+        let stay = |count: usize, what: &str| {
+            let verb = agreeing(count, "stays", "stay");
+            (count > 0).then(|| format!("{} {verb}.", counted(count, what)))
+        };
+        let said = [stay(bad, "row"), stay(blank, "empty row")];
+        said.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// Rows that were sent as they stand here.

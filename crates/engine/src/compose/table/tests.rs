@@ -46,7 +46,7 @@ fn a_row_is_checked_as_it_changes() {
     table
         .append(vec![prompt("a"), Draft::default()], &schema)
         .unwrap();
-    assert_eq!((table.good(), table.bad().count()), (1, 1));
+    assert_eq!((table.good(), table.bad().count()), (1, 0));
     let id = table.rows()[1].id;
     table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
     assert_eq!(table.good(), 2);
@@ -60,6 +60,37 @@ fn a_row_is_checked_as_it_changes() {
     );
     table.add_column("size");
     assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+}
+
+/// Guards against a new row, in which nothing stands yet, that is told off at once.
+#[test]
+fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
+    let schema = schema();
+    let mut table = Table::default();
+    assert_eq!(table.said(&schema, 0), "Nothing in the table yet.");
+    assert_eq!(table.said(&schema, 2), "2 items of this sweep.");
+    table.append(vec![Draft::default()], &schema).unwrap();
+    let said = |table: &Table| (table.said(&schema, 0), table.said_of_rest());
+    let told = |said: &str, rest: &str| (said.to_owned(), rest.to_owned());
+    assert_eq!((table.good(), table.bad().count()), (0, 0));
+    assert_eq!(said(&table), told("", "1 empty row stays."));
+
+    // Emptied, a row is what it was before.
+    let id = table.rows()[0].id;
+    let mut steps = |text: &str| {
+        table.set(id, "steps", Some(Entry::Text(text.into())), &schema);
+        (table.bad().count(), said(&table))
+    };
+    assert_eq!(steps("2"), (1, told("", "")));
+    assert_eq!(steps(" "), (0, told("", "1 empty row stays.")));
+
+    let mut steps = Draft::default();
+    steps.set("steps", Entry::Text("2".into()));
+    table
+        .append(vec![prompt("a"), steps, Draft::default()], &schema)
+        .unwrap();
+    let rest = "1 row stays. 2 empty rows stay.";
+    assert_eq!(said(&table), told("1 item in 1 call", rest));
 }
 
 fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {

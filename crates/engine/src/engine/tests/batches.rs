@@ -237,6 +237,31 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
     );
 }
 
+/// Guards against a batch that was resumed in another tab and comes back paused when this one takes over.
+#[test]
+fn what_was_resumed_elsewhere_is_not_paused_again() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 3);
+    let tasks: Vec<_> = hand.engine.tasks().cloned().collect();
+    let mut follower = crate::Engine::new(super::world::account());
+    follower.set_leading(false, hand.now);
+    for paused in [true, false] {
+        for task in &tasks {
+            let told = crate::Task {
+                paused,
+                ..task.clone()
+            };
+            follower.merge_remote(told, hand.now);
+        }
+    }
+    follower.load(tasks, hand.now);
+    follower.set_leading(true, hand.now);
+    assert!(follower.send_queue.paused.is_empty());
+    assert!(follower.tasks().all(|task| !task.paused));
+    hand.engine = follower;
+    assert_eq!(generate_calls(&mut hand).len(), 1);
+}
+
 #[test]
 fn an_item_is_taken_back_in_the_middle_of_its_line() {
     let mut hand = Hand::new();

@@ -4,6 +4,7 @@ use super::hand::{Hand, accepted, error, network, progress};
 use super::world::{account, task};
 use crate::engine::{BlockReason, CallKind};
 use crate::{Account, Phase, TaskKey, TaskState};
+use atelier_contract::ApiError;
 use serde_json::json;
 
 fn other() -> Account {
@@ -235,4 +236,35 @@ fn a_refusal_that_comes_after_the_account_changed_does_not_touch_the_new_one() {
     assert!(hand.calls().is_empty(), "it was submitted elsewhere");
     hand.engine.set_account(account(), hand.now);
     assert!(hand.calls().is_empty(), "that service still waits");
+}
+
+/// Guards against an account that waits for a day because of another one's limit, or because of the one that it had
+/// before its plan was changed.
+#[test]
+fn a_limit_is_that_of_the_credentials_that_met_it() {
+    let mut hand = Hand::new();
+    hand.engine.set_token_version(1, hand.now);
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let refusal = ApiError::from_status(429, None, Some(86_400_000));
+    hand.answer(&call, Err(refusal));
+    assert!(hand.calls().is_empty());
+    assert!(
+        hand.waits
+            .last()
+            .is_some_and(|(_, until, _)| *until > hand.now)
+    );
+
+    hand.engine.set_token_version(2, hand.now);
+    hand.engine.lift_limit(hand.now);
+    hand.now += 2_000;
+    assert_eq!(hand.calls().len(), 1);
+    // Neither does a reload bring it back.
+    assert!(
+        hand.waits
+            .last()
+            .is_some_and(|(_, until, _)| *until <= hand.now)
+    );
+    let stored = hand.saved.iter().rev().find(|task| task.key.0 == "a");
+    assert_eq!(stored.unwrap().not_before, None);
 }

@@ -90,6 +90,23 @@ fn what_was_removed_comes_back_at_a_word() {
     assert!(is_known(&hand, "a") && hand.deleted.is_empty());
 }
 
+/// Guards against an Undo that is offered for days: it was removed by a clock that was ahead.
+#[test]
+fn what_was_removed_by_a_clock_that_was_ahead_is_forgotten_in_time() {
+    let mut hand = Hand::new();
+    failed(&mut hand, "a");
+    hand.engine
+        .act(&key("a"), Action::Remove, hand.now + 86_400_000);
+    hand.calls();
+    let stored = hand.saved.last().unwrap().clone();
+    hand.engine = Engine::new(account());
+    hand.engine.load(vec![stored], hand.now);
+    assert_eq!(hand.engine.next_wake(), Some(hand.now + UNDO));
+    hand.now += UNDO;
+    hand.calls();
+    assert_eq!(hand.deleted, [key("a")]);
+}
+
 /// Without a network, too: nothing is called.
 #[test]
 fn a_reload_forgets_neither_the_task_nor_that_it_was_removed() {

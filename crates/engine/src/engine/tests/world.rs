@@ -59,6 +59,8 @@ pub struct World {
     pub keys_for: Option<Millis>,
     /// When the page will know that, in true time.
     told_of_keys: Option<Millis>,
+    /// How often nobody reaches its list of models, which says so, before that can be had.
+    pub list_failures: u64,
     /// By key: the id that was given out, the request, and when.
     keys: HashMap<String, (String, Value, Millis)>,
     pub latency: (Millis, Millis),
@@ -86,6 +88,8 @@ pub struct World {
     /// The service refuses the present token.
     pub revoked: bool,
     token: u64,
+    /// What had no answer yet as the token became another one.
+    pub sent_with_other_token: HashSet<TaskKey>,
     /// Refusals of the present token that the page has heard, and whether the last still counts.
     refusals: u64,
     is_refused: bool,
@@ -121,9 +125,12 @@ pub fn task(key: &str, created: Millis) -> Task {
 
 impl World {
     pub fn new(seed: u64) -> Self {
+        let time = 1_800_000_000_000;
+        let mut engine = Engine::new(account());
+        engine.set_token_version(0, time);
         Self {
-            engine: Engine::new(account()),
-            time: 1_800_000_000_000,
+            engine,
+            time,
             offset: 0,
             storage: BTreeMap::new(),
             jobs: BTreeMap::new(),
@@ -131,6 +138,7 @@ impl World {
             has_batch: true,
             keys_for: None,
             told_of_keys: None,
+            list_failures: 0,
             keys: HashMap::new(),
             latency: (20, 80),
             work: (2_000, 60_000),
@@ -148,6 +156,7 @@ impl World {
             not_before: 0,
             revoked: false,
             token: 0,
+            sent_with_other_token: HashSet::new(),
             refusals: 0,
             is_refused: false,
             seed: seed | 1,
@@ -202,8 +211,11 @@ impl World {
     pub fn correct_token(&mut self) {
         self.revoked = false;
         self.token += 1;
+        let unanswered = self.keys(Phase::Submitting);
+        self.sent_with_other_token.extend(unanswered);
         self.is_refused = false;
         let now = self.now();
+        self.engine.set_token_version(self.token, now);
         self.engine.credentials_changed(now);
     }
 
@@ -221,6 +233,7 @@ impl World {
         self.ask_for_keys();
         let tasks = self.stored();
         let now = self.now();
+        self.engine.set_token_version(self.token, now);
         self.engine.load(tasks, now);
         self.pump();
     }
@@ -234,12 +247,26 @@ impl World {
         self.told_of_keys = Some(self.time + 10 + self.below(9_000));
     }
 
+    /// It asks once more, so often in vain.
+    pub fn lose_list(&mut self, times: u64) {
+        self.list_failures = times;
+        self.told_of_keys = Some(self.time + 1);
+    }
+
     fn tell_of_keys(&mut self) {
         if self.told_of_keys.is_some_and(|at| at <= self.time) {
             self.told_of_keys = None;
-            let said = self
+            let word = self
                 .keys_for
                 .map_or(Idempotency::Unsupported, Idempotency::For);
+            let said = match self.list_failures {
+                0 => word,
+                _ => Idempotency::Unreachable,
+            };
+            if self.list_failures > 0 {
+                self.list_failures -= 1;
+                self.told_of_keys = Some(self.time + 1_000 + self.below(60_000));
+            }
             let now = self.now();
             self.engine.set_idempotency(&account().address, said, now);
         }

@@ -125,7 +125,9 @@ impl World {
                 key.is_none() || self.keys_for.is_some(),
                 "a key that was not asked for"
             );
-            if let (Some(key), Some(ttl)) = (key, self.keys_for)
+            // A key belongs to the token that it came with.
+            let key = key.map(|key| format!("{} {key}", self.token));
+            if let (Some(key), Some(ttl)) = (&key, self.keys_for)
                 && let Some((_, known, at)) = self.keys.get(key)
                 && self.time < at + ttl
             {
@@ -138,7 +140,7 @@ impl World {
                 let data = json!({"id": id, "status": "starting"});
                 return (200, json!({"success": true, "data": data}));
             }
-            let honoured = key.map(str::to_owned);
+            let honoured = key;
             let key = TaskKey(request["prompt"].as_str().unwrap().into());
             self.next_id += 1;
             let id = format!("id-{}", self.next_id);

@@ -1,0 +1,138 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+#[test]
+fn statuses_and_their_kinds() {
+    let kind =
+        |status| crate::json::encode(&ApiError::from_status(status, None, None))["kind"].clone();
+    for (status, expected) in [
+        (400, "invalid"),
+        (401, "unauthorized"),
+        (403, "unauthorized"),
+        (404, "not_found"),
+        (405, "not_found"),
+        (422, "invalid"),
+        (429, "rate_limited"),
+        (500, "server"),
+        (503, "server"),
+        (418, "refused"),
+        (302, "network"),
+    ] {
+        assert_eq!(kind(status), expected, "{status}");
+    }
+}
+
+#[test]
+fn only_the_services_own_word_makes_a_generate_safe_to_send_again() {
+    let error = |status, wait| ApiError::from_status(status, None, wait);
+    assert!(error(429, None).was_certainly_not_accepted());
+    assert!(error(503, Some(1000)).was_certainly_not_accepted());
+    for unsure in [
+        error(503, None),
+        error(500, None),
+        error(502, Some(1000)),
+        error(504, None),
+        ApiError::Network {
+            detail: String::new(),
+        },
+        ApiError::Timeout { after_ms: 1 },
+        ApiError::malformed("x"),
+    ] {
+        assert!(!unsure.was_certainly_not_accepted(), "{unsure:?}");
+    }
+}
+
+/// Guards against a kept list that hides a refusal, and against a page that shows nothing though it knows
+/// what the service said before.
+#[test]
+fn what_is_no_answer_is_told_from_an_answer() {
+    let error = |status| ApiError::from_status(status, None, None);
+    let network = ApiError::Network {
+        detail: String::new(),
+    };
+    let timeout = ApiError::Timeout { after_ms: 30_000 };
+    for (error, is_outage, is_unreachable) in [
+        (network, true, true),
+        (timeout, true, true),
+        (error(502), true, true),
+        (error(503), true, true),
+        (error(504), true, true),
+        (error(500), true, false),
+        (error(501), true, false),
+        (error(401), false, false),
+        (error(403), false, false),
+        (error(404), false, false),
+        (error(422), false, false),
+        (error(429), true, false),
+        (error(302), true, true),
+        (ApiError::malformed("x"), false, false),
+        // A page that asks whoever is in a café to sign in, in place of the service.
+        (ApiError::not_json(b" <!doctype html>"), true, true),
+        (ApiError::not_json(b"{"), false, false),
+        (ApiError::not_json(b""), false, false),
+    ] {
+        assert_eq!(error.is_outage(), is_outage, "{error:?}");
+        assert_eq!(error.is_unreachable(), is_unreachable, "{error:?}");
+    }
+}
+
+/// Guards against words about CORS where it can't be the reason.
+#[test]
+fn cors_is_named_of_another_origin_alone() {
+    let page = "https://studio.example";
+    let network = |detail: &str| ApiError::Network {
+        detail: detail.into(),
+    };
+    let said = |error: &ApiError, address: &str| {
+        let address = ServiceAddress::parse(address).unwrap();
+        error.user_message_of(&address, page)
+    };
+    let lost = network("TypeError: Failed to fetch");
+    for own in ["", page, "https://studio.example/base"] {
+        assert_eq!(said(&lost, own), lost.user_message());
+        assert!(!said(&lost, own).contains("CORS"));
+    }
+    let other = said(&lost, "https://service.example");
+    assert!(other.starts_with("No answer from the service."), "{other}");
+    assert!(other.contains("CORS"), "{other}");
+    let elsewhere = "https://service.example";
+    for error in [
+        network(ApiError::PAGE_CLOSED),
+        network(ApiError::REDIRECTED),
+        network(ApiError::WITHDRAWN),
+        ApiError::Timeout { after_ms: 5 },
+        ApiError::from_status(502, None, None),
+    ] {
+        assert_eq!(said(&error, elsewhere), error.user_message());
+    }
+}
+
+#[test]
+fn field_problems_of_several_shapes() {
+    for body in [
+        json!({"fields": [{"parameter": "seed", "message": "too big"}]}),
+        json!({"errors": {"seed": ["too big"]}}),
+        json!({"detail": [{"loc": ["body", "seed"], "msg": "too big"}]}),
+    ] {
+        let ApiError::Invalid { fields, .. } = ApiError::from_status(422, Some(&body), None) else {
+            panic!("422 is invalid");
+        };
+        assert_eq!(
+            fields,
+            [FieldProblem {
+                parameter: "seed".into(),
+                message: "too big".into()
+            }]
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_reply_gives_a_sentence(status: u16, text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
+        let body = serde_json::from_str::<Value>(&text).ok();
+        let sentence = ApiError::from_status(status, body.as_ref(), None).user_message();
+        prop_assert!(sentence.ends_with(['.', '!', '?']), "{sentence}");
+    }
+}

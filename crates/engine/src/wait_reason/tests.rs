@@ -1,0 +1,279 @@
+use super::*;
+use crate::{TaskKey, TaskState};
+use atelier_contract::{Draft, ModelId, Schema, StatusWord, TaskId};
+use serde_json::json;
+
+fn task(address: &str, uid: &str) -> Task {
+    let body = json!({"success": true, "data": {
+        "parameters": {"required": [], "optional": []}}});
+    let schema = Schema::from_body(body, ModelId::new("image", "a")).unwrap();
+    let input = schema.validate(&Draft::default(), false).unwrap();
+    assert_eq!(
+        input.model(),
+        &ModelId {
+            category: "image".into(),
+            subcategory: "a".into()
+        }
+    );
+    let account = Account {
+        address: address.into(),
+        uid: uid.into(),
+    };
+    Task::new(TaskKey("k".into()), account, "A".into(), input, 0)
+}
+
+/// Guards against a task that is Queued for ever without a word of why.
+#[test]
+fn every_reason_is_named() {
+    let account = Account {
+        address: "http://x".into(),
+        uid: "u".into(),
+    };
+    let limited = BlockReason::RateLimited(9_000);
+    let reason = |task: &Task, has_credentials, block_reason| {
+        let sending = Sending {
+            account: &account,
+            has_credentials: Some(has_credentials),
+            block_reason,
+            is_leader_asleep: false,
+            is_superseded: false,
+        };
+        wait_reason(task, sending, 1_000).unwrap_or_default()
+    };
+    let mine = task("http://x", "u");
+    assert!(reason(&mine, true, None).starts_with("Waiting to be sent."));
+    assert!(reason(&mine, true, Some(&limited)).contains("Rate-limited, next try in 8 s"));
+    assert!(reason(&mine, false, None).starts_with(NO_CREDENTIALS));
+    assert!(reason(&task("http://y", "u"), true, None).contains("http://y"));
+    assert!(reason(&task("", "u"), true, None).contains("served this page"));
+    assert!(reason(&task("http://x", "v"), true, None).contains("User ID again, v"));
+    let mut paused = task("http://x", "u");
+    paused.paused = true;
+    assert!(reason(&paused, true, None).contains("paused"));
+}
+
+/// Guards against `Generating. You can close this page.` at a task that nobody asks about.
+#[test]
+fn what_goes_on_without_being_asked_about_says_so() {
+    let account = Account {
+        address: "http://x".into(),
+        uid: "u".into(),
+    };
+    let reason = |task: &Task, has_credentials| {
+        let sending = Sending {
+            account: &account,
+            has_credentials: Some(has_credentials),
+            block_reason: None,
+            is_leader_asleep: false,
+            is_superseded: false,
+        };
+        wait_reason(task, sending, 0)
+    };
+    let running = |address: &str, uid: &str| Task {
+        state: crate::TaskState::Running {
+            id: atelier_contract::TaskId("1".into()),
+            word: atelier_contract::StatusWord::Processing,
+        },
+        ..task(address, uid)
+    };
+    assert_eq!(reason(&running("http://x", "u"), true), None);
+    let without = reason(&running("http://x", "u"), false).unwrap();
+    assert!(
+        without.contains("User ID and Access token are not set"),
+        "{without}"
+    );
+    assert!(
+        reason(&running("http://x", "v"), true)
+            .unwrap()
+            .contains("its User ID, v,")
+    );
+    assert!(
+        reason(&running("http://y", "u"), true)
+            .unwrap()
+            .contains("http://y")
+    );
+    let hidden = Task {
+        watching: false,
+        ..running("http://y", "u")
+    };
+    assert_eq!(reason(&hidden, true), None);
+    let mine = Sending {
+        account: &account,
+        has_credentials: Some(true),
+        block_reason: None,
+        is_leader_asleep: false,
+        is_superseded: false,
+    };
+    assert!(is_not_followed(&running("http://y", "u"), mine));
+    assert!(!is_not_followed(&running("http://x", "u"), mine));
+    assert!(!is_not_followed(&hidden, mine));
+    assert!(
+        !is_not_followed(&task("http://y", "u"), mine),
+        "it was not sent"
+    );
+    // Guards against words about credentials where the service takes guests, and is only away.
+    let away = Sending {
+        account: &account,
+        has_credentials: None,
+        block_reason: None,
+        is_leader_asleep: false,
+        is_superseded: false,
+    };
+    assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
+    let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
+    // Nor about other tasks, of which none is before it.
+    let unanswered = "Waiting to be sent: the service has not answered yet.";
+    assert!(queued.starts_with(unanswered), "{queued}");
+}
+
+/// Guards against `Sending the request.` at what a frozen tab was to send.
+#[test]
+fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let reason = |task: &Task, is_leader_asleep| {
+        let sending = Sending {
+            account: &account,
+            has_credentials: Some(true),
+            block_reason: None,
+            is_leader_asleep,
+            is_superseded: false,
+        };
+        wait_reason(task, sending, 0)
+    };
+    let in_state = |state| Task {
+        state,
+        ..task("", "me")
+    };
+    let submitting = in_state(TaskState::Submitting);
+    assert_eq!(reason(&submitting, false), None);
+    let said = reason(&submitting, true).unwrap();
+    assert!(said.ends_with(WAKE_IT), "{said}");
+    // Its state is from before: the tab may have sent it, and not said so.
+    assert!(!said.contains("Nothing has left"), "{said}");
+    let said = reason(&in_state(TaskState::Queued), true).unwrap();
+    assert!(said.contains(WAKE_IT), "{said}");
+    let running = in_state(TaskState::Running {
+        id: atelier_contract::TaskId("1".into()),
+        word: atelier_contract::StatusWord::Processing,
+    });
+    assert_eq!(reason(&running, false), None);
+    let said = reason(&running, true).unwrap();
+    assert!(said.starts_with("It goes on at the service."), "{said}");
+    let hidden = Task {
+        watching: false,
+        ..running
+    };
+    assert_eq!(reason(&hidden, true), None);
+    let ready = in_state(TaskState::Ready {
+        id: atelier_contract::TaskId("1".into()),
+        outputs: Vec::new(),
+    });
+    assert_eq!(reason(&ready, true), None);
+}
+
+/// Guards against `Waiting to be sent. Two at a time wait for their answers.` in a tab that makes no calls any
+/// more, and `You can close this page.` where it does not ask about a task.
+#[test]
+fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let sending = Sending {
+        account: &account,
+        has_credentials: Some(true),
+        block_reason: None,
+        is_leader_asleep: false,
+        is_superseded: true,
+    };
+    let reason = |task: &Task| wait_reason(task, sending, 0);
+    // Whoever would send it otherwise.
+    for task in [task("", "me"), task("http://y", "you")] {
+        let said = reason(&task).unwrap();
+        assert!(said.starts_with("Not sent from here: "), "{said}");
+        assert!(!said.contains("Waiting"), "{said}");
+    }
+    let running = Task {
+        state: TaskState::Running {
+            id: atelier_contract::TaskId("1".into()),
+            word: atelier_contract::StatusWord::Processing,
+        },
+        ..task("", "me")
+    };
+    let said = reason(&running).unwrap();
+    assert!(said.starts_with("Not followed from here: "), "{said}");
+}
+
+/// Guards against `Nothing has left this browser` at what was sent before.
+#[test]
+fn what_was_sent_before_may_be_billed() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let sending = Sending {
+        account: &account,
+        has_credentials: Some(true),
+        block_reason: None,
+        is_leader_asleep: false,
+        is_superseded: false,
+    };
+    let again = Task {
+        resubmitted: true,
+        ..task("", "me")
+    };
+    let reason = wait_reason(&again, sending, 0).unwrap();
+    assert!(reason.ends_with("may be billed."), "{reason}");
+}
+
+/// Guards against words about running tasks beside one that was never sent.
+#[test]
+fn offline_it_says_when_this_one_is_sent() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let sending = Sending {
+        account: &account,
+        has_credentials: Some(true),
+        block_reason: Some(&BlockReason::Offline),
+        is_leader_asleep: false,
+        is_superseded: false,
+    };
+    let reason = wait_reason(&task("", "me"), sending, 0).unwrap();
+    assert_eq!(
+        reason,
+        "You are offline: it is sent once the network is back. Nothing has left this browser."
+    );
+}
+
+/// Guards against `Generating. You can close this page.` beside a status that is not asked for a day.
+#[test]
+fn a_long_wait_is_said_where_a_task_goes_on() {
+    let account = Account {
+        address: "http://x".into(),
+        uid: "u".into(),
+    };
+    let mut task = task("http://x", "u");
+    let id = TaskId("1".into());
+    let word = StatusWord::Processing;
+    task.state = TaskState::Running { id, word };
+    for (until, said) in [(30_000, false), (3_600_000, true)] {
+        let limited = BlockReason::RateLimited(until);
+        let sending = Sending {
+            account: &account,
+            has_credentials: Some(true),
+            block_reason: Some(&limited),
+            is_leader_asleep: false,
+            is_superseded: false,
+        };
+        let reason = wait_reason(&task, sending, 0);
+        assert_eq!(
+            reason.is_some_and(|reason| reason.contains("is asked again in")),
+            said
+        );
+    }
+}

@@ -1,0 +1,208 @@
+//! IndexedDB: what services said last of their models, byte for byte, each reply under the URL that it came from.
+
+use atelier_engine::Millis;
+use atelier_engine::kept_replies::{KeptReply, MAX_BYTES, going};
+use idb::{
+    Database, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult,
+};
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::browser::expendable::{Expendable, in_time};
+use crate::browser::storage::StorageError;
+
+const NAME: &str = "atelier-models";
+/// When the service gave it, in ms since 1970, and the reply's own bytes. Not as a file: some browsers store none in private
+/// windows.
+const REPLIES: &str = "replies";
+/// The same time, and how long the reply is: they need not be read to see which make way.
+const FACTS: &str = "facts";
+
+const TIMEOUT_MS: u32 = 2_000;
+
+thread_local! {
+    static DATABASE: Expendable = Expendable::new(NAME, make_stores);
+}
+
+/// A reply as it was given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// When the service gave it.
+    pub since: Millis,
+    pub body: Vec<u8>,
+}
+
+/// What was last given at this URL, if that is kept.
+pub async fn read(url: &str) -> Option<Reply> {
+    let key = Query::from(JsValue::from_str(url));
+    let found = async move {
+        let transaction = begin(TransactionMode::ReadOnly).await?;
+        let found = transaction.object_store(REPLIES)?.get(key)?.await?;
+        Ok::<_, StorageError>(found.and_then(|record| reply(&record)))
+    };
+    in_time(TIMEOUT_MS, found).await.ok().flatten()
+}
+
+/// Keeps what was given at this URL, if it is not too long.
+pub async fn write(url: &str, since: Millis, body: &Uint8Array) {
+    if body.length() as usize > MAX_BYTES {
+        return;
+    }
+    // Nothing is lost where it is refused.
+    let _ = put(url, since, body).await;
+}
+
+async fn put(
+    url: &str,
+    since: Millis,
+    body: &Uint8Array,
+) -> Result<TransactionResult, StorageError> {
+    let since = JsValue::from_f64(since as f64);
+    let bytes = JsValue::from(body.length());
+    let key = JsValue::from_str(url);
+    let transaction = begin(TransactionMode::ReadWrite).await?;
+    let replies = transaction.object_store(REPLIES)?;
+    let facts = transaction.object_store(FACTS)?;
+    let record = Array::of2(&since, body);
+    replies.put(&record, Some(&key))?;
+    facts.put(&Array::of2(&since, &bytes), Some(&key))?;
+    let keys = facts.get_all_keys(None, None)?.await?;
+    let known = facts.get_all(None, None)?.await?;
+    let kept = keys.into_iter().zip(known);
+    let kept = kept.filter_map(|(key, fact)| {
+        let fact: Array = fact.dyn_into().ok()?;
+        Some(KeptReply {
+            key: key.as_string()?,
+            since: fact.get(0).as_f64()? as Millis,
+            bytes: fact.get(1).as_f64()? as usize,
+        })
+    });
+    for key in going(kept.collect(), url) {
+        let key = JsValue::from_str(&key);
+        replies.delete(Query::from(key.clone()))?;
+        facts.delete(Query::from(key))?;
+    }
+    Ok(transaction.await?)
+}
+
+/// All of them go.
+pub async fn clear() {
+    let cleared = async {
+        let transaction = begin(TransactionMode::ReadWrite).await?;
+        let all = || {
+            let [from, to] = ["", "\u{ffff}"].map(JsValue::from_str);
+            KeyRange::bound(&from, &to, None, Some(true))
+        };
+        transaction.object_store(REPLIES)?.delete(all()?)?;
+        transaction.object_store(FACTS)?.delete(all()?)?;
+        Ok::<_, StorageError>(transaction.await?)
+    };
+    // What can't be cleared can't be read.
+    let _ = in_time(TIMEOUT_MS, cleared).await;
+}
+
+/// `None` for what another version keeps in another way.
+fn reply(record: &JsValue) -> Option<Reply> {
+    let record: &Array = record.dyn_ref()?;
+    let body: Uint8Array = record.get(1).dyn_into().ok()?;
+    Some(Reply {
+        since: record.get(0).as_f64()? as Millis,
+        body: body.to_vec(),
+    })
+}
+
+async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
+    let database = DATABASE.with(Expendable::clone);
+    database.begin(&[REPLIES, FACTS], mode).await
+}
+
+fn make_stores(database: &Database) {
+    for store in [REPLIES, FACTS] {
+        let _ = database.create_object_store(store, ObjectStoreParams::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    fn said(since: Millis, text: &str) -> Reply {
+        Reply {
+            since,
+            body: text.into(),
+        }
+    }
+
+    fn bytes(text: &str) -> Uint8Array {
+        Uint8Array::from(text.as_bytes())
+    }
+
+    async fn put_record(url: &str, record: &JsValue) {
+        let transaction = begin(TransactionMode::ReadWrite).await.expect("begun");
+        let store = transaction.object_store("replies").expect("a store");
+        let request = store.put(record, Some(&JsValue::from_str(url)));
+        request.expect("a request");
+        transaction.await.expect("written");
+    }
+
+    #[wasm_bindgen_test]
+    async fn a_kept_reply_is_read_as_it_was_given_and_the_last_one_counts() {
+        clear().await;
+        let url = "https://s.example/api/models";
+        assert_eq!(read(url).await, None);
+        let record = Array::of2(&1_700_000_000_000.0.into(), &bytes(r#"{"data": []}"#));
+        put_record(url, &record).await;
+        let kept = said(1_700_000_000_000, r#"{"data": []}"#);
+        assert_eq!(read(url).await, Some(kept));
+        let later = r#"{"data": [1.0, 18446744073709551615]}"#;
+        write(url, 1_700_000_000_001, &bytes(later)).await;
+        write("/api/models", 5, &bytes("{}")).await;
+        assert_eq!(read(url).await, Some(said(1_700_000_000_001, later)));
+        clear().await;
+        assert_eq!(read(url).await, None);
+        assert_eq!(read("/api/models").await, None);
+    }
+
+    #[wasm_bindgen_test]
+    async fn what_cannot_be_read_is_not_there() {
+        clear().await;
+        for odd in [
+            "null",
+            "7",
+            r#""text""#,
+            "{}",
+            "[]",
+            "[5]",
+            r#"[5,"{}"]"#,
+            "[5,{}]",
+        ] {
+            let record = js_sys::JSON::parse(odd).expect("JSON");
+            put_record("/odd", &record).await;
+            assert_eq!(read("/odd").await, None, "{odd}");
+        }
+        let wrong_time = Array::of2(&"5".into(), &bytes("{}"));
+        put_record("/odd", &wrong_time).await;
+        assert_eq!(read("/odd").await, None);
+        // With more than is known here it can be read.
+        let more = Array::of3(&5.into(), &bytes("{}"), &"later".into());
+        put_record("/odd", &more).await;
+        assert_eq!(read("/odd").await, Some(said(5, "{}")));
+        clear().await;
+    }
+
+    #[wasm_bindgen_test]
+    async fn they_stay_within_bounds() {
+        clear().await;
+        let long = "x".repeat(MAX_BYTES);
+        write("/too long", 9, &bytes(&format!("{long}x"))).await;
+        assert_eq!(read("/too long").await, None);
+        for at in 0..5 {
+            write(&format!("/{at}"), at, &bytes(&long)).await;
+        }
+        assert_eq!(read("/0").await, None, "the oldest has made way");
+        assert!(read("/1").await.is_some() && read("/4").await.is_some());
+        clear().await;
+    }
+}

@@ -1,0 +1,36 @@
+//! That a model's form is as the service gave it some time ago, or that the service has another one by now.
+
+use atelier_contract::ModelId;
+use leptos::prelude::*;
+
+use super::shown_schema::ShownSchema;
+use crate::boxed::{memo, text};
+use crate::contexts::contexts;
+use crate::view::parts::as_of;
+
+pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
+    let catalog = contexts().catalog;
+    let since = memo({
+        let model = model.clone();
+        move || catalog.schema_as_of(&model)
+    });
+    let is_asking = as_of::asking(since);
+    let said = text(move || match shown.is_older.get() {
+        true => "The service has changed this form.".into(),
+        false => as_of::said(&since.read(), "This form is"),
+    });
+    let label = text(move || match shown.is_older.get() {
+        true => "Show the new one".into(),
+        false => as_of::try_again(is_asking),
+    });
+    let act = move || {
+        if shown.is_older.get_untracked() {
+            return shown.show_newest(&model);
+        }
+        is_asking.set(true);
+        // The list says whether the service is back, and is asked for again by itself.
+        catalog.load_models();
+        catalog.ask_for_schema(&model);
+    };
+    as_of::line(said, label, act)
+}

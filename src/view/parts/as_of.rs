@@ -1,0 +1,76 @@
+//! That what is shown is as the service gave it some time ago, and the way to ask it again.
+
+use atelier_engine::outage;
+use leptos::prelude::*;
+
+use crate::boxed::{effect, handler, memo, text, when};
+use crate::browser::{clock, dates};
+use crate::catalog::AsOf;
+use crate::contexts::contexts;
+
+/// Of the list of models.
+pub fn models_as_of() -> AnyView {
+    let catalog = contexts().catalog;
+    let as_of = memo(move || catalog.models_as_of());
+    let said = text(move || said(&as_of.read(), "These models are"));
+    let is_asking = asking(as_of);
+    let ask = move || {
+        is_asking.set(true);
+        catalog.load_models();
+    };
+    line(said, text(move || try_again(is_asking)), ask)
+}
+
+/// Nothing while the service gives what is asked for.
+pub fn said(as_of: &Option<AsOf>, what: &str) -> String {
+    let said = as_of.as_ref().and_then(|AsOf { since, outage, .. }| {
+        let when = dates::as_of(*since, clock::now());
+        Some(outage::as_of(outage.as_ref()?, what, &when))
+    });
+    said.unwrap_or_default()
+}
+
+/// Whether it is being asked, for who sets it when that begins.
+pub fn asking(as_of: Memo<Option<AsOf>>) -> RwSignal<bool> {
+    let is_asking = RwSignal::new(false);
+    effect(move || {
+        // It has been answered, or has been in vain once more.
+        as_of.track();
+        is_asking.set(false);
+    });
+    is_asking
+}
+
+/// Tracked.
+pub fn try_again(is_asking: RwSignal<bool>) -> String {
+    match is_asking.get() {
+        true => "Asking…".into(),
+        false => "Try again".into(),
+    }
+}
+
+/// Once there was something to say its room stays: what is below may be about to be pressed.
+pub fn line(said: Signal<String>, label: Signal<String>, act: impl Fn() + 'static) -> AnyView {
+    let said = memo(move || said.get());
+    let has_room = RwSignal::new(false);
+    effect(move || {
+        if !said.read().is_empty() {
+            has_room.set(true);
+        }
+    });
+    let is_over = when(move || said.read().is_empty());
+    view! {
+        <p
+            class="as-of"
+            class:over=is_over
+            role="status"
+            hidden=when(move || is_over.get() && !has_room.get())
+        >
+            <span>{said}</span>
+            <button class="button quiet small" type="button" on:click=handler(move |_| act())>
+                {label}
+            </button>
+        </p>
+    }
+    .into_any()
+}

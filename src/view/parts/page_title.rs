@@ -1,0 +1,17 @@
+use leptos::prelude::*;
+
+use crate::boxed::{text, when};
+
+/// The heading of a page whose content has a name that is larger: it is heard alone, and seen where there is no such
+/// content.
+pub fn page_title(what: &'static str, is_missing: Signal<bool>) -> AnyView {
+    view! {
+        <h1 class:visually-hidden=when(move || !is_missing.get())>
+            {text(move || match is_missing.get() {
+                true => format!("{what} not found"),
+                false => what.to_owned(),
+            })}
+        </h1>
+    }
+    .into_any()
+}

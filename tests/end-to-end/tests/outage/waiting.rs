@@ -1,0 +1,160 @@
+//! What waits while something else than the service answers, or not all of it, or another tab alone knows.
+
+use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::hearing;
+use atelier_end_to_end::story::drive;
+use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
+use std::time::{Duration, Instant};
+
+use crate::{are_sent_once, generate, is_kept, says_no_more, sign_in};
+
+/// Guards against a task that waits for ever at a service that would take it: its list of models alone can't be had,
+/// and no task runs whose polls would say that somebody is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_sent_where_the_list_alone_cannot_be_had() {
+    let name = "what_waits_is_sent_where_the_list_alone_cannot_be_had";
+    drive(name, async |browser| {
+        let mut studio = sign_in(browser, true).await?;
+        studio.proxy.add(Rule::every("/api/models", Fault::Down));
+        studio.open(MODEL).await?;
+        generate(browser, "no list").await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        are_sent_once(&studio, &["no list"]).await?;
+        studio.service.stop().await?;
+        assert_eq!(studio.service.taken()?, [("no list".to_owned(), 1)].into());
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that waits for as long as a list of models takes that does not come, at a service that would
+/// take the task.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_sent_while_the_list_alone_is_slow() {
+    let name = "what_waits_is_sent_while_the_list_alone_is_slow";
+    drive(name, async |browser| {
+        let studio = sign_in(browser, true).await?;
+        let gateway = Fault::Status {
+            status: 504,
+            retry_after: None,
+        };
+        studio.proxy.add(Rule::next(1, "/api/models", gateway));
+        studio.proxy.add(Rule::every("/api/models", Fault::Hold));
+        studio.open(MODEL).await?;
+        browser.find(&starting("textbox", "prompt")).await?;
+        generate(browser, "slow list").await?;
+        let since = Instant::now();
+        are_sent_once(&studio, &["slow list"]).await?;
+        let took = since.elapsed();
+        studio.proxy.clear();
+        assert!(took < Duration::from_secs(15), "it took {took:?}");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that waits in one tab, which asks for the list less and less often, though another tab has it
+/// already.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls() {
+    let name = "a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls";
+    drive(name, async |browser| {
+        let studio = sign_in(browser, true).await?;
+        is_kept(browser).await?;
+        studio.proxy.take_down("/api/*");
+        studio.proxy.take_down("/v2/*");
+        studio.open(MODEL).await?;
+        browser.see_text("This form is as of", TIMEOUT).await?;
+        generate(browser, "from the first tab").await?;
+        browser
+            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .await?;
+        // The first tab is hidden from now on, and asks after 5 s, 15 s, 35 s and 75 s.
+        browser.open_tab("about:blank").await?;
+        hearing::listen(browser, &studio.proxy).await?;
+        tokio::time::sleep(Duration::from_secs(37)).await;
+        studio.proxy.bring_up("/api/*");
+        studio.proxy.bring_up("/v2/*");
+        let since = Instant::now();
+        studio.open(MODEL).await?;
+        are_sent_once(&studio, &["from the first tab"]).await?;
+        let took = since.elapsed();
+        assert!(took < Duration::from_secs(20), "it took {took:?}");
+        says_no_more(browser, "The service can't be reached").await
+    })
+    .await;
+}
+
+/// Guards against `Two at a time wait for their answers.`, and no word of the service, where a guest has opened the
+/// page again meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_guest_has_made_says_what_it_waits_for() {
+    let name = "what_a_guest_has_made_says_what_it_waits_for";
+    drive(name, async |browser| {
+        let mut studio = Studio::new(browser, &["--speed", "0"], false).await?;
+        studio.open(MODEL).await?;
+        browser.find(&starting("textbox", "prompt")).await?;
+        is_kept(browser).await?;
+        studio.proxy.take_down("/api/*");
+        studio.proxy.take_down("/v2/*");
+        generate(browser, "the first").await?;
+        browser.see_text("Unconfirmed", TIMEOUT).await?;
+        generate(browser, "the second").await?;
+        studio.open(MODEL).await?;
+        for line in [
+            "The service can't be reached. What waits is sent as soon as it answers.",
+            "Waiting to be sent: the service has not answered yet.",
+        ] {
+            browser.see_text(line, Duration::from_secs(30)).await?;
+        }
+        studio.proxy.bring_up("/api/*");
+        studio.proxy.bring_up("/v2/*");
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        says_no_more(browser, "The service can't be reached").await?;
+        studio.service.stop().await?;
+        let taken = studio.service.taken()?;
+        assert_eq!(taken, [("the second".to_owned(), 1)].into());
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a task that is sent to the page on which a café asks whoever is in it to sign in, and becomes
+/// Unconfirmed, and against a form that is not there meanwhile though it was kept, nor after that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_in_place_of_the_service_is_no_service() {
+    let name = "a_page_in_place_of_the_service_is_no_service";
+    drive(name, async |browser| {
+        let mut studio = sign_in(browser, true).await?;
+        is_kept(browser).await?;
+        for path in ["/api/*", "/v2/*"] {
+            studio.proxy.add(Rule::every(path, Fault::NotJson));
+        }
+        studio.open(MODEL).await?;
+        browser
+            .see_text("This form is as of", Duration::from_secs(30))
+            .await?;
+        generate(browser, "in a café").await?;
+        browser
+            .see_text("What waits is sent as soon as it answers", TIMEOUT)
+            .await?;
+        // Longer than the page waits for word of keys.
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        assert_eq!(studio.prompts_sent(), [""; 0]);
+        studio.proxy.clear();
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        says_no_more(browser, "This form is as of").await?;
+        studio.service.stop().await?;
+        let taken = studio.service.taken()?;
+        assert_eq!(taken, [("in a café".to_owned(), 1)].into());
+        Ok(())
+    })
+    .await;
+}
