@@ -10,7 +10,7 @@ use atelier_engine::outage::NoAccount;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::seed::Seeded;
 use atelier_engine::{
-    Account, Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
+    Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
 };
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
@@ -91,27 +91,15 @@ impl Runner {
         self.parts.set_value(Some(parts));
         let (driver, tabs) = (parts.driver, parts.tabs);
         let mut before = None;
-        let mut caller = None;
         effect(move || {
             let account = session.account();
             let credentials = Some(session.credentials_name());
             let token_version = session.token_version();
             let are_others = std::mem::replace(&mut before, credentials.clone()) != credentials;
             let are_refused = session.is_refused();
-            // As far as both are known.
-            let present = token_version.map(|version| (account.clone(), version));
-            let is_other_caller = present.as_ref().zip(caller.as_ref()).is_some_and(
-                |(present, before): (&(Account, u64), &(Account, u64))| {
-                    present != before && present.0.address == before.0.address
-                },
-            );
-            caller = present.or(caller.take());
             driver.change(|engine| {
                 let now = clock::now();
                 engine.set_account(account, now);
-                if is_other_caller {
-                    engine.lift_limit(now);
-                }
                 if let Some(version) = token_version {
                     engine.set_token_version(version, now);
                 }

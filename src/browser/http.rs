@@ -187,14 +187,20 @@ struct Reply {
     status: u16,
     retry_after_ms: Option<u64>,
     mime: String,
+    /// All of it, unless `broken`.
     body: Body,
+    /// The connection broke before its end was said.
+    broken: Option<ApiError>,
 }
 
 impl Reply {
     /// Itself, where it is one of success.
     fn ok(self) -> Result<Self, ApiError> {
         if (200..300).contains(&self.status) {
-            return Ok(self);
+            return match self.broken {
+                Some(error) => Err(error),
+                None => Ok(self),
+            };
         }
         let body = json::parse(&self.body.bytes()).ok();
         Err(ApiError::from_status(
@@ -214,8 +220,11 @@ impl Reply {
     ) -> Result<Value, ApiError> {
         let bytes = self.body.bytes();
         match json::parse(&bytes) {
-            Ok(body) => read(self.status, body, self.retry_after_ms),
-            Err(_) => Err(ApiError::not_json(&self.ok()?.body.bytes())),
+            // An object has its end in itself, whatever became of the connection after it.
+            Ok(body) if self.broken.is_none() || body.is_object() => {
+                read(self.status, body, self.retry_after_ms)
+            }
+            _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }
 }
@@ -277,36 +286,40 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         .get("Date")
         .and_then(|date| clock::http_date(&date))
         .unwrap_or_else(clock::now);
+    // What is said instead of a file is read as any reply.
+    let most_bytes = if response.ok() { most_bytes } else { MAX_BYTES };
+    let (body, broken) = read_bounded(&response, most_bytes).await?;
     Ok(Reply {
         status: response.status(),
         retry_after_ms: headers
             .get("Retry-After")
             .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
         mime: headers.get("Content-Type").unwrap_or_default(),
-        // What is said instead of a file is read as any reply.
-        body: Body(
-            read_bounded(
-                &response,
-                if response.ok() { most_bytes } else { MAX_BYTES },
-            )
-            .await?,
-        ),
+        body: Body(body),
+        broken,
     })
 }
 
-/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory.
-async fn read_bounded(response: &Response, most_bytes: u64) -> Result<Array, ApiError> {
+/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory; with what broke the
+/// connection before its end.
+async fn read_bounded(
+    response: &Response,
+    most_bytes: u64,
+) -> Result<(Array, Option<ApiError>), ApiError> {
     let parts = Array::new();
     let mut left = most_bytes;
     let Some(stream) = response.body() else {
-        return Ok(parts);
+        return Ok((parts, None));
     };
     let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     loop {
-        let chunk = JsFuture::from(reader.read()).await.map_err(broken)?;
+        let chunk = match JsFuture::from(reader.read()).await {
+            Ok(chunk) => chunk,
+            Err(error) => return Ok((parts, Some(broken(error)))),
+        };
         let done = Reflect::get(&chunk, &"done".into()).map_err(broken)?;
         if done.is_truthy() {
-            return Ok(parts);
+            return Ok((parts, None));
         }
         let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
         let chunk: Uint8Array = value.unchecked_into();

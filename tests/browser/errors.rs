@@ -109,6 +109,14 @@ async fn a_connection_that_breaks() {
     .await;
 }
 
+/// Guards against a task that is paid for and called Unconfirmed although its id came: the connection broke where only
+/// the end of the answer was still to be said.
+#[wasm_bindgen_test]
+async fn a_connection_that_breaks_after_the_answer() {
+    let rule = json!({"fault": "unfinished"});
+    submit_into(rule, "Completed", &[]).await;
+}
+
 #[wasm_bindgen_test]
 async fn no_credentials_at_all() {
     Page::forget_all().await;

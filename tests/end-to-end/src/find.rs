@@ -179,7 +179,31 @@ impl Browser {
             }
             // The key: WebKit's driver types no line break of its own.
             let keys = text.replace('\n', ENTER);
-            return Ok(field.send_keys(&keys).await.map_err(refused)?);
+            return match field.send_keys(&keys).await {
+                Ok(()) => Ok(()),
+                Err(error) => Err(format!("{}; {}", refused(error), self.about(&field).await).into()),
+            };
+        }
+    }
+
+    /// What a driver does not tell of a field that takes no keys.
+    async fn about(&self, field: &Element) -> String {
+        const SCRIPT: &str = "
+            const field = arguments[0];
+            const has = document.activeElement;
+            return JSON.stringify({
+                isConnected: field.isConnected,
+                isDisabled: field.disabled,
+                isDrawn: field.getClientRects().length > 0,
+                within: field.closest('[hidden], [inert]')?.outerHTML.slice(0, 200) ?? null,
+                dialogs: [...document.querySelectorAll('dialog[open]')].map((it) => it.ariaLabel),
+                focused: has && has.outerHTML.slice(0, 200),
+                hasFocus: document.hasFocus(),
+                address: location.href,
+            })";
+        match self.run(SCRIPT, vec![self.argument(field)]).await {
+            Ok(state) => state.as_str().unwrap_or_default().to_owned(),
+            Err(error) => format!("and nothing can be asked of it: {error}"),
         }
     }
 

@@ -62,7 +62,8 @@ impl Engine {
         }
     }
 
-    /// Another service or User ID: its own tasks go on, the others wait for theirs to be set again.
+    /// Another service or User ID: its own tasks go on, the others wait for theirs to be set again. Which token is
+    /// used is not known any more, see [`Self::set_token_version`].
     pub fn set_account(&mut self, account: Account, now: Millis) {
         self.advance(now);
         if self.account == account {
@@ -70,11 +71,13 @@ impl Engine {
         }
         if self.account.address != account.address {
             self.services.expect(&account.address, now);
+        } else if self.credentials.token_version().is_some() {
+            self.lift_limit(now);
         }
         self.account = account;
         self.pause = SubmissionPause::default();
         self.calls.forget_unmade();
-        self.credentials.change(&self.calls);
+        self.credentials.change_account(&self.calls);
         self.send_queue.clear();
         self.timers.clear_calls();
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();

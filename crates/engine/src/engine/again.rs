@@ -149,11 +149,11 @@ impl Engine {
         let present = present.filter(|_| task.account == self.account);
         let tokens = task.token_version.zip(present);
         let is_of_other_token = tokens.is_some_and(|(its, present)| its != present);
-        is_of_other_token || self.is_forgotten(task, now)
+        is_of_other_token || self.key_may_be_forgotten(task, now)
     }
 
     /// The service may not know the task's key any more.
-    fn is_forgotten(&self, task: &Task, now: Millis) -> bool {
+    fn key_may_be_forgotten(&self, task: &Task, now: Millis) -> bool {
         let since = task
             .key_first_sent
             .or(task.submitted)
@@ -193,7 +193,7 @@ impl Engine {
     /// A key that the service may have forgotten meanwhile is not sent once more: it would be new to the service, and
     /// seem old here.
     pub(super) fn renew_key(&mut self, key: &TaskKey, now: Millis) {
-        let is_over = |task: &&Task| task.key_first_sent.is_some() && self.is_forgotten(task, now);
+        let is_over = |task: &&Task| task.key_first_sent.is_some() && self.key_may_be_forgotten(task, now);
         if self.task(key).filter(is_over).is_some()
             && let Some(tracked) = self.tasks.get_mut(key)
         {

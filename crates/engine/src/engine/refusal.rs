@@ -37,6 +37,12 @@ impl Credentials {
         self.refusal = None;
     }
 
+    /// The same, of another account: of its token nothing is known either.
+    pub fn change_account(&mut self, calls: &Calls) {
+        self.change(calls);
+        self.token_version = None;
+    }
+
     pub fn are_refused(&self) -> bool {
         self.refusal.is_some()
     }
@@ -115,8 +121,7 @@ impl Engine {
 
     /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
     /// it named was that of the ones before. Where it is the service's own, one call finds out.
-    pub fn lift_limit(&mut self, now: Millis) {
-        self.advance(now);
+    pub(super) fn lift_limit(&mut self, now: Millis) {
         let address = self.account.address.clone();
         if self.services.blocked_until(&address, now).is_none() {
             return;
@@ -148,7 +153,10 @@ impl Engine {
     /// itself.
     pub fn set_token_version(&mut self, version: u64, now: Millis) {
         self.advance(now);
-        self.credentials.token_version = Some(version);
+        let before = self.credentials.token_version.replace(version);
+        if before.is_some_and(|before| before != version) {
+            self.lift_limit(now);
+        }
         self.give_up_expired(now);
     }
 

@@ -200,7 +200,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         while connections.try_join_next().is_some() {}
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
-            let answer = service_fn(|request| answer(&shared, request));
+            let answer = service_fn(|request| send_answer(&shared, request));
             // When a connection that was used before is closed without an answer, Chromium sends
             // the call again by itself, even a POST. The page would not meet the fault, and the
             // record would show calls that are not the page's: so each has a connection of its own.
@@ -213,6 +213,10 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 }
 
 /// An error closes the connection.
+async fn send_answer(shared: &Shared, request: Request<Incoming>) -> Result<reply::Sent> {
+    Ok(reply::sent(answer(shared, request).await?))
+}
+
 async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     let (parts, body) = request.into_parts();
     let call = Inbound {
@@ -281,6 +285,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             forward().await?;
             return Err("closed after forwarding".into());
         }
+        Some(Fault::Unfinished) => reply::unfinished(forward().await?),
         Some(Fault::Delay { time }) => {
             tokio::time::sleep(time).await;
             forward().await?

@@ -1,7 +1,8 @@
 //! Answers that the proxy makes or changes itself.
 
 use super::rule::RetryAfter;
-use http_body_util::{BodyExt, Collected, Full};
+use http_body_util::channel::Channel;
+use http_body_util::{BodyExt, Collected, Either, Full};
 use hyper::body::Bytes;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Response, header};
@@ -9,6 +10,37 @@ use serde_json::{Value, json};
 use std::time::{Duration, SystemTime};
 
 pub(super) type Reply = Response<Full<Bytes>>;
+
+/// Of a reply: that its end is not said.
+#[derive(Clone)]
+struct Unfinished;
+
+pub(super) fn unfinished(mut reply: Reply) -> Reply {
+    reply.headers_mut().remove(header::CONTENT_LENGTH);
+    reply.extensions_mut().insert(Unfinished);
+    reply
+}
+
+pub(super) type Sent = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Error>>>;
+
+/// As it leaves.
+pub(super) fn sent(reply: Reply) -> Sent {
+    if reply.extensions().get::<Unfinished>().is_none() {
+        return reply.map(Either::Left);
+    }
+    reply.map(|body| {
+        let (mut sender, channel) = Channel::new(1);
+        tokio::spawn(async move {
+            let Ok(body) = body.collect().await.map(Collected::to_bytes);
+            // Whoever has gone needs neither.
+            let _ = sender.send_data(body).await;
+            // With its end unsaid it has to have left first.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            sender.abort(std::io::ErrorKind::ConnectionAborted.into());
+        });
+        Either::Right(channel)
+    })
+}
 
 pub(super) fn json(status: u16, body: &Value) -> Reply {
     with(status, "application/json", body.to_string())

@@ -19,6 +19,8 @@ pub enum Fault {
     DropBefore,
     /// Forwards the call, then closes the connection: the service has acted, its answer is lost.
     DropAfter,
+    /// Forwards the call, gives all of its answer, and closes the connection where the end of it was to be said.
+    Unfinished,
     /// Forwards the call after a while (`ms`).
     Delay { time: Duration },
     /// Forwards the call when the rules are forgotten.
@@ -110,6 +112,7 @@ impl Rule {
             "not_json" => Fault::NotJson,
             "drop_before" => Fault::DropBefore,
             "drop_after" => Fault::DropAfter,
+            "unfinished" => Fault::Unfinished,
             "delay" => Fault::Delay {
                 time: Duration::from_millis(number("ms")?),
             },

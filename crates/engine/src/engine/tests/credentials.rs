@@ -2,7 +2,7 @@
 
 use super::hand::{Hand, accepted, error, network, progress};
 use super::world::{account, task};
-use crate::engine::{BlockReason, CallKind};
+use crate::engine::{BlockReason, CallKind, Engine};
 use crate::{Account, Phase, TaskKey, TaskState};
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -238,10 +238,8 @@ fn a_refusal_that_comes_after_the_account_changed_does_not_touch_the_new_one() {
     assert!(hand.calls().is_empty(), "that service still waits");
 }
 
-/// Guards against an account that waits for a day because of another one's limit, or because of the one that it had
-/// before its plan was changed.
-#[test]
-fn a_limit_is_that_of_the_credentials_that_met_it() {
+/// A task whose submission met a limit of a day, with the first token of the account.
+fn limited() -> Hand {
     let mut hand = Hand::new();
     hand.engine.set_token_version(1, hand.now);
     hand.submit(&["a"]);
@@ -249,22 +247,70 @@ fn a_limit_is_that_of_the_credentials_that_met_it() {
     let refusal = ApiError::from_status(429, None, Some(86_400_000));
     hand.answer(&call, Err(refusal));
     assert!(hand.calls().is_empty());
-    assert!(
-        hand.waits
-            .last()
-            .is_some_and(|(_, until, _)| *until > hand.now)
-    );
+    assert!(is_waiting(&hand));
+    hand
+}
+
+fn is_waiting(hand: &Hand) -> bool {
+    let until = hand.waits.last().map(|(_, until, _)| *until);
+    until.is_some_and(|until| until > hand.now)
+}
+
+/// Guards against an account that waits for a day because of the limit of a token that it had before its plan was
+/// changed.
+#[test]
+fn a_limit_is_that_of_the_token_that_met_it() {
+    let mut hand = limited();
+    hand.engine.set_token_version(1, hand.now);
+    hand.now += 2_000;
+    assert!(hand.calls().is_empty(), "the same");
 
     hand.engine.set_token_version(2, hand.now);
-    hand.engine.lift_limit(hand.now);
     hand.now += 2_000;
     assert_eq!(hand.calls().len(), 1);
     // Neither does a reload bring it back.
-    assert!(
-        hand.waits
-            .last()
-            .is_some_and(|(_, until, _)| *until <= hand.now)
-    );
+    assert!(!is_waiting(&hand));
     let stored = hand.saved.iter().rev().find(|task| task.key.0 == "a");
     assert_eq!(stored.unwrap().not_before, None);
+}
+
+/// Guards against an account that waits for a day because of another one's limit, and against one whose limit is
+/// forgotten because the page learns only after its start whose it is, or because another service was used meanwhile.
+#[test]
+fn a_limit_is_that_of_the_account_that_met_it() {
+    let mut hand = limited();
+    hand.engine.set_account(other(), hand.now);
+    hand.engine.set_token_version(2, hand.now);
+    let mut its = task("b", hand.now);
+    its.account = other();
+    hand.engine.submit(vec![its], hand.now);
+    hand.now += 2_000;
+    assert_eq!(hand.calls().len(), 1);
+
+    let mut hand = limited();
+    let elsewhere = Account {
+        address: "https://new.example".into(),
+        ..account()
+    };
+    hand.engine.set_account(elsewhere, hand.now);
+    hand.engine.set_token_version(2, hand.now);
+    hand.engine.set_account(account(), hand.now);
+    hand.engine.set_token_version(1, hand.now);
+    hand.now += 2_000;
+    assert!(hand.calls().is_empty(), "the service still waits");
+
+    let mut hand = limited();
+    let tasks = hand.engine.tasks().cloned().collect();
+    let (address, until, since) = hand.waits[0].clone();
+    let unknown = Account {
+        uid: String::new(),
+        ..account()
+    };
+    hand.engine = Engine::new(unknown);
+    hand.engine.load(tasks, hand.now);
+    hand.engine.wait(&address, until, Some(since), hand.now);
+    hand.engine.set_account(account(), hand.now);
+    hand.engine.set_token_version(1, hand.now);
+    hand.now += 2_000;
+    assert!(hand.calls().is_empty(), "it was this account's all the time");
 }

@@ -214,6 +214,8 @@ impl World {
         let unanswered = self.keys(Phase::Submitting);
         self.sent_with_other_token.extend(unanswered);
         self.is_refused = false;
+        // The limit was named to the one before.
+        self.not_before = 0;
         let now = self.now();
         self.engine.set_token_version(self.token, now);
         self.engine.credentials_changed(now);
