@@ -31,6 +31,8 @@ pub struct Catalog {
     /// It was looked for a list that was kept.
     has_looked: RwSignal<bool>,
     schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
+    /// How often each schema was asked for: the latest answer counts.
+    schema_counts: StoredValue<HashMap<ModelId, u32>>,
 }
 
 /// How the list of models is asked for.
@@ -40,6 +42,8 @@ struct Fetching {
     count: u32,
     /// The last list as it was given, for whoever keeps it.
     body: Option<Body>,
+    /// The service has given one in this visit.
+    was_given: bool,
     /// It is asked for once more, because somebody found nobody there.
     is_in_doubt: bool,
 }
@@ -52,6 +56,7 @@ impl Catalog {
             fetching: StoredValue::new_local(Fetching::default()),
             has_looked: RwSignal::new(false),
             schemas: StoredValue::new(HashMap::new()),
+            schema_counts: StoredValue::new(HashMap::new()),
         };
         let asked = StoredValue::new(None);
         effect(move || {
@@ -65,6 +70,8 @@ impl Catalog {
                     this.schemas.update_value(HashMap::clear);
                     this.has_looked.set(false);
                     this.models.get_value().forget();
+                    this.fetching
+                        .update_value(|fetching| fetching.was_given = false);
                 }
                 this.load_models();
             }
@@ -173,13 +180,16 @@ impl Catalog {
                 }
                 Err(error) => error,
             };
-            let is_retryable = error.is_retryable();
+            // Who has given it before refuses it while something is being restarted, or stands in its place for a
+            // while: that says nothing of keys.
+            let was_given = this.fetching.with_value(|fetching| fetching.was_given);
+            let may_be_given = was_given || error.is_retryable();
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
                 false => Idempotency::Unknown,
             };
             slot.fail(error);
-            if !is_retryable {
+            if !may_be_given {
                 return session.set_idempotency(address, Idempotency::Unsupported);
             }
             let is_known = untrack(|| session.idempotency()).is_known();
@@ -196,8 +206,10 @@ impl Catalog {
 
     fn read(&self, body: Body) -> Result<ModelList, ApiError> {
         let list = ModelList::from_body(&body.bytes())?;
-        self.fetching
-            .update_value(|fetching| fetching.body = Some(body));
+        self.fetching.update_value(|fetching| {
+            fetching.body = Some(body);
+            fetching.was_given = true;
+        });
         Ok(list)
     }
 
@@ -263,10 +275,21 @@ impl Catalog {
             .address
             .url(&path::schema(model));
         let this = *self;
+        let count = self.schema_counts.try_update_value(|counts| {
+            let count = counts.entry(model.clone()).or_default();
+            *count += 1;
+            *count
+        });
         spawn({
             let (slot, model) = (slot.clone(), model.clone());
             async move {
                 let body = http::get(&url).await;
+                let latest = this
+                    .schema_counts
+                    .try_with_value(|counts| counts.get(&model).copied());
+                if latest.flatten() != count {
+                    return;
+                }
                 let read = body.and_then(|body| {
                     let schema = kept_models::read_schema(&body.bytes(), model.clone())?;
                     Ok((schema, body))

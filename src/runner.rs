@@ -15,7 +15,7 @@ use atelier_engine::{
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 
-use crate::boxed::{effect, spawn};
+use crate::boxed::{effect, memo, spawn};
 use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
 use crate::browser::{clock, lifecycle, random};
@@ -111,9 +111,12 @@ impl Runner {
                 engine.wake(now);
             });
         });
+        // Each time counts as a try to reach the service: another setting is none.
+        let address = memo(move || session.settings().address);
         effect(move || {
-            let address = session.settings().address.to_string();
-            let said = session.idempotency();
+            let address = address.get();
+            let said = session.idempotency_of(&address);
+            let address = address.to_string();
             driver.change(|engine| engine.set_idempotency(&address, said, clock::now()));
             driver.knock();
         });

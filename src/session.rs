@@ -201,11 +201,15 @@ impl Session {
 
     /// What the present service says of idempotency keys; tracked.
     pub fn idempotency(&self) -> Idempotency {
-        let (address, said) = self.idempotency.get();
-        if address == self.settings.read().address {
-            said
-        } else {
-            Idempotency::Asked
+        self.idempotency_of(&self.settings.read().address)
+    }
+
+    /// The same of the service at an address, where it is the present one.
+    pub fn idempotency_of(&self, address: &ServiceAddress) -> Idempotency {
+        let (of, said) = self.idempotency.get();
+        match of == *address {
+            true => said,
+            false => Idempotency::Asked,
         }
     }
 

@@ -79,6 +79,8 @@ pub async fn get(url: &str) -> Result<Body, ApiError> {
 
 /// `GET` of the list of models, which the page may have asked for already, while the program was
 /// loading. Where that came to nothing, it is asked for once more.
+///
+/// Whatever the browser has kept, the service is asked: who is not there can't be sent anything.
 pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     let early = early::take(url);
     if let Some(body) = early.as_ref().and_then(Early::body) {
@@ -90,7 +92,10 @@ pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     };
     let reply = match early {
         Some(reply) => reply?,
-        None => exchange(Request::get(url), None, TIMEOUT_MS, MAX_LIST_BYTES).await?,
+        None => {
+            let request = Request::get(url).cache(RequestCache::NoCache);
+            exchange(request, None, TIMEOUT_MS, MAX_LIST_BYTES).await?
+        }
     };
     Ok(reply.ok()?.body)
 }
@@ -105,6 +110,7 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
     let guard = AbortGuard(early.controller);
     match answered(guard, response.boxed_local(), TIMEOUT_MS, MAX_LIST_BYTES).await {
         Err(ApiError::Network { .. }) => None,
+        Ok(reply) if reply.broken.is_some() => None,
         reply => Some(reply),
     }
 }
@@ -224,6 +230,8 @@ impl Reply {
             Ok(body) if self.broken.is_none() || body.is_object() => {
                 read(self.status, body, self.retry_after_ms)
             }
+            // A refusal may have had the id of what was taken all the same.
+            _ if let Some(error) = self.broken => Err(error),
             _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }

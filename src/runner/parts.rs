@@ -136,6 +136,9 @@ impl Parts {
             }
             engine.set_leading(true, now);
         });
+        // Where tasks wait for a service that can't be reached, nobody else asks it any more.
+        self.session.ask_again();
+        self.driver.knock();
         // What was done already is not done again.
         for message in asked_here {
             self.apply_request(message);
@@ -164,7 +167,7 @@ impl Parts {
     /// A service on this machine answers without a network, too: whoever works on a train is not offline to it.
     async fn ask_without_network(self) {
         let address = self.session.settings_untracked().address;
-        let answer = http::get(&address.url(path::MODELS)).await;
+        let answer = http::get_fresh_text(&address.url(path::MODELS)).await;
         let is_reached = !answer.is_err_and(|error| error.is_unreachable());
         if is_reached {
             lifecycle::mark_reached();

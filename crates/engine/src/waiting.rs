@@ -81,14 +81,16 @@ pub fn trouble(task: &Task, now: Millis, page_origin: &str) -> Option<Trouble> {
     let trouble = task.poll_error.as_ref()?;
     let since = rough(now.saturating_sub(trouble.since));
     let error = task.account.user_message(&trouble.error, page_origin);
-    let again = match trouble.error {
-        ApiError::Unauthorized { .. } => {
-            "The service refuses the credentials. It is sent again once they are corrected"
-                .to_owned()
-        }
-        _ => format!("No answer for {since}. Trying again"),
-    };
+    let is_refused = matches!(trouble.error, ApiError::Unauthorized { .. });
+    let again = format!("No answer for {since}. Trying again");
     let (said, why) = match (task.state.phase(), &task.idempotency_key) {
+        // A key belongs to the token that it was sent with: with another one it would be a submission of its own.
+        (Phase::Submitting, Some(_)) if is_refused => (
+            "The service refuses the credentials. It is sent again if they are taken after all; with others, you \
+             decide."
+                .to_owned(),
+            format!("{error} What was sent before may have been taken."),
+        ),
         // The one before may have had another key, or another token, to which its key belongs.
         (Phase::Submitting, Some(_)) if task.resubmitted => (
             format!("{again}; this is billed once at most, beside what was sent before it."),

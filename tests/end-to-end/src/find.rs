@@ -181,7 +181,9 @@ impl Browser {
             let keys = text.replace('\n', ENTER);
             return match field.send_keys(&keys).await {
                 Ok(()) => Ok(()),
-                Err(error) => Err(format!("{}; {}", refused(error), self.about(&field).await).into()),
+                Err(error) => {
+                    Err(format!("{}; {}", refused(error), self.about(&field).await).into())
+                }
             };
         }
     }

@@ -193,7 +193,8 @@ impl Engine {
     /// A key that the service may have forgotten meanwhile is not sent once more: it would be new to the service, and
     /// seem old here.
     pub(super) fn renew_key(&mut self, key: &TaskKey, now: Millis) {
-        let is_over = |task: &&Task| task.key_first_sent.is_some() && self.key_may_be_forgotten(task, now);
+        let is_over =
+            |task: &&Task| task.key_first_sent.is_some() && self.key_may_be_forgotten(task, now);
         if self.task(key).filter(is_over).is_some()
             && let Some(tracked) = self.tasks.get_mut(key)
         {

@@ -31,11 +31,6 @@ impl Engine {
     pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
         self.advance(now);
         let error = answer.as_ref().err();
-        if error.is_some_and(ApiError::is_unreachable) {
-            return;
-        }
-        // Whatever it says of a task that nobody has, it is there: what is sent then has an answer of its own.
-        self.services.answered(address, now);
         if let Some(error) = error
             && asks_to_wait(error)
         {
@@ -49,6 +44,10 @@ impl Engine {
                     since,
                 });
             }
+        }
+        // Whatever it says of a task that nobody has, it is there: what is sent then has an answer of its own.
+        if !error.is_some_and(ApiError::is_unreachable) {
+            self.services.answered(address, now);
         }
     }
 
@@ -68,10 +67,13 @@ impl Engine {
         if is_answered {
             limiter.accept(now);
         }
+        let is_of_others =
+            call.account.address == self.account.address && self.credentials.have_other_limit(call);
         let mut waiting = None;
         for (key, result) in call.tasks.iter().zip(results) {
             if let Err(error) = result
                 && asks_to_wait(error)
+                && !is_of_others
             {
                 limiter.refuse(now, error.retry_after_ms(), chance);
                 waiting = Some(key);

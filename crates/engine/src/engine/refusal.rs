@@ -11,6 +11,8 @@ use crate::{Millis, Task, TaskKey};
 pub(super) struct Credentials {
     /// Calls from this one on were made with them.
     since: u64,
+    /// Calls from this one on were made by the same caller, to whom the service names one limit.
+    limited_since: u64,
     /// The service refuses them.
     refusal: Option<Refusal>,
     /// Which of the account's tokens is among them; `None` before that is known.
@@ -53,6 +55,11 @@ impl Credentials {
             since: calls.next_number(),
             may_ask: true,
         });
+    }
+
+    /// A limit that the answer to this call names is that of others.
+    pub fn have_other_limit(&self, call: &InFlight) -> bool {
+        call.number < self.limited_since
     }
 
     /// What the answer to a call says of the credentials that it was made with; whether they are no
@@ -122,11 +129,13 @@ impl Engine {
     /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
     /// it named was that of the ones before. Where it is the service's own, one call finds out.
     pub(super) fn lift_limit(&mut self, now: Millis) {
+        self.credentials.limited_since = self.calls.next_number();
         let address = self.account.address.clone();
         if self.services.blocked_until(&address, now).is_none() {
             return;
         }
         self.services.limiter(&address, now).lift();
+        self.pause.probe();
         self.pending.push(Pending::Wait {
             address: address.clone(),
             until: now,

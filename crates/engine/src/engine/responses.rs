@@ -129,9 +129,12 @@ impl Engine {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
-        // A refused input was never taken. Any other refusal of what may have been taken before
-        // contradicts what the service says of its keys: a person decides.
-        let is_input = matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
+        // A refused input was never taken, unless what it names has gone or changed since: a person may have sent it
+        // once more much later. Any other refusal of what may have been taken before contradicts what the service
+        // says of its keys: a person decides.
+        let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
+        let is_input = !is_resubmitted
+            && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
         let event = if is_in_doubt && !is_input {
             Event::LostAnswer {
                 error: error.clone(),

@@ -312,5 +312,25 @@ fn a_limit_is_that_of_the_account_that_met_it() {
     hand.engine.set_account(account(), hand.now);
     hand.engine.set_token_version(1, hand.now);
     hand.now += 2_000;
-    assert!(hand.calls().is_empty(), "it was this account's all the time");
+    assert!(
+        hand.calls().is_empty(),
+        "it was this account's all the time"
+    );
+}
+
+/// Guards against a new token that waits for a day because of an answer to the one before it.
+#[test]
+fn a_limit_that_is_named_late_is_that_of_the_token_that_was_used() {
+    let mut hand = Hand::new();
+    hand.engine.set_token_version(1, hand.now);
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.engine.set_token_version(2, hand.now);
+    let refusal = ApiError::from_status(429, None, Some(86_400_000));
+    hand.answer(&call, Err(refusal.clone()));
+    hand.now += 2_000;
+    let call = hand.call();
+    hand.answer(&call, Err(refusal));
+    hand.now += 2_000;
+    assert!(hand.calls().is_empty(), "that was its own");
 }

@@ -238,3 +238,23 @@ fn a_refusal_of_what_was_sent_once_more_says_nothing_of_the_first() {
         assert_eq!(hand.phase("a"), Phase::Unconfirmed, "{status}");
     }
 }
+
+/// Guards against "nothing was billed" about what a person sent once more, after the input that was taken the first
+/// time had become one that the service refuses.
+#[test]
+fn a_refusal_of_the_input_says_nothing_of_what_was_sent_before_a_person_sent_it_again() {
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    hand.now += DAY;
+    hand.engine
+        .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
+    let call = hand.next_call();
+    let gone = serde_json::json!({ "errors": { "image_url": "it can't be fetched" } });
+    let refusal = ApiError::from_status(422, Some(&gone), None);
+    assert!(matches!(&refusal, ApiError::Invalid { fields, .. } if !fields.is_empty()));
+    hand.answer(&call, Err(refusal));
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+}

@@ -370,3 +370,24 @@ fn what_may_have_been_taken_is_sent_again_where_the_list_alone_cannot_be_had() {
     let again = hand.call();
     assert_eq!(again.idempotency_key, call.idempotency_key);
 }
+
+/// Guards against a service that says when it is back, and is asked all the time before.
+#[test]
+fn a_service_that_is_away_for_a_while_says_so_to_a_knock() {
+    let mut hand = Hand::new();
+    tell(&mut hand, Idempotency::Unreachable);
+    hand.submit(&["a"]);
+    assert!(hand.engine.knock(hand.now).is_some());
+    let away = ApiError::from_status(503, None, Some(600_000));
+    let address = account().address;
+    hand.engine.knocked(&address, &Err(away), hand.now);
+    tell(&mut hand, Idempotency::Unreachable);
+    let reason = hand.engine.block_reason(hand.now);
+    assert!(
+        matches!(reason, Some(BlockReason::RateLimited(_))),
+        "{reason:?}"
+    );
+    assert_eq!(hand.engine.knock(hand.now), None);
+    hand.now += 610_000;
+    assert!(hand.engine.knock(hand.now).is_some(), "it is not back yet");
+}

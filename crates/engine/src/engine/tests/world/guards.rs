@@ -12,6 +12,8 @@ impl World {
     pub(super) fn take_note(&mut self, call: &Travelling) {
         if let Err(error) = &call.answer
             && let Some(wait) = error.retry_after_ms()
+            // Another token has another limit.
+            && call.token == self.token
         {
             self.not_before = self.not_before.max(self.time + wait);
         }
