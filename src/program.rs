@@ -3,6 +3,7 @@
 
 use leptos::prelude::IntoAny;
 
+use crate::browser::press;
 use crate::contexts::contexts;
 use crate::deferred::Program;
 use crate::view::{
@@ -41,6 +42,7 @@ fn begin() {
     outage::follow(contexts);
     away::follow(contexts.catalog);
     shapes::follow(contexts);
+    press::listen();
     card_keys::listen();
     shortcuts::listen(contexts.navigation);
     offline::begin();

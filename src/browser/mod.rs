@@ -21,6 +21,7 @@ pub mod locks;
 pub mod notify;
 pub mod panic;
 pub mod picture;
+pub mod press;
 pub mod random;
 pub mod received;
 pub mod sound;

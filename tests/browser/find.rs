@@ -5,8 +5,8 @@ use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
 
-/// Longer than anything may take here; a generation takes some seconds.
-const TIMEOUT_MS: f64 = 15_000.0;
+/// Longer than anything may take here, on a busy machine too.
+const TIMEOUT_MS: f64 = 60_000.0;
 
 /// Waits until something is so, looking at it after every few milliseconds.
 pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

@@ -3,7 +3,7 @@ use atelier_engine::press::Presses;
 use leptos::prelude::*;
 
 use crate::boxed::{after, memo};
-use crate::browser::clock;
+use crate::browser::{clock, press};
 use crate::view::parts::status_note::StatusNote;
 
 /// Timers may come a little early.
@@ -33,10 +33,9 @@ impl SubmitCooldown {
     pub fn counts(self, draft: &Draft) -> bool {
         // Not the input: its seed may be another one each time.
         let what = draft.to_value().to_string();
-        let now = clock::now();
         let counts = self
             .presses
-            .try_update_value(|presses| presses.counts(&what, now));
+            .try_update_value(|presses| presses.counts(&what, press::at()));
         if counts == Some(true) {
             self.pressed.set(Some(draft.clone()));
             self.after_rest(&what, move || self.pressed.set(None));

@@ -2,7 +2,7 @@ use atelier_engine::press::{Presses, SAME_PRESS};
 use leptos::prelude::*;
 
 use crate::boxed::after;
-use crate::browser::clock;
+use crate::browser::press;
 
 /// Buttons that stay where they are for as long as a double click may take, whatever its first half
 /// has changed: the second half must meet neither the same button in earnest nor another one that
@@ -33,7 +33,7 @@ impl DoubleClickGuard {
     pub fn counts(self, name: &'static str) -> bool {
         let counts = self
             .presses
-            .try_update_value(|presses| presses.counts(name, clock::now()));
+            .try_update_value(|presses| presses.counts(name, press::at()));
         if counts != Some(true) {
             return false;
         }

@@ -10,7 +10,7 @@ use atelier_engine::thumbnail;
 use futures::lock::Mutex;
 use leptos::prelude::*;
 use leptos::task::spawn_local_scoped_with_cancellation;
-use web_sys::{HtmlImageElement, Url};
+use web_sys::{Blob, HtmlImageElement, Url};
 
 use crate::boxed::{dynamic, effect, spawn};
 use crate::browser::{http, picture, thumbnails};
@@ -40,6 +40,7 @@ enum Source {
 pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
     let source = RwSignal::new(Source::Unknown);
     let small = address_of_copy();
+    let (is_small_gone, is_whole_gone) = (StoredValue::new(false), StoredValue::new(false));
     // Width and height in pixels of the whole image, once it has been shown.
     let whole = RwSignal::new(None);
     effect({
@@ -58,9 +59,7 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
                 // There is one, or nowhere to keep one.
                 was_tried(&name);
             }
-            let found = found.ok().flatten();
-            let found = found.and_then(|found| Url::create_object_url_with_blob(&found).ok());
-            source.set(match found {
+            source.set(match found.ok().flatten().as_ref().and_then(address_of) {
                 Some(address) => {
                     small.set(address.clone());
                     Source::Small(address)
@@ -69,14 +68,39 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
             });
         }
     });
+    // A small one may have come too late to be waited for: better than none.
+    let on_whole_gone = move |()| {
+        if is_small_gone.get_value() {
+            return on_gone.run(());
+        }
+        is_whole_gone.set_value(true);
+        let name = name.clone();
+        spawn(async move {
+            let found = thumbnails::read(&name).await.ok().flatten();
+            if source.is_disposed() {
+                return;
+            }
+            match found.as_ref().and_then(address_of) {
+                Some(address) => {
+                    small.set(address.clone());
+                    source.set(Source::Small(address));
+                }
+                None => on_gone.run(()),
+            }
+        });
+    };
     dynamic(move || match source.get() {
         Source::Unknown => ().into_any(),
         Source::Small(address) => {
-            let to_whole = move |()| source.set(Source::Whole);
+            let to_whole = move |()| {
+                is_small_gone.set_value(true);
+                source.set(Source::Whole);
+            };
             let on_load = move |image: HtmlImageElement| {
                 let (pixels, shown) = (image.natural_height(), image.client_height());
                 let ratio = window().device_pixel_ratio();
-                if !thumbnail::is_sharp(pixels, shown.into(), ratio) {
+                let is_sharp = thumbnail::is_sharp(pixels, shown.into(), ratio);
+                if !is_sharp && !is_whole_gone.get_value() {
                     source.set(Source::Whole);
                 }
             };
@@ -90,11 +114,22 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
                 whole.set(Some((image.natural_width(), image.natural_height())));
             };
             view! {
-                <MediaView url=url.clone() kind=OutputKind::Image label="" thumbnail=true on_gone on_load />
+                <MediaView
+                    url=url.clone()
+                    kind=OutputKind::Image
+                    label=""
+                    thumbnail=true
+                    on_gone=on_whole_gone.clone()
+                    on_load
+                />
             }
             .into_any()
         }
     })
+}
+
+fn address_of(picture: &Blob) -> Option<String> {
+    Url::create_object_url_with_blob(picture).ok()
 }
 
 /// Whether it was tried before.

@@ -14,8 +14,8 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long something that a person waits for without noticing may take on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(15);
+/// How long anything may take to be there on a busy machine: a generation, too.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Debug)]
 pub struct Query {
@@ -144,10 +144,17 @@ impl Browser {
             let element = self.find(query).await?;
             self.bring_into_view(&element).await?;
             match element.click().await {
-                Err(error) if error.is_stale_element_reference() => {}
+                Err(_) if self.is_gone(&element).await => {}
                 other => return other.map_err(|error| format!("{query}: {error:?}").into()),
             }
         }
+    }
+
+    /// Whether it was drawn anew, or taken away. Drivers say it in several words, or say something else.
+    async fn is_gone(&self, element: &Element) -> bool {
+        let script = "return arguments[0].isConnected";
+        let is_there = self.run(script, vec![self.argument(element)]).await;
+        !matches!(is_there, Ok(Value::Bool(true)))
     }
 
     /// Gives a file to what asks for one.
@@ -169,22 +176,23 @@ impl Browser {
     /// Replaces what is in a text field, key by key as a person would. One that is drawn anew between
     /// the look and the first key is looked for once more.
     pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
-        let refused = |error| format!("{query}: {error:?}");
         loop {
             let field = self.find(query).await?;
             self.bring_into_view(&field).await?;
-            match field.clear().await {
-                Err(error) if error.is_stale_element_reference() => continue,
-                cleared => cleared.map_err(refused)?,
-            }
             // The key: WebKit's driver types no line break of its own.
             let keys = text.replace('\n', ENTER);
-            return match field.send_keys(&keys).await {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    Err(format!("{}; {}", refused(error), self.about(&field).await).into())
-                }
+            let filled = async {
+                field.clear().await?;
+                field.send_keys(&keys).await
             };
+            match filled.await {
+                Ok(()) => return Ok(()),
+                Err(_) if self.is_gone(&field).await => {}
+                Err(error) => {
+                    let about = self.about(&field).await;
+                    return Err(format!("{query}: {error:?}; {about}").into());
+                }
+            }
         }
     }
 
@@ -211,10 +219,21 @@ impl Browser {
 
     /// Replaces what is in a text field at once, as from the clipboard.
     pub async fn paste(&self, query: &Query, text: &str) -> Result<()> {
-        let field = self.find(query).await?;
-        field.clear().await?;
-        self.run("arguments[0].focus()", vec![self.argument(&field)])
-            .await?;
+        loop {
+            let field = self.find(query).await?;
+            let focused = async {
+                field.clear().await?;
+                let focus = "arguments[0].focus()";
+                self.client
+                    .execute(focus, vec![self.argument(&field)])
+                    .await
+            };
+            match focused.await {
+                Ok(_) => break,
+                Err(_) if self.is_gone(&field).await => {}
+                Err(error) => return Err(format!("{query}: {error:?}").into()),
+            }
+        }
         self.insert(text).await
     }
 

@@ -50,7 +50,7 @@ impl Browser {
         let (mut before, mut alike) = (Value::Null, 0);
         until(
             "the page to come to rest",
-            Duration::from_secs(15),
+            Duration::from_secs(60),
             async || {
                 let now = self.run(REST, vec![]).await?;
                 alike = match now.is_array() && now == before {

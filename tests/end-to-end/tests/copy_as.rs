@@ -4,10 +4,14 @@ use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::{Seen, until};
 use atelier_end_to_end::{Result, http};
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "it's a \"rose\" $HOME `window` \\ 東京";
 
@@ -28,6 +32,7 @@ async fn the_form_as_it_stands_runs_as_code() {
             .run(scroll, vec![browser.argument(&section)])
             .await?;
 
+        let mut before = String::new();
         for (count, (language, command)) in [
             ("curl", ["sh", "-s"].as_slice()),
             ("Python", &["python3", "-"]),
@@ -40,8 +45,15 @@ async fn the_form_as_it_stands_runs_as_code() {
             browser
                 .press(&by("button", &format!("Copy as {language}")))
                 .await?;
-            browser.find(&by("button", "Copied")).await?;
-            let program = browser.clipboard().await?;
+            let program = until("another program in the clipboard", TIMEOUT, async || {
+                let copied = browser.clipboard().await?;
+                Ok(match copied == before {
+                    false => Seen::Yes(copied),
+                    true => Seen::NotYet("it is the one before".into()),
+                })
+            })
+            .await?;
+            before.clone_from(&program);
             let printed = run(command, &program).await?;
 
             let sent = faults.calls_to("/v2/generate");

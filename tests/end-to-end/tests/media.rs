@@ -204,6 +204,8 @@ async fn a_result_comes_where_its_place_was_kept() {
         let page = format!("{}/models/image/strata", service.address());
         browser.open(&page).await?;
         let prompt = starting("textbox", "prompt");
+        // With the typeface that comes late.
+        browser.settled().await?;
         browser.fill(&prompt, "cobalt ridges").await?;
         browser.press(&by("button", "Generate")).await?;
         let keep = "
@@ -233,6 +235,8 @@ async fn several_results_come_where_their_places_were_kept() {
         let page = format!("{}/models/image/tessera", service.address());
         browser.open(&page).await?;
         let prompt = starting("textbox", "prompt");
+        // With the typeface that comes late.
+        browser.settled().await?;
         browser.fill(&prompt, "cobalt panes").await?;
         browser
             .fill(&by("spinbutton", "num_outputs"), "3")

@@ -111,11 +111,16 @@ async fn a_sweep_is_explored_along_its_axes() {
 
         // An output leads to its own place among the others, above the large view, and back to that.
         browser.open(&studio.address("/gallery")).await?;
-        browser.find(&by("list", "Outputs")).await?;
-        let tiles = browser
-            .find_all(&starting("button", "Image: dawn"))
-            .await?;
-        tiles[1].click().await?;
+        until("a press of the second tile", TIMEOUT, async || {
+            let tiles = browser
+                .find_all(&starting("button", "Image: dawn"))
+                .await?;
+            Ok(match tiles.get(1) {
+                Some(tile) => Seen::Yes(tile.click().await?),
+                None => Seen::NotYet(format!("there are {}", tiles.len())),
+            })
+        })
+        .await?;
         let output = browser.find(&by("dialog", "Output")).await?;
         browser
             .press(&by("button", "Explore").within(&output))

@@ -7,7 +7,8 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
+use serde_json::Value;
 use std::time::Duration;
 
 /// The records of tasks as they are stored.
@@ -58,15 +59,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
             })
             .await?;
         // Nor could one that was closed before it was stored: it sends that call once more, with its keys.
-        until("25 accepted tasks in storage", TIMEOUT, async || {
-            let stored = stored(studio.browser).await?;
-            let is_accepted = |task: &&String| task.contains("\"accepted\":");
-            Ok(match stored.iter().filter(is_accepted).count() {
-                25 => Seen::Yes(()),
-                count => Seen::NotYet(format!("there are {count}")),
-            })
-        })
-        .await?;
+        sees_accepted(studio.browser, 25).await?;
         studio.reload().await?;
         studio.settled().await?;
         assert_eq!(studio.sizes(), [10, 10, 10, 5]);
@@ -128,6 +121,7 @@ async fn what_is_paused_is_not_sent_until_it_is_resumed() {
                 calls.iter().any(|call| call.path == "/v2/status-batch")
             })
             .await?;
+        sees_accepted(studio.browser, 10).await?;
         studio.reload().await?;
         // The page does its work again, and the rest is not part of it.
         studio.see_counts("10 completed, 15 queued").await?;
@@ -230,11 +224,38 @@ async fn what_is_stopped_goes_back_into_the_table() {
     .await;
 }
 
-/// Sends so many rows, and leaves the page for another address so long after.
+/// Waits until so many tasks are stored as taken by the service.
+async fn sees_accepted(browser: &Browser, wanted: usize) -> Result<()> {
+    until(
+        format!("{wanted} accepted tasks in storage"),
+        TIMEOUT,
+        async || {
+            let stored = stored(browser).await?;
+            let is_accepted = |task: &&String| task.contains("\"accepted\":");
+            let count = stored.iter().filter(is_accepted).count();
+            Ok(match count == wanted {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(format!("there are {count}")),
+            })
+        },
+    )
+    .await
+}
+
+/// When a page is left that sends.
+enum Left {
+    After {
+        ms: u64,
+    },
+    /// Once the first task is stored.
+    Stored,
+}
+
+/// Sends so many rows, and leaves the page for another address meanwhile.
 async fn leave_sending(
     studio: &Studio<'_>,
     prompts: &[String],
-    wait_ms: u64,
+    left: Left,
     path: &str,
 ) -> Result<()> {
     studio.write(prompts).await?;
@@ -244,17 +265,34 @@ async fn leave_sending(
     let confirm = studio.browser.find(&confirm).await?;
     let script = "
         const [confirm, wait, path] = arguments;
-        confirm.click();
-        setTimeout(() => location.assign(path), wait)";
-    let arguments = vec![
-        studio.browser.argument(&confirm),
-        wait_ms.into(),
-        path.into(),
-    ];
+        const leave = () => location.assign(path);
+        if (wait !== null) {
+            confirm.click();
+            setTimeout(leave, wait);
+            return;
+        }
+        const opened = indexedDB.open('atelier');
+        opened.onsuccess = () => {
+            const look = () => {
+                const count = opened.result.transaction('tasks').objectStore('tasks').count();
+                count.onsuccess = () => count.result > 0 ? leave() : look();
+            };
+            confirm.click();
+            look();
+        }";
+    let wait_ms = match left {
+        Left::After { ms } => ms.into(),
+        Left::Stored => Value::Null,
+    };
+    let arguments = vec![studio.browser.argument(&confirm), wait_ms, path.into()];
     studio.browser.run(script, arguments).await?;
-    // What was left is settled by then.
-    tokio::time::sleep(Duration::from_secs(4)).await;
     Ok(())
+}
+
+/// Waits until no batch is on its way from a table to the tasks any more.
+async fn is_settled(browser: &Browser) -> Result<()> {
+    let script = "return localStorage.getItem('atelier.sending') ?? ''";
+    becomes(browser, "nothing on its way", script, "").await
 }
 
 /// How many rows the button would send.
@@ -278,13 +316,21 @@ async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
         let here = here.as_str().ok_or("no address")?;
         for wait_ms in [10, 40, 80] {
             let name = format!("left {wait_ms}");
-            leave_sending(studio, &numbered(&name, COUNT), wait_ms, here).await?;
-            studio.is_open().await?;
+            let left = Left::After { ms: wait_ms };
+            leave_sending(studio, &numbered(&name, COUNT), left, here).await?;
             let name = format!("{name} ");
-            let tasks = stored(browser).await?;
-            let tasks = tasks.iter().filter(|task| task.contains(&name)).count();
-            let rows = rows_to_send(browser).await?;
-            assert_eq!(tasks + rows, COUNT, "after {wait_ms} ms, {rows} rows");
+            let rows = until("a task or a row for each", TIMEOUT, async || {
+                studio.is_open().await?;
+                is_settled(browser).await?;
+                let tasks = stored(browser).await?;
+                let tasks = tasks.iter().filter(|task| task.contains(&name)).count();
+                let rows = rows_to_send(browser).await?;
+                Ok(match tasks + rows == COUNT {
+                    true => Seen::Yes(rows),
+                    false => Seen::NotYet(format!("{tasks} tasks, {rows} rows")),
+                })
+            })
+            .await?;
             if rows > 0 {
                 studio.press_both("Clear the table", "Clear it").await?;
             }
@@ -302,7 +348,13 @@ async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
     const COUNT: usize = 150;
     visit(name, &["--speed", "0", "--workers", "25"], async |studio| {
         let browser = studio.browser;
-        leave_sending(studio, &numbered("gone", COUNT), 40, "/tasks").await?;
+        leave_sending(studio, &numbered("gone", COUNT), Left::Stored, "/tasks").await?;
+        // The next page has seen what there is, unless the one before came to its end after all.
+        let noted = "
+            const sending = JSON.parse(localStorage.getItem('atelier.sending') ?? '{}');
+            const items = Object.values(sending);
+            return location.pathname === '/tasks' && items.every(seen => seen.length > 0)";
+        becomes(browser, "what was sent, noted", noted, true).await?;
         let kept = stored(browser).await?.len();
         assert!(kept > 0, "nothing was sent: there is nothing to remove");
         until("all of them done", 4 * TIMEOUT, async || {
@@ -330,9 +382,15 @@ async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
         })
         .await?;
         studio.reload().await?;
-        tokio::time::sleep(Duration::from_secs(4)).await;
-        assert_eq!(rows_to_send(browser).await?, COUNT - kept);
-        Ok(())
+        until("the rows that were not sent", TIMEOUT, async || {
+            is_settled(browser).await?;
+            let rows = rows_to_send(browser).await?;
+            Ok(match rows == COUNT - kept {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(format!("there are {rows}")),
+            })
+        })
+        .await
     })
     .await;
 }

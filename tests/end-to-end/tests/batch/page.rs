@@ -40,11 +40,15 @@ async fn a_batch_is_one_row_that_leads_to_its_page() {
 
         browser.open(&studio.address("/tasks")).await?;
         see_rows(studio, &["Batch: row 01"]).await?;
-        let row = browser.find(&by("article", "Batch: row 01")).await?;
-        let pictures = browser
-            .find_all(&starting("link", "Item ").within(&row))
-            .await?;
-        assert_eq!(pictures.len(), 3);
+        until("three pictures", TIMEOUT, async || {
+            let row = browser.find(&by("article", "Batch: row 01")).await?;
+            let pictures = starting("link", "Item ").within(&row);
+            Ok(match browser.find_all(&pictures).await?.len() {
+                3 => Seen::Yes(()),
+                count => Seen::NotYet(format!("there are {count}")),
+            })
+        })
+        .await?;
         browser
             .see_text("prompt: row 01, row 02, row 03", TIMEOUT)
             .await?;
@@ -107,6 +111,7 @@ async fn a_removed_batch_comes_back_by_undo() {
             studio.see_counts("3 completed").await?;
             browser.open(&studio.address("/tasks")).await?;
             browser.press(&by("link", "undone 01")).await?;
+            browser.stop_clock().await?;
             studio.press_both("Remove batch", "Remove it").await?;
             browser.find(&by("heading", "Tasks")).await?;
             browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
@@ -146,10 +151,16 @@ async fn what_failed_is_retried_from_the_page_of_its_batch() {
             studio.ledger.ask(prompt);
         }
         studio.see_counts("2 completed").await?;
-        let list = browser.find(&by("list", "Tasks")).await?;
-        let tasks = browser.find_all(&any("article").within(&list)).await?;
-        assert_eq!(tasks.len(), 2, "a failed attempt is still listed");
-        Ok(())
+        // No failed attempt is listed any more.
+        until("two tasks", TIMEOUT, async || {
+            let list = browser.find(&by("list", "Tasks")).await?;
+            let tasks = browser.find_all(&any("article").within(&list)).await?;
+            Ok(match tasks.len() {
+                2 => Seen::Yes(()),
+                count => Seen::NotYet(format!("there are {count}")),
+            })
+        })
+        .await
     })
     .await;
 }

@@ -32,11 +32,14 @@ async fn useless_answers_to_polls_are_asked_again() {
             for path in ["/v2/status*", "/v2/response*"] {
                 studio.proxy.add(Rule::next(2, path, fault.clone()));
             }
+            // Until the words were seen there is no answer that takes them away.
+            studio.proxy.add(Rule::every("/v2/status*", Fault::Down));
             studio.generate(&form, prompt).await?;
             studio
                 .browser
                 .see_text("Status unknown for", TIMEOUT)
                 .await?;
+            studio.proxy.bring_up("/v2/status*");
             studio.show_tasks().await?;
             studio.see(&[(prompt, "Completed")]).await?;
             assert_eq!(studio.proxy.rules_left(), 0, "not every fault was met");

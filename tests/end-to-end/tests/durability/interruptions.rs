@@ -56,9 +56,11 @@ async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_uncon
         assert_eq!(studio.sent("to dismiss"), 1);
 
         studio.resubmit("to resubmit").await?;
+        studio.browser.stop_clock().await?;
         studio.dismiss("to dismiss").await?;
         // Guards against a task that may be paid for and is gone at one press.
         studio.browser.press(&by("button", "Undo")).await?;
+        studio.browser.start_clock().await?;
         studio.see(&[("to dismiss", "Unconfirmed")]).await?;
         studio.dismiss("to dismiss").await?;
         studio.see(&[("to resubmit", "Completed")]).await?;

@@ -44,7 +44,7 @@ async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
     play(name, &["--speed", "0.2"], async |studio| {
         for (prompt, status) in [("too many", 429), ("unavailable", 503)] {
             let form = studio.open_model().await?;
-            let refusal = refusal(status, RetryAfter::Seconds(4));
+            let refusal = refusal(status, RetryAfter::Seconds(10));
             studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
             studio.generate(&form, prompt).await?;
             none_is_early(studio).await?;
@@ -61,8 +61,8 @@ async fn a_refused_status_stops_all_calls_until_its_time() {
     let name = "a_refused_status";
     play(name, &["--speed", "1"], async |studio| {
         for (prompt, after) in [
-            ("in seconds", RetryAfter::Seconds(4)),
-            ("by date", RetryAfter::Date(4)),
+            ("in seconds", RetryAfter::Seconds(10)),
+            ("by date", RetryAfter::Date(10)),
         ] {
             let form = studio.open_model().await?;
             studio
@@ -83,7 +83,7 @@ async fn a_reload_does_not_shorten_the_wait() {
     let name = "a_reload_does_not_shorten_the_wait";
     play(name, &["--speed", "0.2"], async |studio| {
         let form = studio.open_model().await?;
-        let refusal = refusal(429, RetryAfter::Seconds(8));
+        let refusal = refusal(429, RetryAfter::Seconds(20));
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "patient").await?;
         studio

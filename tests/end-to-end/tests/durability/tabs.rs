@@ -149,7 +149,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         let form = studio.form().await?;
         let refusal = Fault::Status {
             status: 429,
-            retry_after: Some(RetryAfter::Seconds(5)),
+            retry_after: Some(RetryAfter::Seconds(15)),
         };
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued in both").await?;
@@ -158,7 +158,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
             .await?;
         let stall = "
             setTimeout(() => {
-                const end = Date.now() + 15000;
+                const end = Date.now() + 40000;
                 while (Date.now() < end);
                 window.hasStalled = true;
             })";
@@ -200,7 +200,7 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         let form = studio.open_model().await?;
         let refusal = Fault::Status {
             status: 429,
-            retry_after: Some(RetryAfter::Seconds(15)),
+            retry_after: Some(RetryAfter::Seconds(30)),
         };
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "cancelled").await?;
@@ -224,7 +224,7 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         cancel.click().await?;
         browser.find_gone(&by("button", "Cancel")).await?;
         // By then the service would have taken it.
-        let over = Duration::from_secs(20).saturating_sub(refused.elapsed());
+        let over = Duration::from_secs(35).saturating_sub(refused.elapsed());
         tokio::time::sleep(over).await;
         assert_eq!(studio.sent("cancelled"), 1, "refused, and not once more");
         Ok(())

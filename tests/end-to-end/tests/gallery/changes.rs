@@ -39,6 +39,7 @@ async fn tiles_close_up_where_outputs_go() {
         let second = "document.querySelectorAll('.tile-select')[2].click()";
         browser.run(second, vec![]).await?;
         // One of two was chosen, and both go.
+        browser.stop_clock().await?;
         browser
             .press(&by("button", "Remove 1 task, 2 outputs"))
             .await?;
@@ -48,6 +49,7 @@ async fn tiles_close_up_where_outputs_go() {
         studio.sees_outputs(22).await?;
         becomes(browser, "rows without holes, from the bar", HOLES, "").await?;
         browser.press(&by("button", "Undo")).await?;
+        browser.start_clock().await?;
         studio.sees_outputs(24).await?;
         becomes(browser, "rows without overlaps", HOLES, "").await?;
 

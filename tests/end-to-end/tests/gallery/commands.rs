@@ -51,6 +51,7 @@ async fn commands_do_what_the_page_offers() {
 
         studio.open("/tasks/made-00001").await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
+        browser.stop_clock().await?;
         command(studio, "remove", "Remove Action").await?;
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("button", "Undo")).await?;

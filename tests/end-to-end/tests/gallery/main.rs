@@ -108,11 +108,16 @@ impl Studio<'_> {
 
     /// Shows the first output of this name large.
     async fn press_tile(&self, name: &str) -> Result<()> {
-        let list = self.browser.find(&by("list", "Outputs")).await?;
-        let tiles = by("button", name).within(&list);
-        let tiles = self.browser.find_all(&tiles).await?;
-        let tile = tiles.first().ok_or("there is no such tile")?;
-        Ok(tile.click().await?)
+        // They come once the room for them is known, and are drawn anew as outputs come and go.
+        until(format!("a press of “{name}”"), TIMEOUT, async || {
+            let list = self.browser.find(&by("list", "Outputs")).await?;
+            let tiles = by("button", name).within(&list);
+            Ok(match self.browser.find_all(&tiles).await?.first() {
+                Some(tile) => Seen::Yes(tile.click().await?),
+                None => Seen::NotYet("there is no such tile".into()),
+            })
+        })
+        .await
     }
 }
 
@@ -130,9 +135,15 @@ async fn outputs_are_found_and_looked_at_one_after_the_other() {
     visit("outputs_are_found", 4, async |studio| {
         let browser = studio.browser;
         browser.find(&by("heading", "Gallery")).await?;
-        let list = browser.find(&by("list", "Outputs")).await?;
-        let items = browser.find_all(&any("listitem").within(&list)).await?;
-        assert_eq!(items.len(), 8);
+        until("8 items", TIMEOUT, async || {
+            let list = browser.find(&by("list", "Outputs")).await?;
+            let items = browser.find_all(&any("listitem").within(&list)).await?;
+            Ok(match items.len() {
+                8 => Seen::Yes(()),
+                count => Seen::NotYet(format!("there are {count}")),
+            })
+        })
+        .await?;
 
         // Narrowed by text and model, which the address keeps.
         browser
@@ -176,8 +187,15 @@ async fn outputs_are_found_and_looked_at_one_after_the_other() {
         browser.find(&by("dialog", "Output")).await?;
         browser.client.back().await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        let focused = browser.client.active_element().await?;
-        assert_eq!(browser.name_of(&focused).await?, "Image: amber harbour 0");
+        until("the focus on what was seen", TIMEOUT, async || {
+            let focused = browser.client.active_element().await?;
+            let name = browser.name_of(&focused).await?;
+            Ok(match name == "Image: amber harbour 0" {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(name),
+            })
+        })
+        .await?;
         // So it is after Escape.
         studio.keys(ENTER).await?;
         browser.find(&by("dialog", "Output")).await?;
@@ -280,15 +298,20 @@ async fn several_are_chosen_with_keys() {
         browser.press(&by("checkbox", "Favorites")).await?;
         studio.sees_outputs(8).await?;
         // Two tasks hold these three.
-        let list = browser.find(&by("list", "Outputs")).await?;
-        for choice in browser
-            .find_all(&starting("checkbox", "Select").within(&list))
-            .await?
-            .iter()
-            .take(3)
-        {
+        let choices = until("tiles to choose", TIMEOUT, async || {
+            let list = browser.find(&by("list", "Outputs")).await?;
+            let choices = starting("checkbox", "Select").within(&list);
+            let choices = browser.find_all(&choices).await?;
+            Ok(match choices.len() {
+                8 => Seen::Yes(choices),
+                count => Seen::NotYet(format!("there are {count}")),
+            })
+        })
+        .await?;
+        for choice in choices.iter().take(3) {
             choice.click().await?;
         }
+        browser.stop_clock().await?;
         browser
             .press(&by("button", "Remove 2 tasks, 4 outputs"))
             .await?;

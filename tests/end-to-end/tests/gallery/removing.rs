@@ -37,6 +37,7 @@ async fn removing_goes_on_to_the_next() {
             .see_text("With both of its outputs.", TIMEOUT)
             .await?;
         let remove = browser.find(&by("button", "Remove task")).await?;
+        browser.stop_clock().await?;
         remove.send_keys(ENTER).await?;
         shows(studio, "made-00000/0").await?;
         browser
@@ -46,6 +47,7 @@ async fn removing_goes_on_to_the_next() {
         // The page behind has one, too, which WebKit does not tell to be out of reach.
         let dialog = browser.find(&by("dialog", "Output")).await?;
         browser.press(&by("button", "Undo").within(&dialog)).await?;
+        browser.start_clock().await?;
         shows(studio, "made-00001/0").await?;
         browser.see_text("3 of 6", TIMEOUT).await?;
 

@@ -103,11 +103,16 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.see_text("Second attempt.", TIMEOUT).await?;
 
         studio.open(MODEL).await?;
+        let at = browser.stop_clock().await?;
         browser.press(&by("button", "Remove")).await?;
         browser.find_gone(&by("button", "Run again")).await?;
+        let stopped =
+            format!("window.runningClock = window.Date.now; window.Date.now = () => {at};");
+        studio.proxy.before_each_page(browser, &stopped).await?;
         // A reload in between changes nothing.
         studio.open(MODEL).await?;
         browser.press(&by("button", "Undo")).await?;
+        browser.start_clock().await?;
         browser.find(&by("button", "Run again")).await?;
 
         browser.press(&by("link", "Tasks")).await?;

@@ -117,6 +117,8 @@ async fn the_way_back_to_the_default_moves_nothing() {
                     return [left, top - field.getBoundingClientRect().top, width, height].map(Math.round);
                 });
                 return JSON.stringify([...boxes, Math.round(field.getBoundingClientRect().height)])";
+            // With the typeface that comes late.
+            browser.settled().await?;
             let before = browser.run(note, vec![]).await?;
             let before = before.as_str().unwrap_or_default().to_owned();
             browser

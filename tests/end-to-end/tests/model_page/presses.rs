@@ -40,9 +40,6 @@ async fn a_double_click_is_one_task_and_is_told_so() {
     let name = "a_double_click_is_one_task";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio
-            .hand("type('once'); await pause(50); await twice('Generate', 120);")
-            .await?;
         // Guards against words that promise what the next press does not do.
         let state = "
             const button = [...document.querySelectorAll('form button')]
@@ -50,7 +47,10 @@ async fn a_double_click_is_one_task_and_is_told_so() {
             const said = [...document.querySelectorAll('form [role=status]')]
                 .map(each => each.innerText.trim()).find(text => text.startsWith('Sent.'));
             return [button.getAttribute('aria-disabled'), said ?? null]";
-        let at_once = browser.run(state, vec![]).await?;
+        let twice = "type('once'); await pause(50); await twice('Generate', 120); await pause(0);";
+        let at_once = studio
+            .hand(&format!("{twice} return (() => {{ {state} }})()"))
+            .await?;
         let said = browser
             .see_text("Sent. Press again for another one.", CONCURRENCY)
             .await;
@@ -85,10 +85,12 @@ async fn what_holds_calls_up_moves_nothing() {
         let browser = studio.browser;
         let place = "return button('Generate').getBoundingClientRect().y";
         studio.type_prompt("one").await?;
+        // With the typeface that comes late.
+        browser.settled().await?;
         let before = studio.hand(place).await?;
         let refusal = Fault::Status {
             status: 429,
-            retry_after: Some(RetryAfter::Seconds(4)),
+            retry_after: Some(RetryAfter::Seconds(10)),
         };
         let rule = Rule::next(1, "/v2/generate*", refusal);
         studio.proxy.add(rule);

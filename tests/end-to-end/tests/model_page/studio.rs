@@ -32,9 +32,16 @@ const FINDING: &str = "
         const pressed = button(name);
         pressed.scrollIntoView({ block: 'center' });
         const box = pressed.getBoundingClientRect();
-        pressed.click();
+        // However late a busy page comes to it.
+        const at = new Event('click').timeStamp;
+        const press = (element, ms) => {
+            const click = new MouseEvent('click', { bubbles: true, cancelable: true, view: window });
+            Object.defineProperty(click, 'timeStamp', { value: at + ms });
+            element.dispatchEvent(click);
+        };
+        press(pressed, 0);
         await pause(ms);
-        document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).click();
+        press(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2), ms);
     };
 ";
 

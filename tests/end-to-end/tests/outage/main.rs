@@ -328,6 +328,8 @@ async fn a_form_that_has_changed_meanwhile_is_shown_when_a_person_wants_it() {
         let values = by("textbox", "Values");
         browser.fill(&values, "dusk, dawn").await?;
         let top = "return document.querySelector('.composer').getBoundingClientRect().top";
+        // With the typeface that comes late.
+        browser.settled().await?;
         let before = browser.run(top, vec![]).await?;
         browser.run(IS_CHANGED, vec![]).await?;
         studio.proxy.bring_up("/api/*");

@@ -22,7 +22,18 @@ impl Studio<'_> {
                 const rows = new Map();
                 for (let top = 0; ; top += table.clientHeight / 2) {
                     table.scrollTop = top;
-                    await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
+                    // Rows are built where the table was scrolled to.
+                    const { left, bottom } = table.getBoundingClientRect();
+                    const isBuilt = () => {
+                        const rows = [...table.querySelectorAll('[aria-label^=\"prompt, row \"]')];
+                        const last = rows.at(-1)?.closest('tr').getBoundingClientRect();
+                        const isEnd = table.scrollTop + table.clientHeight >= table.scrollHeight - 1;
+                        return isEnd || (last && last.bottom >= bottom - 1);
+                    };
+                    const until = Date.now() + 20000;
+                    do {
+                        await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
+                    } while (!isBuilt() && Date.now() < until);
                     for (const cell of table.querySelectorAll('[aria-label^=\"prompt, row \"]')) {
                         const isSent = cell.closest('tr').innerText.includes('Sent');
                         rows.set(Number(cell.ariaLabel.split(' ').at(-1)), isSent ? null : cell.value);
