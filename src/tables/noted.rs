@@ -43,6 +43,10 @@ pub(super) fn end(batch: &BatchKey) {
     change(|noted| drop(noted.remove(batch)));
 }
 
+pub(super) fn batches() -> Vec<BatchKey> {
+    read().into_keys().collect()
+}
+
 pub(super) fn items(batch: &BatchKey) -> HashSet<usize> {
     read().remove(batch).unwrap_or_default()
 }

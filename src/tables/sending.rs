@@ -82,6 +82,7 @@ fn hold(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
 impl KeptTable {
     /// Settles what pages that are gone were sending, for as long as the owner lives in which it is called.
     pub fn settle_what_was_left(&'static self, all: Contexts) {
+        spawn(self.end_what_was_stored());
         let table = self.table();
         let sending = memo(move || table.with(|table| table.sending().to_vec()));
         effect(move || {
@@ -101,6 +102,21 @@ impl KeptTable {
                 }
             }
         });
+    }
+
+    /// Its page was left when all was done, and before it had said so.
+    async fn end_what_was_stored(&'static self) {
+        if noted::batches().is_empty() {
+            return;
+        }
+        self.caught_up().await;
+        let is_done = |batch: &BatchKey| {
+            let is_seen_to = SEEN_TO.with_borrow(|seen_to| seen_to.contains(batch));
+            !is_seen_to && self.table.read_untracked().is_stored(batch)
+        };
+        for batch in noted::batches().iter().filter(|batch| is_done(batch)) {
+            noted::end(batch);
+        }
     }
 
     async fn settle(&'static self, batch: BatchKey, all: Contexts) {

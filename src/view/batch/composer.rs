@@ -38,8 +38,8 @@ pub struct Composer {
     pub refused: RwSignal<Option<String>>,
     /// What the table would have next.
     pub offered: RwSignal<Option<Offer>>,
-    /// What is on its way to be seen.
-    pub sent: RwSignal<Option<BatchKey>>,
+    /// The batch that was sent last, until it has come into view.
+    pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
 }
@@ -56,7 +56,7 @@ impl Composer {
             one,
             refused: RwSignal::new(None),
             offered: RwSignal::new(None),
-            sent: RwSignal::new(None),
+            unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
         };
         on_cleanup(move || this.keep_now());

@@ -111,9 +111,9 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
 fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
     effect(move || {
         let Some(article) = article.get() else { return };
-        let sent = composer.sent.get_untracked();
-        if sent.as_ref() == Some(&batch) {
-            composer.sent.set(None);
+        let unseen = composer.unseen.get_untracked();
+        if unseen.as_ref() == Some(&batch) {
+            composer.unseen.set(None);
             after_frame(move || article.scroll_into_view());
         }
     });

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use crate::batches::Batches;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{after, dynamic, handler, memo, text, when};
 use crate::browser::random;
 use crate::contexts::contexts;
 use crate::tables::Sending;
@@ -44,15 +44,20 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let (inputs, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
         sending.secure();
-        composer.sent.set(Some(key.clone()));
-        let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
-        sending.end(all.runner);
+        composer.unseen.set(Some(key.clone()));
         composer.looked_at.set(None);
-        if is_sent {
-            answer.say(format!("Sent: {}.", sent.user_message()));
-            // The newest is shown.
-            all.navigation.set_query("batch", None);
-        }
+        // A thousand rows are drawn as sent before they become tasks: neither holds the page up for both. Who leaves
+        // in between finds them in the table.
+        let submit = move || {
+            let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
+            sending.end(all.runner);
+            if is_sent {
+                answer.say(format!("Sent: {}.", sent.user_message()));
+                // The newest is shown.
+                all.navigation.set_query("batch", None);
+            }
+        };
+        after(0, submit).forget();
     };
     let ask = {
         let send = send.clone();

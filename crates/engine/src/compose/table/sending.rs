@@ -148,6 +148,12 @@ impl Table {
         &self.sending
     }
 
+    /// It has rows of this batch, and all of its tasks are stored.
+    pub fn is_stored(&self, batch: &BatchKey) -> bool {
+        let is_of_it = |row: &Row| row.sent.as_ref().is_some_and(|place| place.batch == *batch);
+        !self.sending.contains(batch) && self.rows.iter().any(is_of_it)
+    }
+
     /// All tasks of a batch are stored.
     pub fn mark_stored(&mut self, batch: &BatchKey) {
         self.sending.retain(|other| other != batch);

@@ -97,7 +97,10 @@ fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
     assert_eq!(left.lines("prompt"), ["a", "c"]);
     assert!(left.sending().is_empty());
     // What is stored stays sent, also once its task was removed.
+    assert!(!table.is_stored(&batch));
     table.mark_stored(&batch);
+    assert!(table.is_stored(&batch));
+    assert!(!table.is_stored(&BatchKey("of another table".into())));
     let table = Table::from_value(table.to_value(), &schema).unwrap();
     assert_eq!((table.sending().len(), table.sent()), (0, 3));
 }
