@@ -32,6 +32,7 @@ use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
+use crate::view::parts::click::click;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus};
 
@@ -134,8 +135,10 @@ fn follow_keys(
             "ArrowLeft" => sequence.go(-1),
             "ArrowRight" => sequence.go(1),
             // Held down, it is one press all the same.
-            "Delete" if event.repeat() => {}
+            "Delete" | "f" | "F" | "d" | "D" if event.repeat() => {}
             "Delete" => remove(),
+            "f" | "F" => click(".lightbox-actions .heart"),
+            "d" | "D" => click(".lightbox-actions .save"),
             _ => return,
         }
         event.prevent_default();

@@ -63,13 +63,13 @@ pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     order
 }
 
-/// In what order the models stand. `has_first`: some come first, be they favorites or used last.
+/// In what order the models stand, where it is not simply the service's. `has_first`: some come first, be they favorites or used last.
 pub fn said(is_searched: bool, has_favorites: bool, has_first: bool) -> &'static str {
     match (is_searched, has_favorites, has_first) {
         (true, ..) => "Best matches first",
         (_, true, _) => "Favorites first, then last used",
         (_, _, true) => "Last used first",
-        _ => "In the service's order",
+        _ => "",
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
             said(true, true, true),
         ];
         let words = [
-            "In the service's order",
+            "",
             "Last used first",
             "Favorites first, then last used",
             "Best matches first",

@@ -6,11 +6,12 @@ use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement, KeyboardEvent};
+use web_sys::{Element, KeyboardEvent};
 
 use super::laid::Laid;
 use super::selection::Selection;
 use crate::contexts::{Contexts, contexts};
+use crate::view::parts::click::click;
 
 /// Where a person is who presses a key.
 enum Place {
@@ -78,15 +79,6 @@ fn output_of(focused: &Element) -> Option<String> {
     open.get_attribute("data-output")
 }
 
-/// Presses a button of the tile that has the focus.
-fn press(button: &str) {
-    let found = document().query_selector(&format!(".tile:focus-within {button}"));
-    let found = found.ok().flatten();
-    if let Some(button) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {
-        button.click();
-    }
-}
-
 impl Keys {
     fn press(self, event: &KeyboardEvent) {
         let Some(place) = place() else {
@@ -103,8 +95,8 @@ impl Keys {
             ("Delete", _) if selection.is_active() => selection.remove(self.all),
             ("x" | "X", Place::Tile(name)) => selection.toggle(name),
             ("f" | "F" | "d" | "D", Place::Tile(_)) if event.repeat() => {}
-            ("f" | "F", Place::Tile(_)) => press(".tile-favor"),
-            ("d" | "D", Place::Tile(_)) => press(".tile-save"),
+            ("f" | "F", Place::Tile(_)) => click(".tile:focus-within .tile-favor"),
+            ("d" | "D", Place::Tile(_)) => click(".tile:focus-within .tile-save"),
             (key, Place::Tile(_) | Place::List) => {
                 let Some(goal) = self.goal(key, &place) else {
                     return;

@@ -38,7 +38,7 @@ pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
             output_recovery::save(all, shown.clone(), busy);
         };
         view! {
-            <button class="button" type="button" prop:disabled=busy on:click=handler(save)>
+            <button class="button save" type="button" prop:disabled=busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 <span class="word">"Download"</span>
             </button>

@@ -3,6 +3,7 @@
 pub mod as_of;
 pub mod away;
 pub mod cached_output;
+pub mod click;
 pub mod confirm;
 pub mod copy_button;
 pub mod deferred;

@@ -110,10 +110,16 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         memo(move || task.read().progress.clone())
     };
     // Without a value it only says that something goes on.
-    let part = derived(move || {
-        let told = progress.read().as_deref().and_then(progress::fraction);
-        told.or_else(|| waited.get().part)
-    });
+    let part = {
+        let task = task.clone();
+        derived(move || {
+            let told = progress.read().as_deref().and_then(progress::fraction);
+            // What has not reached the service is on no way to its end, nor is that known of what gives no answer.
+            let task = task.read();
+            let is_under_way = task.state.id().is_some() && task.poll_error.is_none();
+            told.or_else(|| waited.get().part.filter(|_| is_under_way))
+        })
+    };
     let expected = memo(move || {
         let schema = catalog.schema(&model);
         let schema = schema.loaded().map(|schema| &**schema);
