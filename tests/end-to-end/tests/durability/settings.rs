@@ -3,7 +3,7 @@
 use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
+use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::ledger::is_generate;
 use atelier_end_to_end::service::Service;
@@ -241,6 +241,46 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
         save(browser, &[("Service address", " ")]).await?;
         studio.show_tasks().await?;
         studio.see(&[("left behind", "Completed")]).await
+    })
+    .await;
+}
+
+/// Guards against an account that waits for an hour because of the limit of a token that it no longer uses, here and
+/// after a reload.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_the_token_before_holds_nothing_up() {
+    drive("a_limit_of_the_token_before", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        browser.open(&proxy.address()).await?;
+        save(
+            browser,
+            &[("User ID", "me"), ("Access token", "of one plan")],
+        )
+        .await?;
+        open_model(browser).await?;
+        let refusal = Fault::Status {
+            status: 429,
+            retry_after: Some(RetryAfter::Seconds(3_600)),
+        };
+        proxy.add(Rule::next(1, "/v2/generate", refusal));
+        browser
+            .fill(&starting("textbox", "prompt"), "patient")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .see_text("Rate-limited, next try in ", TIMEOUT)
+            .await?;
+
+        save(browser, &[("Access token", "of a larger plan")]).await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        assert_eq!(proxy.calls_to("/v2/generate").len(), 2);
+        browser.reload().await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        let waiting = "return document.body.innerText.includes('Rate-limited')";
+        assert_eq!(browser.run(waiting, vec![]).await?, false);
+        Ok(())
     })
     .await;
 }
