@@ -22,6 +22,17 @@ fn task(address: &str, uid: &str) -> Task {
     Task::new(TaskKey("k".into()), account, "A".into(), input, 0)
 }
 
+/// Of who can send, as this account.
+fn able(account: &Account) -> Sending<'_> {
+    Sending {
+        account,
+        has_credentials: Some(true),
+        block_reason: None,
+        is_leader_asleep: false,
+        is_superseded: false,
+    }
+}
+
 /// Guards against a task that is Queued for ever without a word of why.
 #[test]
 fn every_reason_is_named() {
@@ -32,11 +43,9 @@ fn every_reason_is_named() {
     let limited = BlockReason::RateLimited(9_000);
     let reason = |task: &Task, has_credentials, block_reason| {
         let sending = Sending {
-            account: &account,
             has_credentials: Some(has_credentials),
             block_reason,
-            is_leader_asleep: false,
-            is_superseded: false,
+            ..able(&account)
         };
         wait_reason(task, sending, 1_000).unwrap_or_default()
     };
@@ -61,11 +70,8 @@ fn what_goes_on_without_being_asked_about_says_so() {
     };
     let reason = |task: &Task, has_credentials| {
         let sending = Sending {
-            account: &account,
             has_credentials: Some(has_credentials),
-            block_reason: None,
-            is_leader_asleep: false,
-            is_superseded: false,
+            ..able(&account)
         };
         wait_reason(task, sending, 0)
     };
@@ -97,13 +103,7 @@ fn what_goes_on_without_being_asked_about_says_so() {
         ..running("http://y", "u")
     };
     assert_eq!(reason(&hidden, true), None);
-    let mine = Sending {
-        account: &account,
-        has_credentials: Some(true),
-        block_reason: None,
-        is_leader_asleep: false,
-        is_superseded: false,
-    };
+    let mine = able(&account);
     assert!(is_not_followed(&running("http://y", "u"), mine));
     assert!(!is_not_followed(&running("http://x", "u"), mine));
     assert!(!is_not_followed(&hidden, mine));
@@ -113,11 +113,8 @@ fn what_goes_on_without_being_asked_about_says_so() {
     );
     // Guards against words about credentials where the service takes guests, and is only away.
     let away = Sending {
-        account: &account,
         has_credentials: None,
-        block_reason: None,
-        is_leader_asleep: false,
-        is_superseded: false,
+        ..able(&account)
     };
     assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
     let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
@@ -135,11 +132,8 @@ fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
     };
     let reason = |task: &Task, is_leader_asleep| {
         let sending = Sending {
-            account: &account,
-            has_credentials: Some(true),
-            block_reason: None,
             is_leader_asleep,
-            is_superseded: false,
+            ..able(&account)
         };
         wait_reason(task, sending, 0)
     };
@@ -183,11 +177,8 @@ fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
         uid: "me".into(),
     };
     let sending = Sending {
-        account: &account,
-        has_credentials: Some(true),
-        block_reason: None,
-        is_leader_asleep: false,
         is_superseded: true,
+        ..able(&account)
     };
     let reason = |task: &Task| wait_reason(task, sending, 0);
     // Whoever would send it otherwise.
@@ -214,13 +205,7 @@ fn what_was_sent_before_may_be_billed() {
         address: String::new(),
         uid: "me".into(),
     };
-    let sending = Sending {
-        account: &account,
-        has_credentials: Some(true),
-        block_reason: None,
-        is_leader_asleep: false,
-        is_superseded: false,
-    };
+    let sending = able(&account);
     let again = Task {
         resubmitted: true,
         ..task("", "me")
@@ -237,11 +222,8 @@ fn offline_it_says_when_this_one_is_sent() {
         uid: "me".into(),
     };
     let sending = Sending {
-        account: &account,
-        has_credentials: Some(true),
         block_reason: Some(&BlockReason::Offline),
-        is_leader_asleep: false,
-        is_superseded: false,
+        ..able(&account)
     };
     let reason = wait_reason(&task("", "me"), sending, 0).unwrap();
     assert_eq!(
@@ -264,11 +246,8 @@ fn a_long_wait_is_said_where_a_task_goes_on() {
     for (until, said) in [(30_000, false), (3_600_000, true)] {
         let limited = BlockReason::RateLimited(until);
         let sending = Sending {
-            account: &account,
-            has_credentials: Some(true),
             block_reason: Some(&limited),
-            is_leader_asleep: false,
-            is_superseded: false,
+            ..able(&account)
         };
         let reason = wait_reason(&task, sending, 0);
         assert_eq!(
