@@ -40,15 +40,8 @@ async fn a_batch_is_one_row_that_leads_to_its_page() {
 
         browser.open(&studio.address("/tasks")).await?;
         see_rows(studio, &["Batch: row 01"]).await?;
-        until("three pictures", TIMEOUT, async || {
-            let row = browser.find(&by("article", "Batch: row 01")).await?;
-            let pictures = starting("link", "Item ").within(&row);
-            Ok(match browser.find_all(&pictures).await?.len() {
-                3 => Seen::Yes(()),
-                count => Seen::NotYet(format!("there are {count}")),
-            })
-        })
-        .await?;
+        let row = by("article", "Batch: row 01");
+        browser.find_in(&row, &starting("link", "Item "), 3).await?;
         browser
             .see_text("prompt: row 01, row 02, row 03", TIMEOUT)
             .await?;
@@ -152,15 +145,9 @@ async fn what_failed_is_retried_from_the_page_of_its_batch() {
         }
         studio.see_counts("2 completed").await?;
         // No failed attempt is listed any more.
-        until("two tasks", TIMEOUT, async || {
-            let list = browser.find(&by("list", "Tasks")).await?;
-            let tasks = browser.find_all(&any("article").within(&list)).await?;
-            Ok(match tasks.len() {
-                2 => Seen::Yes(()),
-                count => Seen::NotYet(format!("there are {count}")),
-            })
-        })
-        .await
+        let tasks = by("list", "Tasks");
+        browser.find_in(&tasks, &any("article"), 2).await?;
+        Ok(())
     })
     .await;
 }

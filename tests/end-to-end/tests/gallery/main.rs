@@ -135,15 +135,8 @@ async fn outputs_are_found_and_looked_at_one_after_the_other() {
     visit("outputs_are_found", 4, async |studio| {
         let browser = studio.browser;
         browser.find(&by("heading", "Gallery")).await?;
-        until("8 items", TIMEOUT, async || {
-            let list = browser.find(&by("list", "Outputs")).await?;
-            let items = browser.find_all(&any("listitem").within(&list)).await?;
-            Ok(match items.len() {
-                8 => Seen::Yes(()),
-                count => Seen::NotYet(format!("there are {count}")),
-            })
-        })
-        .await?;
+        let outputs = by("list", "Outputs");
+        browser.find_in(&outputs, &any("listitem"), 8).await?;
 
         // Narrowed by text and model, which the address keeps.
         browser
@@ -298,16 +291,10 @@ async fn several_are_chosen_with_keys() {
         browser.press(&by("checkbox", "Favorites")).await?;
         studio.sees_outputs(8).await?;
         // Two tasks hold these three.
-        let choices = until("tiles to choose", TIMEOUT, async || {
-            let list = browser.find(&by("list", "Outputs")).await?;
-            let choices = starting("checkbox", "Select").within(&list);
-            let choices = browser.find_all(&choices).await?;
-            Ok(match choices.len() {
-                8 => Seen::Yes(choices),
-                count => Seen::NotYet(format!("there are {count}")),
-            })
-        })
-        .await?;
+        let outputs = by("list", "Outputs");
+        let choices = browser
+            .find_in(&outputs, &starting("checkbox", "Select"), 8)
+            .await?;
         for choice in choices.iter().take(3) {
             choice.click().await?;
         }
