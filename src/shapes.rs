@@ -1,4 +1,4 @@
-//! The shapes of models' pictures, learned wherever one is shown, so that the gallery gives the next
+//! The shapes of models' pictures and films, learned wherever one is shown, so that the gallery gives the next
 //! ones their place before they are there. Kept in this browser.
 
 use atelier_contract::ModelId;
@@ -8,7 +8,7 @@ use atelier_engine::output;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, Event, HtmlImageElement};
+use web_sys::{Element, Event, HtmlImageElement, HtmlVideoElement};
 
 use crate::browser::local::{self, LocalStore};
 use crate::contexts::Contexts;
@@ -35,26 +35,38 @@ pub fn of(model: &ModelId) -> Option<f64> {
     known().read().of(model)
 }
 
-/// Looks at every picture that is loaded, for as long as the present owner lives.
+/// Looks at every picture and every film that is loaded, for as long as the present owner lives.
 pub fn follow(contexts: Contexts) {
     local::on_change(PLACE, || known().set(kept()));
-    // This event does not rise.
+    // These events do not rise.
     let captured = EventListenerOptions {
         phase: EventListenerPhase::Capture,
         passive: true,
     };
-    let seen = move |event: &Event| {
-        let _ = learn(contexts, event);
-    };
-    let listener = EventListener::new_with_options(&document(), "load", captured, seen);
-    // After its owner, what it asks is not there any more.
-    StoredValue::new_local(listener);
+    for kind in ["load", "loadedmetadata"] {
+        let seen = move |event: &Event| {
+            let _ = learn(contexts, event);
+        };
+        let listener = EventListener::new_with_options(&document(), kind, captured, seen);
+        // After its owner, what it asks is not there any more.
+        StoredValue::new_local(listener);
+    }
+}
+
+/// Of a picture or a film, with its size in pixels.
+fn shown(event: &Event) -> Option<(Element, (u32, u32))> {
+    let element: Element = event.target()?.dyn_into().ok()?;
+    let image = element.dyn_ref::<HtmlImageElement>();
+    let image = image.map(|image| (image.natural_width(), image.natural_height()));
+    let film = element.dyn_ref::<HtmlVideoElement>();
+    let size = image.or_else(|| film.map(|film| (film.video_width(), film.video_height())))?;
+    Some((element, size))
 }
 
 fn learn(contexts: Contexts, event: &Event) -> Option<()> {
-    let image: HtmlImageElement = event.target()?.dyn_into().ok()?;
+    let (shown, (width, height)) = shown(event)?;
     let around = |attribute: &str| -> Option<String> {
-        let element: Element = image.closest(&format!("[{attribute}]")).ok()??;
+        let element: Element = shown.closest(&format!("[{attribute}]")).ok()??;
         element.get_attribute(attribute)
     };
     let name = OUTPUT.into_iter().find_map(around)?;
@@ -65,7 +77,7 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
         return None;
     }
     let mut shapes = known().get_untracked();
-    if shapes.learn(&task.model, image.natural_width(), image.natural_height()) {
+    if shapes.learn(&task.model, width, height) {
         // Where it is refused, it holds for this visit.
         LocalStore::Browser.write(PLACE, &shapes.to_text());
         known().set(shapes);

@@ -332,3 +332,18 @@ async fn a_film_is_no_larger_than_it_is() {
     })
     .await;
 }
+
+/// Guards against films that lie in squares until they are loaded: their shape was learned of pictures alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_shape_of_films_is_learned() {
+    drive("the_shape_of_films", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        generate(browser, &service.address(), "video/silk", "jade threads").await?;
+        let shape = "
+            const film = document.querySelector('video');
+            const known = JSON.parse(localStorage.getItem('atelier.shapes') ?? '{}')['video/silk'];
+            return !!film && Math.abs(known - film.videoWidth / film.videoHeight) < 0.01";
+        becomes(browser, "a known shape", shape, true).await
+    })
+    .await;
+}
