@@ -31,19 +31,13 @@ pub struct Catalog {
     /// It was looked for a list that was kept.
     has_looked: RwSignal<bool>,
     schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
-    /// How often each schema was asked for: the latest answer counts.
-    schema_counts: StoredValue<HashMap<ModelId, u32>>,
 }
 
 /// How the list of models is asked for.
 #[derive(Default)]
 struct Fetching {
-    /// How often it was: the latest answer counts.
-    count: u32,
     /// The last list as it was given, for whoever keeps it.
     body: Option<Body>,
-    /// The service has given one in this visit.
-    was_given: bool,
     /// It is asked for once more, because somebody found nobody there.
     is_in_doubt: bool,
 }
@@ -56,7 +50,6 @@ impl Catalog {
             fetching: StoredValue::new_local(Fetching::default()),
             has_looked: RwSignal::new(false),
             schemas: StoredValue::new(HashMap::new()),
-            schema_counts: StoredValue::new(HashMap::new()),
         };
         let asked = StoredValue::new(None);
         effect(move || {
@@ -70,8 +63,6 @@ impl Catalog {
                     this.schemas.update_value(HashMap::clear);
                     this.has_looked.set(false);
                     this.models.get_value().forget();
-                    this.fetching
-                        .update_value(|fetching| fetching.was_given = false);
                 }
                 this.load_models();
             }
@@ -156,14 +147,12 @@ impl Catalog {
         let (this, session) = (*self, self.session);
         let slot = self.models.get_value();
         let address = session.settings_untracked().address;
-        let fetch = self.fetching.try_update_value(|fetching| {
-            fetching.count += 1;
-            fetching.count
-        });
+        let is_last_asked = slot.ask();
+        // The page may be gone by then.
+        let is_latest = move || is_last_asked() && this.models.try_get_value().is_some();
         spawn(async move {
             let url = address.url(path::MODELS);
             let answer = http::get_models(&url).await;
-            let is_latest = || this.fetching.try_with_value(|fetching| fetching.count) == fetch;
             let is_current = || is_latest() && session.settings_untracked().address == address;
             if !is_current() {
                 return; // The answer of a service that is no longer asked.
@@ -182,8 +171,7 @@ impl Catalog {
             };
             // Who has given it before refuses it while something is being restarted, or stands in its place for a
             // while: that says nothing of keys.
-            let was_given = this.fetching.with_value(|fetching| fetching.was_given);
-            let may_be_given = was_given || error.is_retryable();
+            let may_be_given = slot.was_given() || error.is_retryable();
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
                 false => Idempotency::Unknown,
@@ -206,10 +194,8 @@ impl Catalog {
 
     fn read(&self, body: Body) -> Result<ModelList, ApiError> {
         let list = ModelList::from_body(&body.bytes())?;
-        self.fetching.update_value(|fetching| {
-            fetching.body = Some(body);
-            fetching.was_given = true;
-        });
+        self.fetching
+            .update_value(|fetching| fetching.body = Some(body));
         Ok(list)
     }
 
@@ -275,19 +261,12 @@ impl Catalog {
             .address
             .url(&path::schema(model));
         let this = *self;
-        let count = self.schema_counts.try_update_value(|counts| {
-            let count = counts.entry(model.clone()).or_default();
-            *count += 1;
-            *count
-        });
+        let is_latest = slot.ask();
         spawn({
             let (slot, model) = (slot.clone(), model.clone());
             async move {
                 let body = http::get(&url).await;
-                let latest = this
-                    .schema_counts
-                    .try_with_value(|counts| counts.get(&model).copied());
-                if latest.flatten() != count {
+                if !is_latest() || this.models.try_get_value().is_none() {
                     return;
                 }
                 let read = body.and_then(|body| {

@@ -110,7 +110,7 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
     let guard = AbortGuard(early.controller);
     match answered(guard, response.boxed_local(), TIMEOUT_MS, MAX_LIST_BYTES).await {
         Err(ApiError::Network { .. }) => None,
-        Ok(reply) if reply.broken.is_some() => None,
+        Ok(reply) if !reply.is_whole => None,
         reply => Some(reply),
     }
 }
@@ -193,20 +193,16 @@ struct Reply {
     status: u16,
     retry_after_ms: Option<u64>,
     mime: String,
-    /// All of it, unless `broken`.
     body: Body,
-    /// The connection broke before its end was said.
-    broken: Option<ApiError>,
+    /// Otherwise the connection broke before its end was said.
+    is_whole: bool,
 }
 
 impl Reply {
     /// Itself, where it is one of success.
     fn ok(self) -> Result<Self, ApiError> {
         if (200..300).contains(&self.status) {
-            return match self.broken {
-                Some(error) => Err(error),
-                None => Ok(self),
-            };
+            return if self.is_whole { Ok(self) } else { Err(cut()) };
         }
         let body = json::parse(&self.body.bytes()).ok();
         Err(ApiError::from_status(
@@ -227,11 +223,11 @@ impl Reply {
         let bytes = self.body.bytes();
         match json::parse(&bytes) {
             // An object has its end in itself, whatever became of the connection after it.
-            Ok(body) if self.broken.is_none() || body.is_object() => {
+            Ok(body) if self.is_whole || body.is_object() => {
                 read(self.status, body, self.retry_after_ms)
             }
             // A refusal may have had the id of what was taken all the same.
-            _ if let Some(error) = self.broken => Err(error),
+            _ if !self.is_whole => Err(cut()),
             _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }
@@ -296,7 +292,7 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         .unwrap_or_else(clock::now);
     // What is said instead of a file is read as any reply.
     let most_bytes = if response.ok() { most_bytes } else { MAX_BYTES };
-    let (body, broken) = read_bounded(&response, most_bytes).await?;
+    let (body, is_whole) = read_bounded(&response, most_bytes).await?;
     Ok(Reply {
         status: response.status(),
         retry_after_ms: headers
@@ -304,30 +300,26 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
             .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
         mime: headers.get("Content-Type").unwrap_or_default(),
         body: Body(body),
-        broken,
+        is_whole,
     })
 }
 
-/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory; with what broke the
-/// connection before its end.
-async fn read_bounded(
-    response: &Response,
-    most_bytes: u64,
-) -> Result<(Array, Option<ApiError>), ApiError> {
+/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory; and whether
+/// its end was said.
+async fn read_bounded(response: &Response, most_bytes: u64) -> Result<(Array, bool), ApiError> {
     let parts = Array::new();
     let mut left = most_bytes;
     let Some(stream) = response.body() else {
-        return Ok((parts, None));
+        return Ok((parts, true));
     };
     let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     loop {
-        let chunk = match JsFuture::from(reader.read()).await {
-            Ok(chunk) => chunk,
-            Err(error) => return Ok((parts, Some(broken(error)))),
+        let Ok(chunk) = JsFuture::from(reader.read()).await else {
+            return Ok((parts, false));
         };
         let done = Reflect::get(&chunk, &"done".into()).map_err(broken)?;
         if done.is_truthy() {
-            return Ok((parts, None));
+            return Ok((parts, true));
         }
         let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
         let chunk: Uint8Array = value.unchecked_into();
@@ -343,6 +335,12 @@ async fn read_bounded(
 fn network(error: gloo_net::Error) -> ApiError {
     ApiError::Network {
         detail: error.to_string(),
+    }
+}
+
+fn cut() -> ApiError {
+    ApiError::Network {
+        detail: "the connection broke while the answer arrived".into(),
     }
 }
 

@@ -5,9 +5,9 @@ use std::cell::Cell;
 
 use atelier_engine::Millis;
 use gloo_events::{EventListener, EventListenerOptions};
+use js_sys::{Function, Reflect};
 use leptos::prelude::{document, window};
-use wasm_bindgen::JsCast;
-use web_sys::Event;
+use wasm_bindgen::{JsCast, JsValue};
 
 use super::clock;
 
@@ -22,7 +22,7 @@ pub fn listen() {
     for kind in ["click", "keydown"] {
         let first = EventListenerOptions::run_in_capture_phase();
         EventListener::new_with_options(&document(), kind, first, |event| {
-            LAST.set(Some(event.time_stamp()));
+            LAST.set(get(event, "timeStamp").and_then(|at| at.as_f64()));
         })
         .forget();
     }
@@ -30,16 +30,25 @@ pub fn listen() {
 
 /// When the press was made that is being handled; outside of a handler, now.
 pub fn at() -> Millis {
-    let event = window().event().dyn_into::<Event>().ok();
-    let pressed = match event.as_ref().map(Event::type_).as_deref() {
-        Some("click" | "keydown" | "submit") => LAST.get(),
-        _ => None,
-    };
-    let handled = window().performance().map(|performance| performance.now());
-    let late = handled
-        .zip(pressed)
-        .map(|(handled, pressed)| handled - pressed);
-    clock::now().saturating_sub(late.unwrap_or_default().max(0.0) as Millis)
+    let late = late().unwrap_or_default().max(0.0);
+    clock::now().saturating_sub(late as Millis)
+}
+
+/// In milliseconds; `None` outside of a handler.
+fn late() -> Option<f64> {
+    let kind = get(&get(&window(), "event")?, "type")?.as_string()?;
+    if !matches!(kind.as_str(), "click" | "keydown" | "submit") {
+        return None;
+    }
+    let performance = get(&window(), "performance")?;
+    let now: Function = get(&performance, "now")?.dyn_into().ok()?;
+    Some(now.call0(&performance).ok()?.as_f64()? - LAST.get()?)
+}
+
+/// By name: each function of `web_sys` that is used anywhere is a line of the script with which a visit begins.
+fn get(object: &JsValue, name: &str) -> Option<JsValue> {
+    let found = Reflect::get(object, &name.into()).ok()?;
+    (!found.is_undefined()).then_some(found)
 }
 
 #[cfg(test)]
@@ -48,6 +57,7 @@ mod tests {
 
     use gloo_timers::future::TimeoutFuture;
     use wasm_bindgen_test::wasm_bindgen_test;
+    use web_sys::Event;
 
     use super::*;
 

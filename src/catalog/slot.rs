@@ -1,6 +1,7 @@
 //! What is known of one thing that is fetched: as the service gives it now, or as it gave it some time ago.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use atelier_contract::ApiError;
 use atelier_engine::Millis;
@@ -28,7 +29,7 @@ impl<T> Load<T> {
 /// That something is as the service gave it some time ago.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AsOf {
-    /// When it gave it.
+    /// When it gave it last; 0 where it never did.
     pub since: Millis,
     /// Why there is nothing newer, where it gives nothing at present.
     pub outage: Option<ApiError>,
@@ -40,6 +41,8 @@ pub struct AsOf {
 pub struct Slot<T: 'static> {
     pub load: ArcRwSignal<Load<Arc<T>>>,
     pub as_of: ArcRwSignal<AsOf>,
+    /// How often it was asked for.
+    asked: Arc<AtomicU32>,
 }
 
 impl<T> Clone for Slot<T> {
@@ -47,6 +50,7 @@ impl<T> Clone for Slot<T> {
         Self {
             load: self.load.clone(),
             as_of: self.as_of.clone(),
+            asked: Arc::clone(&self.asked),
         }
     }
 }
@@ -60,11 +64,24 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
                 outage: None,
                 tries: 0,
             }),
+            asked: Arc::default(),
         }
+    }
+
+    /// It is being asked for; whether it was not asked for once more since: the latest answer counts.
+    pub fn ask(&self) -> impl Fn() -> bool + use<T> {
+        let asked = Arc::clone(&self.asked);
+        let count = asked.fetch_add(1, Ordering::Relaxed) + 1;
+        move || asked.load(Ordering::Relaxed) == count
     }
 
     pub fn is_loaded(&self) -> bool {
         self.load.with_untracked(|load| load.loaded().is_some())
+    }
+
+    /// The service has given it before, be it in an earlier visit.
+    pub fn was_given(&self) -> bool {
+        self.as_of.read_untracked().since != 0
     }
 
     /// It is not known as it is now.
@@ -107,11 +124,11 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
 
     /// The service has not given it. Where that is no answer, what is known goes on standing in.
     pub fn fail(&self, error: ApiError) {
+        let since = self.as_of.read_untracked().since;
         if error.is_outage() && self.is_loaded() {
-            let since = self.as_of.read_untracked().since;
             return self.set_as_of(since, Some(error));
         }
-        self.set_as_of(0, None);
+        self.set_as_of(since, None);
         self.load.set(Load::Failed(error));
     }
 
