@@ -47,7 +47,7 @@ impl Cell {
                 phase: "removed".into(),
                 state: "Removed".into(),
                 title,
-                note: "It was never sent, was taken back, or was removed.".into(),
+                note: "No longer in this browser.".into(),
                 picture: None,
                 more: 0,
                 href: None,
