@@ -156,6 +156,19 @@ impl Part {
             Self::Removed => "removed",
         }
     }
+
+    /// What its colour goes by, as that of a task does.
+    pub fn phase_word(self) -> &'static str {
+        match self {
+            Self::Completed => Phase::Ready.word(),
+            Self::Failed => Phase::Failed.word(),
+            Self::Gone => Phase::Gone.word(),
+            Self::Unconfirmed => Phase::Unconfirmed.word(),
+            Self::InProgress => Phase::Running.word(),
+            Self::Queued => Phase::Queued.word(),
+            Self::Removed => "removed",
+        }
+    }
 }
 
 /// How many items each part has; parts without any are left out.
@@ -195,13 +208,16 @@ impl Counts {
         self.done() == self.total()
     }
 
+    /// `22 completed`, `3 failed`
+    pub fn phrases(&self) -> impl Iterator<Item = (Part, String)> {
+        let phrase = |(part, count): &(Part, usize)| (*part, format!("{count} {}", part.word()));
+        self.0.iter().map(phrase)
+    }
+
     /// `22 completed, 3 failed`
     pub fn user_message(&self) -> String {
-        let parts = self
-            .0
-            .iter()
-            .map(|(part, count)| format!("{count} {}", part.word()));
-        parts.collect::<Vec<_>>().join(", ")
+        let phrases: Vec<String> = self.phrases().map(|(_, phrase)| phrase).collect();
+        phrases.join(", ")
     }
 
     /// The bar: each part's share of the whole, from 0 to 1.

@@ -8,12 +8,19 @@ const MIN_CELL: f64 = 8.5;
 const MAX_HEIGHT: f64 = 28.0;
 /// How wide it may be then.
 const MAX_CELL: f64 = 32.0;
+/// So many rows are seen at once, and whether the last of them is full.
+const SEEN_ROWS: usize = 3;
 
 /// `width`: of the grid; `ratio`: of width to height of every picture. At least 2.
 pub fn columns(width: f64, items: usize, ratio: f64) -> usize {
     let fitting = |cell: f64| ((width + GAP) / (cell + GAP)).floor() as usize;
     let large = (MAX_HEIGHT * ratio).clamp(MIN_CELL, MAX_CELL);
-    fitting(MIN_CELL).min(items.max(fitting(large))).max(2)
+    let columns = fitting(MIN_CELL).min(items.max(fitting(large))).max(2);
+    let rows = items.div_ceil(columns);
+    match rows {
+        2..=SEEN_ROWS => items.div_ceil(rows).max(2),
+        _ => columns,
+    }
 }
 
 #[cfg(test)]
@@ -33,6 +40,12 @@ mod tests {
             (87.3, 1, 1.5, 2),
             // Many are small, and all of them in sight.
             (82.0, 100, 1.0, 9),
+            // No row of nine with one below it.
+            (82.0, 10, 1.0, 5),
+            (82.0, 19, 1.0, 7),
+            (82.0, 27, 1.0, 9),
+            (82.0, 28, 1.0, 9),
+            (20.0, 3, 1.0, 2),
             // A phone.
             (20.0, 1, 1.0, 2),
             (20.0, 12, 0.5, 2),

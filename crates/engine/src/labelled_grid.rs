@@ -4,6 +4,7 @@
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
 
+use crate::compose::sweep::GridLabels;
 use crate::output;
 
 /// Lengths in `rem`.
@@ -19,6 +20,17 @@ pub struct Measures {
     pub cell: f64,
     /// How high a row is, with the gap below it.
     pub row: f64,
+}
+
+/// How the axes lie: the one with more values to the right, where all of them fit beside each other. `width`: of the
+/// page, in `rem`.
+pub fn laid(labels: GridLabels, width: f64) -> GridLabels {
+    let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len());
+    let fits = HEAD + rows as f64 * (MIN_CELL + GAP) <= width;
+    match rows > columns && fits {
+        true => labels.transposed(),
+        false => labels,
+    }
 }
 
 /// `width`: of the page, in `rem`; `ratio`: of width to height of every picture.
@@ -53,6 +65,7 @@ pub fn ratio<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compose::sweep::Labels;
     use serde_json::json;
 
     /// Guards against cells the size of a stamp on a page that is three quarters empty.
@@ -63,6 +76,31 @@ mod tests {
         assert!((wide.row - (20.0 / 1.5 + 0.25)).abs() < 1e-9);
         assert_eq!(measures(60.0, 4, 1.0).cell, 12.5);
         assert_eq!(measures(20.0, 5, 1.0).cell, 8.0);
+    }
+
+    /// Guards against a column of pictures with a page of nothing beside it.
+    #[test]
+    fn the_longer_axis_runs_to_the_right_where_it_fits() {
+        let axis = |count: usize| Labels {
+            parameter: count.to_string(),
+            values: (0..count).map(|n| n.to_string()).collect(),
+        };
+        for (rows, columns, width, expected) in [
+            (4, 2, 80.0, 4),
+            (2, 4, 80.0, 4),
+            (3, 3, 80.0, 3),
+            // A phone, and more values than any page has room for.
+            (4, 2, 20.0, 2),
+            (30, 2, 80.0, 2),
+        ] {
+            let labels = GridLabels {
+                rows: axis(rows),
+                columns: axis(columns),
+                cells: vec![0],
+            };
+            let found = laid(labels, width).columns.values.len();
+            assert_eq!(found, expected, "{rows} × {columns} in {width}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The one thing that keeps a form from being sent, said quietly beside the button before anybody has
 //! pressed it. What is wrong with a value in detail stands at its field.
 
-use atelier_contract::{Draft, Entry, Problem, Schema};
+use atelier_contract::{Draft, Entry, Media, Problem, Schema};
 use serde_json::Value;
 
 /// Of the first problem; nothing where there is none.
@@ -14,15 +14,15 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
         return String::new();
     };
     let known = schema.parameter(name).filter(|(_, required)| *required);
-    match known.filter(|_| is_missing(draft, name)) {
+    let missing = known.filter(|_| is_missing(draft, name));
+    let media = missing.and_then(|(parameter, _)| parameter.media());
+    match (missing, media) {
         // A file or an output is chosen, and not written.
-        Some((parameter, _)) if parameter.media().is_some() => {
-            let vowels = ['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U'];
-            let article = if name.starts_with(vowels) { "an" } else { "a" };
-            format!("Choose {article} {name}.")
-        }
-        Some(_) => format!("{name} is required"),
-        None => message.clone(),
+        (_, Some(Media::Image)) => format!("Choose a picture ({name})."),
+        (_, Some(Media::Video)) => format!("Choose a video ({name})."),
+        (_, Some(Media::Audio)) => format!("Choose a sound ({name})."),
+        (Some(_), None) => format!("{name} is required"),
+        (None, None) => message.clone(),
     }
 }
 
@@ -48,6 +48,27 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Guards against a parameter's name read as if it were a word.
+    #[test]
+    fn what_is_to_be_chosen_is_called_what_it_is() {
+        for (name, expected) in [
+            ("mask", "Choose a picture (mask)."),
+            ("video_url", "Choose a video (video_url)."),
+            ("audio_url", "Choose a sound (audio_url)."),
+            ("url", "url is required"),
+        ] {
+            let parameter = json!({"name": name, "type": "string"});
+            let schema: Schema = serde_json::from_value(json!({
+                "category": "a", "subcategory": "b",
+                "parameters": {"required": [parameter], "optional": []}
+            }))
+            .unwrap();
+            let draft = Draft::default();
+            let problems = schema.validate(&draft, false).unwrap_err();
+            assert_eq!(message(&problems, &draft, &schema), expected);
+        }
+    }
+
     #[test]
     fn what_is_missing_is_asked_for_and_what_is_wrong_is_named() {
         let schema: Schema = serde_json::from_value(json!({
@@ -71,7 +92,7 @@ mod tests {
         draft.set("prompt", Entry::Text("  ".into()));
         assert_eq!(message(&draft), "prompt is required");
         draft.set("prompt", Entry::Text("cat".into()));
-        assert_eq!(message(&draft), "Choose an image_url.");
+        assert_eq!(message(&draft), "Choose a picture (image_url).");
         // Guards against the focus in a prompt that is there, where a picture is missing.
         assert_eq!(missing(&draft, &schema), Some(1));
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));

@@ -1,4 +1,3 @@
-use crate::view::parts::viewport::scrolled;
 use std::sync::Arc;
 
 use atelier_engine::compose::sweep::GridLabels;
@@ -16,6 +15,7 @@ use crate::browser::frame::after_frame;
 use crate::browser::location;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
+use crate::view::parts::viewport::{self, scrolled};
 
 /// In `rem`; the stylesheet has the same.
 const CAPTION_HEIGHT: f64 = 1.75;
@@ -47,7 +47,7 @@ impl Cell {
                 phase: "removed".into(),
                 state: "Removed".into(),
                 title,
-                note: "It was never sent, was taken back, or was removed.".into(),
+                note: "No longer in this browser.".into(),
                 picture: None,
                 more: 0,
                 href: None,
@@ -89,7 +89,10 @@ pub fn grid(
     ratio: Memo<f64>,
 ) -> AnyView {
     match labels {
-        Some(labels) => labelled(cells, Arc::new(labels), ratio),
+        Some(labels) => {
+            let labels = labelled_grid::laid(labels, viewport::page_width());
+            labelled(cells, Arc::new(labels), ratio)
+        }
         None => plain(cells, size, ratio),
     }
 }

@@ -199,6 +199,15 @@ pub fn rem() -> f64 {
         .unwrap_or(16.0)
 }
 
+/// Between the edges of a page and of a panel on it, in `rem`.
+const EDGES: f64 = 7.5;
+
+/// The room on a page, in `rem`.
+pub fn page_width() -> f64 {
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    width.unwrap_or_default() / rem() - EDGES
+}
+
 /// Form and result stand one above the other; the stylesheet says the same.
 pub fn is_one_pane() -> bool {
     is_narrower_than(64.0)

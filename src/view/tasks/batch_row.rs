@@ -1,17 +1,19 @@
 use std::collections::HashSet;
 
 use crate::contexts::contexts;
-use atelier_engine::batch::Counts;
 use atelier_engine::batch::differences::{Difference, chosen_differences};
+use atelier_engine::batch::{Counts, Part};
 use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, TaskKey};
+use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
-use crate::boxed::{memo, text};
+use crate::boxed::{dynamic, memo, text};
 use crate::browser::{clock, dates};
 use crate::runner::Runner;
+use crate::view::parts::glyph::Glyph;
 use crate::view::task::thumbnail;
 
 /// As many pictures as fit beside each other on most screens; all are on the batch's page.
@@ -73,6 +75,9 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
     let pictures: Vec<AnyView> = pictures.filter_map(|key| picture(runner, key)).collect();
     view! {
         <article class="batch-row" aria-label=text(move || format!("Batch: {}", name.get()))>
+            <span class="batch-mark" aria-hidden="true">
+                <Glyph icon=LuLayoutGrid />
+            </span>
             <div class="batch-row-head">
                 <div class="task-row-text">
                     <p>
@@ -85,7 +90,7 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
                     <span class="muted">{about}</span>
                 </div>
                 <p class="batch-row-counts" role="status">
-                    {text(move || counts.read().user_message())}
+                    {dynamic(move || pills(&counts.read()))}
                 </p>
             </div>
             <div class="batch-strip">
@@ -97,6 +102,23 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         </article>
     }
     .into_any()
+}
+
+/// How many of it stand how, each in its colour; read out they are one sentence.
+fn pills(counts: &Counts) -> AnyView {
+    let pill = |(at, (part, phrase)): (usize, (Part, String))| {
+        let comma =
+            (at > 0).then(|| view! { <span class="visually-hidden">", "</span> }.into_any());
+        view! {
+            {comma}
+            <span class="pill" data-phase=part.phase_word()>
+                {phrase}
+            </span>
+        }
+        .into_any()
+    };
+    let pills = counts.phrases().enumerate().map(pill);
+    pills.collect_view().into_any()
 }
 
 fn chip(difference: &Difference) -> AnyView {

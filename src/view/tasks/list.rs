@@ -96,6 +96,8 @@ pub fn TasksPage() -> impl IntoView {
     };
     // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
     let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
+    // Nor is there anything to narrow where nothing was ever sent.
+    let has_no_filters = when(move || is_unread.get() || runner.keys().is_empty());
     let has_note =
         move || runner.unread().is_some() || (runner.is_open() && keys.read().is_empty());
     view! {
@@ -107,7 +109,7 @@ pub fn TasksPage() -> impl IntoView {
                         {text(move || found_of(keys.read().len(), runner.keys().len()))}
                     </p>
                     <button
-                        class="button small"
+                        class="button quiet small removes"
                         type="button"
                         title=what
                         hidden=when(move || finished.read().is_empty())
@@ -118,7 +120,7 @@ pub fn TasksPage() -> impl IntoView {
                 </div>
             </div>
             {question.view("Clear finished", what, "Keep", "Clear them", "danger", Callback::new(move |()| clear()))}
-            <div hidden=is_unread>
+            <div hidden=has_no_filters>
                 <Filters typed found />
             </div>
             <Rows rows />

@@ -118,6 +118,9 @@ fn the_latest_attempt_counts_and_failures_can_be_retried() {
         items.counts().user_message(),
         "1 completed, 1 failed, 1 queued, 1 removed"
     );
+    let phrases: Vec<_> = items.counts().phrases().collect();
+    assert_eq!(phrases[1], (Part::Failed, "1 failed".to_owned()));
+    assert_eq!(phrases[3].0.phase_word(), "removed");
     assert_eq!((items.counts().done(), items.counts().total()), (3, 4));
     assert_eq!(
         items

@@ -128,6 +128,20 @@ impl GridLabels {
             cells: sent.to_vec(),
         })
     }
+
+    /// The same items with the axes the other way round.
+    #[must_use]
+    pub fn transposed(&self) -> Self {
+        let (rows, columns) = (self.rows.values.len(), self.columns.values.len().max(1));
+        let cells = self.cells.iter();
+        Self {
+            rows: self.columns.clone(),
+            columns: self.rows.clone(),
+            cells: cells
+                .map(|cell| cell % columns * rows + cell / columns)
+                .collect(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -208,6 +222,29 @@ mod tests {
         );
         assert_eq!(GridLabels::new(&axes, Combine::Paired, &[]), None);
         assert_eq!(GridLabels::new(&axes[..2], Combine::Product, &[]), None);
+    }
+
+    /// Guards against a picture below the label of another one.
+    #[test]
+    fn the_other_way_round_each_item_keeps_its_labels() {
+        let axes = [axis("a", 4), axis("b", 2)];
+        let grid = GridLabels::new(&axes, Combine::Product, &[0, 3, 6, 7]).unwrap();
+        let labels = |grid: &GridLabels| -> Vec<(String, String)> {
+            let columns = grid.columns.values.len();
+            let label = |cell: &usize| {
+                let row = grid.rows.values[cell / columns].clone();
+                (row, grid.columns.values[cell % columns].clone())
+            };
+            grid.cells.iter().map(label).collect()
+        };
+        let turned = grid.transposed();
+        assert_eq!(
+            (turned.rows.parameter.as_str(), turned.columns.values.len()),
+            ("b", 4)
+        );
+        let swapped: Vec<_> = labels(&turned).into_iter().map(|(a, b)| (b, a)).collect();
+        assert_eq!(swapped, labels(&grid));
+        assert_eq!(turned.transposed(), grid);
     }
 
     proptest! {

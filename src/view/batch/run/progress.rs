@@ -20,21 +20,12 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             .counts
             .shares()
             .map(|(part, share)| {
-                let name = match part {
-                    Part::Completed => "ready",
-                    Part::Failed => "failed",
-                    Part::Gone => "gone",
-                    Part::Unconfirmed => "unconfirmed",
-                    Part::InProgress => "running",
-                    Part::Queued => "queued",
-                    Part::Removed => "removed",
-                };
                 // In tenths of a per cent, a whole number: enough for a bar.
                 let width = (share * 1000.0) as i64;
                 let is_awaited = matches!(part, Part::InProgress | Part::Queued);
                 view! {
                     <span
-                        data-phase=name
+                        data-phase=part.phase_word()
                         class:awaited=is_awaited
                         style:flex-grow=width.to_string()
                     ></span>

@@ -215,10 +215,10 @@ async fn compare_says_how_many_it_takes() {
     .await;
 }
 
-/// Guards against fifteen buttons of four kinds beside a picture: what is done most is one row, what is done seldom is in
-/// a menu, and a link can be copied without looking for it.
+/// Guards against fifteen buttons of four kinds beside a picture: what is done most is in tiles of one kind and size that
+/// have room for their words, what is done seldom is in a menu, and a link can be copied without looking for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_most_is_one_row() {
+async fn what_is_done_most_is_in_even_tiles() {
     visit("what_is_done_most", 2, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?lightbox=made-00001/0").await?;
@@ -226,15 +226,22 @@ async fn what_is_done_most_is_one_row() {
         for name in ["Favorite", "Vary", "Use as input", "Download", "Compare", "Copy link"] {
             browser.find(&by("button", name).within(&dialog)).await?;
         }
-        let row = "
+        let tiles = "
             const { children } = document.querySelector('.lightbox-actions');
             const drawn = [...children].filter(it => it.checkVisibility() && !it.matches('.menu'));
-            const tops = new Set(drawn.map(it => Math.round(it.getBoundingClientRect().top)));
-            const looks = new Set(drawn.map(it => getComputedStyle(it.querySelector('button') ?? it).backgroundColor));
-            return `${drawn.length} in ${tops.size} row of ${looks.size} kind`";
-        for width in [1440, 320] {
+            const count = measured => new Set(drawn.map(measured)).size;
+            const rows = count(it => Math.round(it.getBoundingClientRect().top));
+            const heights = count(it => Math.round(it.getBoundingClientRect().height));
+            const looks = count(it => getComputedStyle(it.querySelector('button') ?? it).backgroundColor);
+            const cramped = [...document.querySelectorAll('.lightbox-actions .word')].filter(word => {
+                const room = word.closest('button').clientWidth - word.getBoundingClientRect().width;
+                return room < 8 || word.getClientRects().length > 1 || word.offsetHeight > 20;
+            });
+            return `${drawn.length} in ${rows} rows of ${heights} height, ${looks} kind, ${cramped.length} cramped`";
+        for (width, rows) in [(1440, 2), (768, 1), (320, 2)] {
             browser.set_size(width, 900).await?;
-            becomes(browser, "one row", row, "5 in 1 row of 1 kind").await?;
+            let even = format!("5 in {rows} rows of 1 height, 1 kind, 0 cramped");
+            becomes(browser, "even tiles", tiles, even).await?;
         }
         let seldom = "
             const button = [...document.querySelectorAll('dialog[open] button')].find(it => it.innerText.trim() === 'Copy output URL');

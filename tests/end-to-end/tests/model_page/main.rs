@@ -3,6 +3,7 @@
 mod again;
 mod form;
 mod missing;
+mod phone;
 mod presses;
 mod reuse;
 mod studio;
