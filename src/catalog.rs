@@ -22,6 +22,8 @@ pub use slot::{AsOf, Load};
 /// The waits between tries to get what can't be had at present: doubling.
 pub const FIRST_RETRY_MS: u32 = 5_000;
 pub const LONGEST_RETRY_MS: u32 = 60_000;
+/// The wait at which a list that is refused is no longer asked for.
+const LAST_REFUSAL_MS: u32 = 40_000;
 
 #[derive(Clone, Copy)]
 pub struct Catalog {
@@ -169,20 +171,20 @@ impl Catalog {
                 }
                 Err(error) => error,
             };
-            // Who has given it before refuses it while something is being restarted, or stands in its place for a
-            // while: that says nothing of keys.
-            let may_be_given = slot.was_given() || error.is_retryable();
+            // Who refuses it may do so while something is being restarted, or stands in its place for a while. Who has
+            // given it before is asked for as long as the page lives, whoever else for a minute.
+            let is_refused = !error.is_retryable();
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
                 false => Idempotency::Unknown,
             };
             slot.fail(error);
-            if !may_be_given {
+            if is_refused && !slot.was_given() && retry_ms >= LAST_REFUSAL_MS {
                 return session.set_idempotency(address, Idempotency::Unsupported);
             }
             let is_known = untrack(|| session.idempotency()).is_known();
             // What was said holds while there is an answer of any kind.
-            if said == Idempotency::Unreachable || !is_known {
+            if said == Idempotency::Unreachable || !is_known && !is_refused {
                 session.set_idempotency(address, said);
             }
             TimeoutFuture::new(retry_ms).await;

@@ -202,7 +202,11 @@ impl Reply {
     /// Itself, where it is one of success.
     fn ok(self) -> Result<Self, ApiError> {
         if (200..300).contains(&self.status) {
-            return if self.is_whole { Ok(self) } else { Err(cut()) };
+            return if self.has_its_end() {
+                Ok(self)
+            } else {
+                Err(cut())
+            };
         }
         let body = json::parse(&self.body.bytes()).ok();
         Err(ApiError::from_status(
@@ -210,6 +214,11 @@ impl Reply {
             body.as_ref(),
             self.retry_after_ms,
         ))
+    }
+
+    /// A JSON object has its end in itself, whatever became of the connection after it.
+    fn has_its_end(&self) -> bool {
+        self.is_whole || json::parse(&self.body.bytes()).is_ok_and(|body| body.is_object())
     }
 
     fn into_json(self) -> Result<Value, ApiError> {
@@ -222,12 +231,12 @@ impl Reply {
     ) -> Result<Value, ApiError> {
         let bytes = self.body.bytes();
         match json::parse(&bytes) {
-            // An object has its end in itself, whatever became of the connection after it.
             Ok(body) if self.is_whole || body.is_object() => {
                 read(self.status, body, self.retry_after_ms)
             }
-            // A refusal may have had the id of what was taken all the same.
-            _ if !self.is_whole => Err(cut()),
+            // A refusal may have had the id of what was taken all the same; that the service wants no calls is told
+            // by its head.
+            _ if !self.is_whole && !matches!(self.status, 429 | 503) => Err(cut()),
             _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }
@@ -344,10 +353,9 @@ fn cut() -> ApiError {
     }
 }
 
-fn broken(error: JsValue) -> ApiError {
-    ApiError::Network {
-        detail: format!("the connection broke while the answer arrived ({error:?})"),
-    }
+/// What the browser says of it helps nobody.
+fn broken(_: JsValue) -> ApiError {
+    cut()
 }
 
 /// Dropping the future of a call ends the call: the browser does not by itself.

@@ -117,6 +117,14 @@ async fn a_connection_that_breaks_after_the_answer() {
     submit_into(rule, "Completed", &[]).await;
 }
 
+/// Guards against calls before their time, and against a task that is called Unconfirmed: that the service wants none was
+/// told, and the connection broke in the words about it.
+#[wasm_bindgen_test]
+async fn a_limit_whose_words_break_off() {
+    let rule = json!({"fault": "cut_limit", "retry_after": 60});
+    submit_into(rule, "Queued", &["Rate-limited, next try in"]).await;
+}
+
 #[wasm_bindgen_test]
 async fn no_credentials_at_all() {
     Page::forget_all().await;

@@ -7,7 +7,7 @@ use atelier_contract::Draft;
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::route::Route;
-use atelier_engine::{Action, BatchAction, BatchKey, rerun};
+use atelier_engine::{Action, BatchAction, BatchKey, TaskState, rerun};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -15,6 +15,7 @@ use super::explore::explore;
 use super::put_back::put_back;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, text, when};
+use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::batch::composer::Composer;
 use crate::view::parts::confirm::ConfirmButton;
@@ -160,7 +161,24 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         }
     };
     let count = move || summary.read().unconfirmed.len();
+    // What the service said of the first, or that it said nothing: a press that came to nothing must not look as if
+    // nobody had heard it.
+    let why = text(move || {
+        let first = summary.read().unconfirmed.first().cloned();
+        let task = first.and_then(|key| runner.task(&key));
+        let said = task.and_then(|task| {
+            let task = task.read();
+            let TaskState::Unconfirmed { error } = &task.state else {
+                return None;
+            };
+            Some(task.account.user_message(error, &location::origin()))
+        });
+        said.unwrap_or_default()
+    });
     view! {
+        <p class="muted run-why" hidden=when(move || why.read().is_empty())>
+            {why}
+        </p>
         <div class="row" hidden=when(move || count() == 0)>
             <ConfirmButton
                 label="Resubmit unconfirmed"

@@ -2,7 +2,7 @@
 
 use super::record::Call;
 use super::reply::{self, Reply};
-use super::rule::{Fault, Rule};
+use super::rule::{Fault, RetryAfter, Rule};
 use super::{command, first};
 use crate::{Error, Result, hearing, http};
 use http_body_util::{BodyExt, Full};
@@ -285,7 +285,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             forward().await?;
             return Err("closed after forwarding".into());
         }
-        Some(Fault::Unfinished) => reply::unfinished(forward().await?),
+        Some(Fault::Unfinished) => reply::unfinished(forward().await?, usize::MAX),
+        Some(Fault::CutLimit { retry_after }) => {
+            let refusal = reply::refusal(429, Some(RetryAfter::Seconds(retry_after)));
+            reply::unfinished(refusal, 9)
+        }
         Some(Fault::Delay { time }) => {
             tokio::time::sleep(time).await;
             forward().await?

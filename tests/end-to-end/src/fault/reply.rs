@@ -11,13 +11,13 @@ use std::time::{Duration, SystemTime};
 
 pub(super) type Reply = Response<Full<Bytes>>;
 
-/// Of a reply: that its end is not said.
-#[derive(Clone)]
-struct Unfinished;
+/// Of a reply: that its end is not said, and so many bytes at most are.
+#[derive(Clone, Copy)]
+struct Unfinished(usize);
 
-pub(super) fn unfinished(mut reply: Reply) -> Reply {
+pub(super) fn unfinished(mut reply: Reply, bytes: usize) -> Reply {
     reply.headers_mut().remove(header::CONTENT_LENGTH);
-    reply.extensions_mut().insert(Unfinished);
+    reply.extensions_mut().insert(Unfinished(bytes));
     reply
 }
 
@@ -25,15 +25,15 @@ pub(super) type Sent = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Erro
 
 /// As it leaves.
 pub(super) fn sent(reply: Reply) -> Sent {
-    if reply.extensions().get::<Unfinished>().is_none() {
+    let Some(&Unfinished(bytes)) = reply.extensions().get() else {
         return reply.map(Either::Left);
-    }
+    };
     reply.map(|body| {
         let (mut sender, channel) = Channel::new(1);
         tokio::spawn(async move {
             let Ok(body) = body.collect().await.map(Collected::to_bytes);
             // Whoever has gone needs neither.
-            let _ = sender.send_data(body).await;
+            let _ = sender.send_data(body.slice(..bytes.min(body.len()))).await;
             // With its end unsaid it has to have left first.
             tokio::time::sleep(Duration::from_millis(200)).await;
             sender.abort(std::io::ErrorKind::ConnectionAborted.into());

@@ -21,6 +21,8 @@ pub enum Fault {
     DropAfter,
     /// Forwards the call, gives all of its answer, and closes the connection where the end of it was to be said.
     Unfinished,
+    /// Answers 429 with so many seconds to wait (`retry_after`), and closes the connection in the middle of its body.
+    CutLimit { retry_after: u64 },
     /// Forwards the call after a while (`ms`).
     Delay { time: Duration },
     /// Forwards the call when the rules are forgotten.
@@ -113,6 +115,9 @@ impl Rule {
             "drop_before" => Fault::DropBefore,
             "drop_after" => Fault::DropAfter,
             "unfinished" => Fault::Unfinished,
+            "cut_limit" => Fault::CutLimit {
+                retry_after: number("retry_after")?,
+            },
             "delay" => Fault::Delay {
                 time: Duration::from_millis(number("ms")?),
             },
