@@ -28,7 +28,7 @@ const FOCUS_IN_SIGHT: &str = "
 
 /// Two parameters that are out of bounds: a list of problems, which is the highest that the form can be.
 const TWO_PROBLEMS: &str = "
-    for (const field of [...document.querySelectorAll('form[aria-label=Input] input[type=number]')].slice(0, 2)) {
+    for (const field of [...document.querySelectorAll('form[aria-label=Input] [role=spinbutton]')].slice(0, 2)) {
         field.value = '9999';
         field.dispatchEvent(new Event('input', { bubbles: true }));
         field.dispatchEvent(new Event('change', { bubbles: true }));
