@@ -172,7 +172,7 @@ impl Catalog {
                 Err(error) => error,
             };
             // Who refuses it may do so while something is being restarted, or stands in its place for a while. Who has
-            // given it before is asked for as long as the page lives, whoever else for a minute.
+            // given it before is asked for as long as the page lives, whoever else for half a minute.
             let is_refused = !error.is_retryable();
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
