@@ -56,7 +56,16 @@ impl Browser {
             let Value::Object(capabilities) = capabilities else {
                 unreachable!("they are written as objects");
             };
-            let mut driver = Driver::start(program)?;
+            let mut driver = match Driver::start(program) {
+                Ok(driver) => driver,
+                // The port that it has found free may be another program's by now: then it ends as it begins.
+                Err(reason) if attempts < 2 => {
+                    eprintln!("the driver of {engine:?} is started again: {reason}");
+                    attempts += 1;
+                    continue;
+                }
+                Err(reason) => return Err(reason),
+            };
             let connector = hyper_util::client::legacy::connect::HttpConnector::new();
             let mut builder = ClientBuilder::new(connector);
             let session = builder.capabilities(capabilities);
