@@ -274,10 +274,11 @@ async fn a_limit_of_the_token_before_holds_nothing_up() {
 
         save(browser, &[("Access token", "of a larger plan")]).await?;
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.press(&by("link", "patient")).await?;
+        browser.find(&by("button", "Run again")).await?;
         assert_eq!(proxy.calls_to("/v2/generate").len(), 2);
         browser.reload().await?;
-        browser.see_text("Completed", TIMEOUT).await?;
+        browser.find(&by("button", "Run again")).await?;
         let waiting = "return document.body.innerText.includes('Rate-limited')";
         assert_eq!(browser.run(waiting, vec![]).await?, false);
         Ok(())

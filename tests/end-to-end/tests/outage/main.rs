@@ -1,6 +1,7 @@
 //! A service that is down: the models and forms that were seen are there all the same and say since when, nothing
 //! is sent half-knowing, and once it answers everything goes on by itself.
 
+mod refused;
 mod waiting;
 
 use atelier_end_to_end::Result;
