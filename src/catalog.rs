@@ -22,7 +22,7 @@ pub use slot::{AsOf, Load};
 /// The waits between tries to get what can't be had at present: doubling.
 pub const FIRST_RETRY_MS: u32 = 5_000;
 pub const LONGEST_RETRY_MS: u32 = 60_000;
-/// The wait at which a list that is refused is no longer asked for.
+/// A list that is refused is asked for until the wait would be so long: after 5, 10 and 20 s.
 const LAST_REFUSAL_MS: u32 = 40_000;
 
 #[derive(Clone, Copy)]
@@ -174,17 +174,19 @@ impl Catalog {
             // Who refuses it may do so while something is being restarted, or stands in its place for a while. Who has
             // given it before is asked for as long as the page lives, whoever else for half a minute.
             let is_refused = !error.is_retryable();
+            let before = untrack(|| session.idempotency());
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
+                // Where nobody was there, it is told once more: whoever refuses it may take calls.
+                false if is_refused => before,
                 false => Idempotency::Unknown,
             };
             slot.fail(error);
             if is_refused && !slot.was_given() && retry_ms >= LAST_REFUSAL_MS {
                 return session.set_idempotency(address, Idempotency::Unsupported);
             }
-            let is_known = untrack(|| session.idempotency()).is_known();
             // What was said holds while there is an answer of any kind.
-            if said == Idempotency::Unreachable || !is_known && !is_refused {
+            if said == Idempotency::Unreachable || !before.is_known() {
                 session.set_idempotency(address, said);
             }
             TimeoutFuture::new(retry_ms).await;
@@ -288,7 +290,10 @@ impl Catalog {
                 if error.is_outage() && !slot.is_loaded() {
                     let kept = kept_models::schema(&url, model).await;
                     // Meanwhile the service may have given it after all.
-                    if let (Some((schema, since)), false) = (kept, slot.is_loaded()) {
+                    if !is_latest() {
+                        return;
+                    }
+                    if let Some((schema, since)) = kept {
                         return slot.recall(schema, since, error);
                     }
                 }

@@ -216,9 +216,10 @@ impl Reply {
         ))
     }
 
-    /// A JSON object has its end in itself, whatever became of the connection after it.
+    /// A JSON object has its end in itself, whatever became of the connection after it. A film is not looked at.
     fn has_its_end(&self) -> bool {
-        self.is_whole || json::parse(&self.body.bytes()).is_ok_and(|body| body.is_object())
+        let is_json = self.mime.starts_with("application/json");
+        self.is_whole || is_json && json::parse(&self.body.bytes()).is_ok_and(|it| it.is_object())
     }
 
     fn into_json(self) -> Result<Value, ApiError> {

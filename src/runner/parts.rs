@@ -167,7 +167,7 @@ impl Parts {
     /// A service on this machine answers without a network, too: whoever works on a train is not offline to it.
     async fn ask_without_network(self) {
         let address = self.session.settings_untracked().address;
-        let answer = http::get_fresh_text(&address.url(path::MODELS)).await;
+        let answer = http::get_models(&address.url(path::MODELS)).await;
         let is_reached = !answer.is_err_and(|error| error.is_unreachable());
         if is_reached {
             lifecycle::mark_reached();

@@ -39,6 +39,11 @@ pub fn waiting(elapsed: Millis, usual: Option<Millis>) -> Waiting {
     Waiting { said, part }
 }
 
+/// What has not reached the service is on no way to its end, nor is that known of what gives no answer.
+pub fn is_under_way(task: &Task) -> bool {
+    task.state.id().is_some() && task.poll_error.is_none()
+}
+
 /// Where the service says how it stands in a word that the interface does not name, be it another one for an end: that
 /// it goes on being asked is all that is known.
 pub fn unknown_word(task: &Task) -> Option<String> {
@@ -157,6 +162,24 @@ mod tests {
         assert_eq!(waiting(3_200, Some(3_200)).part, None);
         assert_eq!(waiting(0, Some(0)).part, None);
         assert_eq!(waiting(5_000, None).part, None);
+    }
+
+    /// Guards against a bar that is nearly full though nothing was ever sent.
+    #[test]
+    fn only_what_the_service_has_and_answers_for_is_under_way() {
+        let mut task = task("a", 0);
+        task.state = TaskState::Submitting;
+        assert!(!is_under_way(&task));
+        task.state = TaskState::Running {
+            id: TaskId("1".into()),
+            word: StatusWord::Processing,
+        };
+        assert!(is_under_way(&task));
+        task.poll_error = Some(PollError {
+            since: 0,
+            error: ApiError::Timeout { after_ms: 5 },
+        });
+        assert!(!is_under_way(&task));
     }
 
     /// Guards against a promise of one bill where nothing keeps it.

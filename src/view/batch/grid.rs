@@ -12,10 +12,10 @@ use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
-use crate::browser::location;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 use crate::view::parts::viewport::{self, scrolled};
+use crate::view::task::words::why_unconfirmed;
 
 /// In `rem`; the stylesheet has the same.
 const CAPTION_HEIGHT: f64 = 1.75;
@@ -68,10 +68,7 @@ impl Cell {
             title,
             note: match &task.state {
                 TaskState::Failed { message, .. } => message.clone(),
-                TaskState::Unconfirmed { error } => {
-                    task.account.user_message(error, &location::origin())
-                }
-                _ => String::new(),
+                _ => why_unconfirmed(task).unwrap_or_default(),
             },
             picture: outputs.first().map(|url| (url.clone(), kind(url))),
             more: outputs.len().saturating_sub(1),

@@ -46,6 +46,8 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         sending.secure();
         composer.unseen.set(Some(key.clone()));
         composer.looked_at.set(None);
+        // The newest is shown.
+        all.navigation.set_query("batch", None);
         // A thousand rows are drawn as sent before they become tasks: neither holds the page up for both. Who leaves
         // in between finds them in the table.
         let submit = move || {
@@ -53,8 +55,6 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             sending.end(all.runner);
             if is_sent {
                 answer.say(format!("Sent: {}.", sent.user_message()));
-                // The newest is shown.
-                all.navigation.set_query("batch", None);
             }
         };
         after(0, submit).forget();

@@ -202,10 +202,13 @@ pub fn rem() -> f64 {
 /// Between the edges of a page and of a panel on it, in `rem`.
 const EDGES: f64 = 7.5;
 
+/// The widest that a page is, edges and all, in `rem`; the stylesheet has the same.
+const WIDEST: f64 = 150.0;
+
 /// The room on a page, in `rem`.
 pub fn page_width() -> f64 {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    width.unwrap_or_default() / rem() - EDGES
+    (width.unwrap_or_default() / rem()).min(WIDEST) - EDGES
 }
 
 /// Form and result stand one above the other; the stylesheet says the same.

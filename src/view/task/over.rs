@@ -58,7 +58,7 @@ pub fn over(shown: &ShownOutput, again: Again, is_alone: bool) -> AnyView {
         };
         view! {
             <button
-                class="button"
+                class="button save"
                 type="button"
                 title="Download"
                 prop:disabled=busy

@@ -40,6 +40,15 @@ enum Source {
 pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
     let source = RwSignal::new(Source::Unknown);
     let small = address_of_copy();
+    // Whether it can be.
+    let show_small = move |picture: Option<Blob>| {
+        let address = picture.and_then(|it| Url::create_object_url_with_blob(&it).ok());
+        if let Some(address) = &address {
+            small.set(address.clone());
+            source.set(Source::Small(address.clone()));
+        }
+        address.is_some()
+    };
     let (is_small_gone, is_whole_gone) = (StoredValue::new(false), StoredValue::new(false));
     // Width and height in pixels of the whole image, once it has been shown.
     let whole = RwSignal::new(None);
@@ -59,13 +68,9 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
                 // There is one, or nowhere to keep one.
                 was_tried(&name);
             }
-            source.set(match found.ok().flatten().as_ref().and_then(address_of) {
-                Some(address) => {
-                    small.set(address.clone());
-                    Source::Small(address)
-                }
-                None => Source::Whole,
-            });
+            if !show_small(found.ok().flatten()) {
+                source.set(Source::Whole);
+            }
         }
     });
     // A small one may have come too late to be waited for: better than none.
@@ -80,12 +85,8 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
             if source.is_disposed() {
                 return;
             }
-            match found.as_ref().and_then(address_of) {
-                Some(address) => {
-                    small.set(address.clone());
-                    source.set(Source::Small(address));
-                }
-                None => on_gone.run(()),
+            if !show_small(found) {
+                on_gone.run(());
             }
         });
     };
@@ -126,10 +127,6 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
             .into_any()
         }
     })
-}
-
-fn address_of(picture: &Blob) -> Option<String> {
-    Url::create_object_url_with_blob(picture).ok()
 }
 
 /// Whether it was tried before.

@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
 use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::waiting::{trouble, unknown_word, waiting};
+use atelier_engine::waiting::{is_under_way, trouble, unknown_word, waiting};
 use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
@@ -114,10 +114,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         derived(move || {
             let told = progress.read().as_deref().and_then(progress::fraction);
-            // What has not reached the service is on no way to its end, nor is that known of what gives no answer.
-            let task = task.read();
-            let is_under_way = task.state.id().is_some() && task.poll_error.is_none();
-            told.or_else(|| waited.get().part.filter(|_| is_under_way))
+            told.or_else(|| waited.get().part.filter(|_| is_under_way(&task.read())))
         })
     };
     let expected = memo(move || {

@@ -32,7 +32,7 @@ pub struct Explanation {
 pub fn explain(task: &Task) -> Option<Explanation> {
     Some(match &task.state {
         TaskState::Unconfirmed { error } => Explanation {
-            what: task.account.user_message(error, &location::origin()),
+            what: why_unconfirmed(task)?,
             meaning: unconfirmed(error),
         },
         TaskState::Failed {
@@ -59,6 +59,14 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         | TaskState::Fetching { .. }
         | TaskState::Ready { .. } => return None,
     })
+}
+
+/// What the service said of a submission of which nobody knows what became, or that it said nothing.
+pub fn why_unconfirmed(task: &Task) -> Option<String> {
+    let TaskState::Unconfirmed { error } = &task.state else {
+        return None;
+    };
+    Some(task.account.user_message(error, &location::origin()))
 }
 
 /// What it means that nobody knows what became of a request.

@@ -125,6 +125,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
         Some(at) => (Some(STATES[at].0), STATES[at].1),
         None => (None, "All"),
     };
+    let is_rare = at.is_some_and(|at| STATES[at].2.contains(&Phase::Unconfirmed));
     let count = memo(move || {
         let found = found.read();
         let phases = found.phases.iter();
@@ -135,7 +136,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
         (!runner.keys().is_empty()).then_some(count)
     });
     view! {
-        <label class="chip">
+        <label class="chip" class:rare=is_rare>
             <input
                 type="radio"
                 name="state"

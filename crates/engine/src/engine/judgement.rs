@@ -37,18 +37,22 @@ impl Engine {
             let limiter = self.services.limiter(address, now);
             limiter.refuse(now, error.retry_after_ms(), 0.5);
             if let Some(until) = limiter.blocked_until(now) {
-                let (address, since) = (address.to_owned(), now);
-                self.pending.push(Pending::Wait {
-                    address,
-                    until,
-                    since,
-                });
+                self.tell_wait(address, until, now);
             }
         }
         // Whatever it says of a task that nobody has, it is there: what is sent then has an answer of its own.
         if !error.is_some_and(ApiError::is_unreachable) {
             self.services.answered(address, now);
         }
+    }
+
+    /// Until when the service at this address wants no calls, as of now: also for after a reload, and other tabs.
+    pub(super) fn tell_wait(&mut self, address: &str, until: Millis, now: Millis) {
+        self.pending.push(Pending::Wait {
+            address: address.to_owned(),
+            until,
+            since: now,
+        });
     }
 
     /// What the answers to a call mean for all further calls.
@@ -67,8 +71,8 @@ impl Engine {
         if is_answered {
             limiter.accept(now);
         }
-        let is_of_others =
-            call.account.address == self.account.address && self.credentials.have_other_limit(call);
+        let is_of_others = call.account.address == self.account.address
+            && self.credentials.is_of_other_caller(call);
         let mut waiting = None;
         for (key, result) in call.tasks.iter().zip(results) {
             if let Err(error) = result
@@ -88,12 +92,7 @@ impl Engine {
             self.save(key);
         }
         if let (Some(until), Some(_)) = (until, waiting) {
-            let address = call.account.address.clone();
-            self.pending.push(Pending::Wait {
-                address,
-                until,
-                since: now,
-            });
+            self.tell_wait(&call.account.address, until, now);
         }
         if call.account != self.account {
             return; // It says nothing of the service and the credentials that are set now.

@@ -3,7 +3,7 @@
 use atelier_contract::ApiError;
 
 use super::call::{Calls, InFlight};
-use super::{CallKind, Engine, Pending};
+use super::{CallKind, Engine};
 use crate::{Millis, Task, TaskKey};
 
 /// What is known of the present credentials.
@@ -12,7 +12,7 @@ pub(super) struct Credentials {
     /// Calls from this one on were made with them.
     since: u64,
     /// Calls from this one on were made by the same caller, to whom the service names one limit.
-    limited_since: u64,
+    caller_since: u64,
     /// The service refuses them.
     refusal: Option<Refusal>,
     /// Which of the account's tokens is among them; `None` before that is known.
@@ -57,9 +57,9 @@ impl Credentials {
         });
     }
 
-    /// A limit that the answer to this call names is that of others.
-    pub fn have_other_limit(&self, call: &InFlight) -> bool {
-        call.number < self.limited_since
+    /// The call was made by others: a limit that its answer names is theirs.
+    pub fn is_of_other_caller(&self, call: &InFlight) -> bool {
+        call.number < self.caller_since
     }
 
     /// What the answer to a call says of the credentials that it was made with; whether they are no
@@ -129,18 +129,14 @@ impl Engine {
     /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
     /// it named was that of the ones before. Where it is the service's own, one call finds out.
     pub(super) fn lift_limit(&mut self, now: Millis) {
-        self.credentials.limited_since = self.calls.next_number();
+        self.credentials.caller_since = self.calls.next_number();
         let address = self.account.address.clone();
         if self.services.blocked_until(&address, now).is_none() {
             return;
         }
         self.services.limiter(&address, now).lift();
         self.pause.probe();
-        self.pending.push(Pending::Wait {
-            address: address.clone(),
-            until: now,
-            since: now,
-        });
+        self.tell_wait(&address, now, now);
         let is_waiting =
             |task: &&Task| task.not_before.is_some() && task.account.address == address;
         let waiting: Vec<TaskKey> = self

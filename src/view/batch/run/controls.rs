@@ -7,7 +7,7 @@ use atelier_contract::Draft;
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::route::Route;
-use atelier_engine::{Action, BatchAction, BatchKey, TaskState, rerun};
+use atelier_engine::{Action, BatchAction, BatchKey, rerun};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
@@ -15,13 +15,13 @@ use super::explore::explore;
 use super::put_back::put_back;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, text, when};
-use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::batch::composer::Composer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
+use crate::view::task::words::why_unconfirmed;
 
 pub fn controls(
     composer: Option<Composer>,
@@ -161,19 +161,13 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         }
     };
     let count = move || summary.read().unconfirmed.len();
-    // What the service said of the first, or that it said nothing: a press that came to nothing must not look as if
+    // Of the first: a press that came to nothing must not look as if
     // nobody had heard it.
     let why = text(move || {
         let first = summary.read().unconfirmed.first().cloned();
         let task = first.and_then(|key| runner.task(&key));
-        let said = task.and_then(|task| {
-            let task = task.read();
-            let TaskState::Unconfirmed { error } = &task.state else {
-                return None;
-            };
-            Some(task.account.user_message(error, &location::origin()))
-        });
-        said.unwrap_or_default()
+        task.and_then(|task| why_unconfirmed(&task.read()))
+            .unwrap_or_default()
     });
     view! {
         <p class="muted run-why" hidden=when(move || why.read().is_empty())>
