@@ -3,7 +3,7 @@
 use atelier_contract::{ModelId, json};
 use atelier_engine::batch::Batch;
 use atelier_engine::compose::sweep::GridLabels;
-use atelier_engine::seed::Seeded;
+use atelier_engine::compose::table::Item;
 use atelier_engine::{Action, BatchKey, BatchPlace, Task, TaskKey};
 use leptos::prelude::*;
 
@@ -144,15 +144,15 @@ impl Batches {
         known.iter().find(|batch| batch.key == *key).cloned()
     }
 
-    /// Sends inputs as one batch; whether there were any.
+    /// Sends rows of a table as one batch; whether there were any.
     pub fn submit(
         self,
         key: BatchKey,
         model_name: &str,
-        inputs: Vec<Seeded>,
+        items: Vec<Item>,
         grid: Option<GridLabels>,
     ) -> bool {
-        let Some(Seeded { input: first, .. }) = inputs.first() else {
+        let Some(Item { input: first, .. }) = items.first() else {
             return false;
         };
         let now = self.0.runner.created();
@@ -162,23 +162,23 @@ impl Batches {
             model_name: model_name.to_owned(),
             name: Batch::first_name(first, model_name),
             created: now,
-            size: inputs.len(),
+            size: items.len(),
             grid,
             removed: None,
             extra: serde_json::Map::new(),
         };
         let account = self.0.session.account();
-        let task = |(index, Seeded { input, is_chosen }): (usize, Seeded)| {
-            let key = batch.key.item(index);
-            let mut task = Task::new(key, account.clone(), model_name.to_owned(), input, now);
-            task.seed_chosen = is_chosen;
+        let task = |(index, item): (usize, Item)| {
+            let model_name = model_name.to_owned();
+            let mut task = Task::new(item.key, account.clone(), model_name, item.input, now);
+            task.seed_chosen = item.seed_chosen;
             task.batch = Some(BatchPlace {
                 batch: batch.key.clone(),
                 index,
             });
             task
         };
-        let tasks = inputs.into_iter().enumerate().map(task).collect();
+        let tasks = items.into_iter().enumerate().map(task).collect();
         // The write begins before that of the tasks: no task is kept without its batch.
         self.keep(batch);
         self.0.runner.submit_tasks(tasks);

@@ -147,7 +147,7 @@ impl KeptTable {
     }
 
     /// The key of the batch that these rows become, so many of them. Another tab that shows the same table, and has
-    /// not heard yet that they are sent, gives them the same one: whoever sends them second sends nothing.
+    /// not heard yet that they are sent, gives them the same one.
     pub fn batch_key(&self, rows: usize) -> BatchKey {
         match self.edited.get() {
             0 => BatchKey(random::key()),
@@ -157,7 +157,10 @@ impl KeptTable {
 
     /// Changes the table, and keeps that.
     pub fn edit<T>(&'static self, change: impl FnOnce(&mut Table) -> T) -> T {
-        let done = change(&mut self.table.write());
+        let mut table = self.table.write();
+        let done = change(&mut table);
+        table.draw_nonces(&mut random::bits);
+        drop(table);
         self.mark_changed();
         done
     }
@@ -254,7 +257,7 @@ impl KeptTable {
             return;
         };
         self.taken_over.replace(Some(text));
-        if earlier == *self.table.read_untracked() {
+        if earlier.looks_like(&self.table.read_untracked()) {
             self.forget_earlier();
         } else if self.table.read_untracked().is_empty() {
             self.table.set(earlier);
@@ -285,7 +288,8 @@ impl KeptTable {
         self.edited.set(record.stored.edited);
         self.is_own.set(record.stored.writer == me());
         self.settle_left_behind(&record.stored);
-        if let Some(table) = self.parse(&record.text) {
+        if let Some(mut table) = self.parse(&record.text) {
+            table.derive_nonces(&self.model, record.stored.edited);
             self.table.set(table);
         }
     }
@@ -327,7 +331,7 @@ impl KeptTable {
     }
 
     fn put_aside(&self, table: Table, why: Why) {
-        if !table.is_empty() && table.to_value() != self.table.read_untracked().to_value() {
+        if !table.is_empty() && !table.looks_like(&self.table.read_untracked()) {
             self.set_conflict(Some(Conflict { table, why }));
         }
     }

@@ -11,22 +11,36 @@ impl BatchKey {
         Self(derived(&("table", model, edited, rows)))
     }
 
-    /// The key of the first task of its item at this place, from 0. The same batch sent twice is known as one by it, here
-    /// and at a service that honours keys.
-    pub fn item(&self, index: usize) -> TaskKey {
-        TaskKey(derived(&("item", &self.0, index)))
+}
+
+impl TaskKey {
+    /// Of the row of a table with this nonce, as it stands. The same row sent twice is known as one by it, here and at a
+    /// service that honours keys.
+    pub fn of_row(nonce: u64, draft: &str) -> Self {
+        Self(derived(&("row", nonce, draft)))
     }
+}
+
+/// Of a row that is to be sent once more.
+pub fn next_nonce(nonce: u64) -> u64 {
+    hashed(&("next", nonce))
+}
+
+/// Of a row that was stored at this place without one, in a table that was edited last at this time.
+pub fn stored_nonce(model: &str, edited: Millis, at: usize) -> u64 {
+    hashed(&("stored", model, edited, at))
 }
 
 /// 128 bits as text, as a drawn key has them.
 fn derived(of: &impl Hash) -> String {
-    let half = |which: u8| {
-        let mut hasher = DefaultHasher::new();
-        which.hash(&mut hasher);
-        of.hash(&mut hasher);
-        hasher.finish()
-    };
+    let half = |which: u8| hashed(&(which, of));
     format!("{:016x}{:016x}", half(0), half(1))
+}
+
+fn hashed(of: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -44,10 +58,23 @@ mod tests {
             BatchKey::of_table("image/a", 1_700_000_000_000, 11),
         ];
         assert!(!others.contains(&batch));
-        let keys: HashSet<TaskKey> = (0..1_000).map(|index| batch.item(index)).collect();
+        assert_eq!(batch.0.len(), 32);
+    }
+
+    #[test]
+    fn each_row_has_a_key_and_another_one_when_it_is_sent_once_more() {
+        let nonces = (0..1_000).map(|at| stored_nonce("image/a", 5, at));
+        let keys: HashSet<TaskKey> = nonces.map(|nonce| TaskKey::of_row(nonce, "{}")).collect();
         assert_eq!(keys.len(), 1_000);
-        assert_eq!(batch.item(0).0.len(), 32);
-        // The next attempt of one is no other item.
-        assert!(!keys.contains(&batch.item(0).retry()));
+        let first = stored_nonce("image/a", 5, 0);
+        assert!(keys.contains(&TaskKey::of_row(first, "{}")));
+        let others = [
+            TaskKey::of_row(first, r#"{"a":1}"#),
+            TaskKey::of_row(next_nonce(first), "{}"),
+            TaskKey::of_row(first, "{}").retry(),
+            TaskKey::of_row(stored_nonce("image/b", 5, 0), "{}"),
+            TaskKey::of_row(stored_nonce("image/a", 6, 0), "{}"),
+        ];
+        assert!(others.iter().all(|other| !keys.contains(other)));
     }
 }

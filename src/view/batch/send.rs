@@ -41,7 +41,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let key = composer.keeping().batch_key(plan.get_untracked().items);
         let sent = plan.get_untracked();
         let sending = Sending::begin(composer.keeping(), key.clone());
-        let (inputs, grid) =
+        let (items, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
         sending.secure();
         composer.unseen.set(Some(key.clone()));
@@ -51,7 +51,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         // A thousand rows are drawn as sent before they become tasks: neither holds the page up for both. Who leaves
         // in between finds them in the table.
         let submit = move || {
-            let is_sent = Batches::new(all).submit(key, &name, inputs, grid);
+            let is_sent = Batches::new(all).submit(key, &name, items, grid);
             sending.end(all.runner);
             if is_sent {
                 answer.say(format!("Sent: {}.", sent.user_message()));

@@ -6,6 +6,7 @@ use atelier_contract::{Draft, Entry, Problem, Schema};
 
 use super::sweep::{self, Axis, Combine, GridLabels};
 use super::{MAX_ROWS, columns};
+use crate::derived_key::{next_nonce, stored_nonce};
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 mod addition;
@@ -15,7 +16,7 @@ mod stored;
 mod writer;
 
 use addition::Addition;
-pub use sending::TakenBack;
+pub use sending::{Item, TakenBack};
 pub use writer::Writer;
 
 /// One item to be.
@@ -23,6 +24,8 @@ pub use writer::Writer;
 pub struct Row {
     /// Tells it from the others, whatever moves.
     pub id: u64,
+    /// The same in all tabs, and of no other row; 0 as long as none was drawn.
+    nonce: u64,
     pub draft: Draft,
     /// Why it can't be sent; empty if it can.
     pub problems: Vec<Problem>,
@@ -35,6 +38,21 @@ impl Row {
     pub fn is_blank(&self) -> bool {
         let mut entries = self.draft.iter();
         entries.all(|(_, entry)| entry.to_text().trim().is_empty())
+    }
+
+    /// The key of the task that it becomes as it stands here: a tab that has not heard yet that another one has sent
+    /// it gives it the same one, and sends nothing.
+    fn task_key(&self) -> TaskKey {
+        TaskKey::of_row(self.nonce, &self.draft.to_value().to_string())
+    }
+
+    /// It was sent, and is to be sent once more, as another task. Whether it was.
+    fn unsend(&mut self) -> bool {
+        let was_sent = self.sent.take().is_some();
+        if was_sent {
+            self.nonce = next_nonce(self.nonce);
+        }
+        was_sent
     }
 }
 
@@ -55,6 +73,32 @@ pub struct Table {
 }
 
 impl Table {
+    /// Gives the rows that have none yet their nonces. To be called after each change.
+    pub fn draw_nonces(&mut self, random: &mut dyn FnMut() -> u64) {
+        for row in self.rows.iter_mut().filter(|row| row.nonce == 0) {
+            row.nonce = random();
+        }
+    }
+
+    /// The same for rows that a version has stored which knows of none: each tab comes to the same ones.
+    pub fn derive_nonces(&mut self, model: &str, edited: Millis) {
+        for (at, row) in self.rows.iter_mut().enumerate() {
+            if row.nonce == 0 {
+                row.nonce = stored_nonce(model, edited, at);
+            }
+        }
+    }
+
+    /// Whether a person would see the same in both.
+    pub fn looks_like(&self, other: &Self) -> bool {
+        let rows = |table: &Self| {
+            let rows = table.rows.iter();
+            let rows = rows.map(|row| (row.draft.clone(), row.sent.clone()));
+            rows.collect::<Vec<_>>()
+        };
+        rows(self) == rows(other) && self.added == other.added && self.grid == other.grid
+    }
+
     /// In their order, those that were sent among them.
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -191,7 +235,7 @@ impl Table {
         }
         row.problems = problems(&row.draft, schema);
         // It is another one now.
-        if row.sent.take().is_some() {
+        if row.unsend() {
             self.grid = None;
         }
     }
@@ -223,6 +267,7 @@ impl Table {
         self.next_id += 1;
         Row {
             id: self.next_id,
+            nonce: 0,
             problems: problems(&draft, schema),
             draft,
             sent: None,

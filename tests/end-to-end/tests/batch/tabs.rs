@@ -139,6 +139,31 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
     .await;
 }
 
+/// Opens another tab that hears of nothing, and presses `Generate N` when [`press_in_deaf_tab`] tells it to.
+async fn open_deaf_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Result<()> {
+    open_hard_of_hearing(studio).await?;
+    let label = format!("Generate {rows}");
+    studio.browser.find(&by("button", &label)).await?;
+    let script = "
+        const [label] = arguments;
+        window.isDeaf = true;
+        addEventListener('storage', ({ key }) => {
+            if (key !== 'press' || window.hasPressed) return;
+            window.hasPressed = true;
+            const buttons = [...document.querySelectorAll('button')];
+            buttons.find(it => it.textContent.trim() === label).click();
+        })";
+    studio.browser.run(script, vec![label.into()]).await?;
+    Ok(())
+}
+
+/// From another tab.
+async fn press_in_deaf_tab(studio: &Studio<'_>) -> Result<()> {
+    let press = "localStorage.setItem('press', 'now'); localStorage.removeItem('press')";
+    studio.browser.run(press, vec![]).await?;
+    Ok(())
+}
+
 /// Guards against a batch that is paid twice: a second tab, which had not heard of it yet, sent the same rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_two_tabs_send_at_once_are_sent_once() {
@@ -148,27 +173,54 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
         let first = browser.client.window().await?;
         let prompts = numbered("in both", 12);
         studio.write(&prompts).await?;
-        open_hard_of_hearing(studio).await?;
+        open_deaf_tab_that_presses(studio, 12).await?;
         let second = browser.client.window().await?;
-        browser.find(&by("button", "Generate 12")).await?;
-        // It presses when it is told to, and hears of nothing else.
-        let script = "
-            window.isDeaf = true;
-            addEventListener('storage', ({ key }) => {
-                if (key !== 'press' || window.hasPressed) return;
-                window.hasPressed = true;
-                const buttons = [...document.querySelectorAll('button')];
-                buttons.find(it => it.textContent.trim() === 'Generate 12').click();
-            })";
-        browser.run(script, vec![]).await?;
         browser.switch_to(&first).await?;
         studio.generate(&prompts).await?;
-        let press = "localStorage.setItem('press', 'now'); localStorage.removeItem('press')";
-        browser.run(press, vec![]).await?;
+        press_in_deaf_tab(studio).await?;
         browser.switch_to(&second).await?;
         browser.run("window.hearAgain()", vec![]).await?;
         studio.see_counts("12 completed").await?;
         assert_eq!(studio.prompts_sent(), prompts);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows beside the newer
+/// ones. What differs is another row, and both were wanted.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
+    let name = "rows_that_an_edit_left_alone";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let first = browser.client.window().await?;
+        let old = numbered("edited", 12);
+        studio.write(&old).await?;
+        open_deaf_tab_that_presses(studio, 12).await?;
+        let second = browser.client.window().await?;
+        browser.switch_to(&first).await?;
+        // Not written anew: that would be other rows.
+        let field = browser.find(&by("textbox", "Prompts")).await?;
+        field.send_keys(", changed").await?;
+        let mut new = old.clone();
+        new[11] += ", changed";
+        studio.generate(&new).await?;
+        press_in_deaf_tab(studio).await?;
+        browser.switch_to(&second).await?;
+        browser.run("window.hearAgain()", vec![]).await?;
+        for last in [&old[11], &new[11]] {
+            studio
+                .sees(last, |calls| {
+                    calls.iter().any(|call| call.prompts.contains(last))
+                })
+                .await?;
+        }
+        let mut sent = studio.prompts_sent();
+        sent.sort();
+        let mut wanted = [new, vec![old[11].clone()]].concat();
+        wanted.sort();
+        assert_eq!(sent, wanted);
         Ok(())
     })
     .await;

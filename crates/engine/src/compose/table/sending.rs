@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use atelier_contract::{Draft, Schema};
+use atelier_contract::{Draft, Input, Schema};
 
 use super::{Row, Table};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
 use crate::output;
 use crate::plural::{agreeing, counted};
-use crate::seed::{self, Seeded};
+use crate::seed;
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 /// An item of a stopped batch.
@@ -26,6 +26,15 @@ impl TakenBack {
     fn mark(&self) -> (TaskKey, Millis) {
         (self.task.clone(), self.created)
     }
+}
+
+/// A row that is sent.
+#[derive(Debug, Clone)]
+pub struct Item {
+    pub key: TaskKey,
+    pub input: Input,
+    /// A person has chosen its seed.
+    pub seed_chosen: bool,
 }
 
 impl Table {
@@ -93,7 +102,7 @@ impl Table {
     /// A person wants a row that was sent to be sent once more.
     pub fn send_again(&mut self, id: u64) {
         if let Some(at) = self.place(id) {
-            self.rows[at].sent = None;
+            self.rows[at].unsend();
             self.grid = None;
         }
     }
@@ -101,7 +110,7 @@ impl Table {
     /// A person wants all that was sent to be sent once more.
     pub fn send_all_again(&mut self) {
         for row in &mut self.rows {
-            if row.sent.take().is_some() {
+            if row.unsend() {
                 self.grid = None;
             }
         }
@@ -133,7 +142,7 @@ impl Table {
             .into_iter()
             .partition(|item| places.contains_key(&item.place));
         for item in &here {
-            self.rows[places[&item.place]].sent = None;
+            self.rows[places[&item.place]].unsend();
         }
         self.put_back.extend(here.iter().map(TakenBack::mark));
         let marks: Vec<_> = gone.iter().map(TakenBack::mark).collect();
@@ -160,7 +169,8 @@ impl Table {
     }
 
     /// The page that sent a batch is gone, and of its tasks only these items were stored: the other rows
-    /// are yet to be sent. How many these are.
+    /// are yet to be sent, each as the task that it was to be: where that was stored after all, nothing is sent twice.
+    /// How many these are.
     pub fn settle(&mut self, batch: &BatchKey, stored: &HashSet<usize>) -> usize {
         self.mark_stored(batch);
         let is_lost = |place: &BatchPlace| place.batch == *batch && !stored.contains(&place.index);
@@ -183,8 +193,9 @@ impl Table {
         schema: &Schema,
         send_defaults: bool,
         random: &mut dyn FnMut() -> u64,
-    ) -> (Vec<Seeded>, Option<GridLabels>) {
-        let mut inputs = Vec::new();
+    ) -> (Vec<Item>, Option<GridLabels>) {
+        self.draw_nonces(random);
+        let mut items = Vec::new();
         let mut sent = Vec::new();
         let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
         for (at, row) in unsent.enumerate() {
@@ -193,24 +204,25 @@ impl Table {
                 Ok(input) => {
                     row.sent = Some(BatchPlace {
                         batch: batch.clone(),
-                        index: inputs.len(),
+                        index: items.len(),
                     });
-                    inputs.push(Seeded {
+                    items.push(Item {
+                        key: row.task_key(),
                         input,
-                        is_chosen: seed::entry(&row.draft, schema).is_some(),
+                        seed_chosen: seed::entry(&row.draft, schema).is_some(),
                     });
                     sent.push(at);
                 }
                 Err(problems) => row.problems = problems,
             }
         }
-        if !inputs.is_empty() {
+        if !items.is_empty() {
             self.sending.push(batch.clone());
         }
         let grid = self.grid.take().map(|grid| GridLabels {
             cells: sent,
             ..grid
         });
-        (inputs, grid)
+        (items, grid)
     }
 }

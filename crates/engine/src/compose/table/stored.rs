@@ -20,6 +20,9 @@ struct StoredTable {
     sending: Vec<BatchKey>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     put_back: Vec<(TaskKey, Millis)>,
+    /// Of `rows`, in the same order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    nonces: Vec<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -29,13 +32,24 @@ pub(super) struct SentRow {
     #[serde(rename = "row")]
     draft: Draft,
     place: BatchPlace,
+    #[serde(default, skip_serializing_if = "is_none_yet")]
+    nonce: u64,
+}
+
+fn is_none_yet(nonce: &u64) -> bool {
+    *nonce == 0
 }
 
 impl SentRow {
     pub fn of(at: usize, row: &Row) -> Option<Self> {
         let place = row.sent.clone()?;
         let draft = row.draft.clone();
-        Some(Self { at, draft, place })
+        Some(Self {
+            at,
+            draft,
+            place,
+            nonce: row.nonce,
+        })
     }
 }
 
@@ -45,8 +59,20 @@ impl Table {
         let stored: StoredTable = json::decode(value)?;
         let mut table = Self::default();
         table.append(stored.rows, schema).ok()?;
-        for SentRow { at, draft, place } in stored.sent {
+        if stored.nonces.len() == table.rows.len() {
+            for (row, nonce) in table.rows.iter_mut().zip(stored.nonces) {
+                row.nonce = nonce;
+            }
+        }
+        for sent in stored.sent {
+            let SentRow {
+                at,
+                draft,
+                place,
+                nonce,
+            } = sent;
             let mut row = table.new_row(draft, schema);
+            row.nonce = nonce;
             row.sent = Some(place);
             table.rows.insert(at.min(table.rows.len()), row);
         }
@@ -69,6 +95,17 @@ impl Table {
             grid: self.grid.clone(),
             sending: self.sending.clone(),
             put_back: self.put_back.clone(),
+            nonces: self.nonces(),
         })
+    }
+
+    /// Of the rows that are to be sent; nothing where none was drawn yet.
+    pub(super) fn nonces(&self) -> Vec<u64> {
+        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let nonces: Vec<u64> = unsent.map(|row| row.nonce).collect();
+        match nonces.iter().all(is_none_yet) {
+            true => Vec::new(),
+            false => nonces,
+        }
     }
 }

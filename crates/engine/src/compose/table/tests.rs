@@ -1,10 +1,10 @@
 mod addition;
+mod keys;
 mod sent;
 
 use super::*;
 use crate::BatchKey;
 use crate::compose::prompts::prompts;
-use crate::seed::Seeded;
 use atelier_contract::json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
     assert_eq!(said(&table), told("1 item in 1 call", rest));
 }
 
-fn send(table: &mut Table, batch: &str) -> (Vec<Seeded>, Option<GridLabels>) {
+fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLabels>) {
     table.send_good(&BatchKey(batch.into()), &schema(), false, &mut || u64::MAX)
 }
 
@@ -117,7 +117,7 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
         .map(|sent| &sent.input.values()["seed"])
         .collect();
     assert_eq!(seeds, [&json!(u32::MAX), &json!(7)]);
-    assert!(!inputs[0].is_chosen && inputs[1].is_chosen);
+    assert!(!inputs[0].seed_chosen && inputs[1].seed_chosen);
     assert_eq!(
         table.rows()[0].draft.get("seed"),
         None,

@@ -55,6 +55,8 @@ impl Writer {
             "put_back",
             some(put_back.is_empty(), json::encode(put_back)),
         );
+        let nonces = self.table.nonces();
+        rest.put_some("nonces", some(nonces.is_empty(), json::encode(&nonces)));
         let rest = rest.into_value().to_string();
         let sent = match self.sent.as_str() {
             "" => String::new(),
