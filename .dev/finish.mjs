@@ -249,6 +249,8 @@ function shrink(folder) {
       const passes = ["-Oz", "-Oz", "--one-caller-inline-max-function-size=20", "--strip-producers", "--strip-target-features"];
       // The other part has the memory and the table alone to import.
       if (file === wasm) passes.push("--minify-imports-and-exports-and-modules");
+      // Code that is alike then stands together; the first part is too small to gain by it.
+      else passes.push("--reorder-functions", "--reorder-locals");
       const said = run("wasm-opt", ...options, file, "-o", file, ...passes);
       if (file === wasm) writeFileSync(path, withShortNames(script, JSON.parse(said)));
     }

@@ -25,6 +25,7 @@ mod program;
 pub mod runner;
 pub mod session;
 mod shapes;
+mod tab_title;
 pub mod tables;
 pub mod theme;
 pub mod view;

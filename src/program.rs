@@ -7,9 +7,9 @@ use crate::browser::press;
 use crate::contexts::contexts;
 use crate::deferred::Program;
 use crate::view::{
-    card_keys, commands, dialogs, first_picture, model_card, models_said, pages, shortcuts, status,
+    card_keys, commands, dialogs, first_picture, model_card, models_said, notice_list, pages, shortcuts, status,
 };
-use crate::{away, model_order, offline, outage, shapes, tables};
+use crate::{away, model_order, offline, outage, shapes, tab_title, tables};
 
 #[cfg(feature = "split")]
 pub use split::load;
@@ -28,7 +28,7 @@ fn program() -> Program {
         page: pages::page,
         status: || {
             let above = (commands::go_to(), status::status());
-            (above, dialogs::dialogs()).into_any()
+            (above, notice_list::notice_list(), dialogs::dialogs()).into_any()
         },
         task_count: status::task_count,
     }
@@ -45,6 +45,7 @@ fn begin() {
     press::listen();
     card_keys::listen();
     shortcuts::listen(contexts.navigation);
+    tab_title::follow(contexts);
     offline::begin();
 }
 

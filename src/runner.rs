@@ -120,7 +120,6 @@ impl Runner {
             driver.change(|engine| engine.set_idempotency(&address, said, clock::now()));
             driver.knock();
         });
-        notifications::keep_title(parts.tasks);
         lifecycle::on_change(move || {
             driver.change(|engine| {
                 let now = clock::now();

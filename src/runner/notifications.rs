@@ -1,20 +1,7 @@
 //! What a person is told who looks elsewhere.
 
 use atelier_engine::{Phase, Task};
-use leptos::prelude::*;
-
-use super::task_store::TaskStore;
-use crate::boxed::{effect, memo};
 use crate::browser::{lifecycle, notify};
-
-/// The number of tasks under way, in the tab's title.
-pub(super) fn keep_title(tasks: TaskStore) {
-    let active = memo(move || tasks.active_count());
-    effect(move || match active.get() {
-        0 => notify::set_title("Atelier"),
-        n => notify::set_title(&format!("({n}) Atelier")),
-    });
-}
 
 /// Tells a person who looks elsewhere that a task has ended.
 pub(super) fn announce(task: &Task) {

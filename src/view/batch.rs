@@ -91,7 +91,7 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
                 <Glyph icon=LuLayoutGrid />
                 <p>"The batch appears here, item by item."</p>
                 <p class="muted">
-                    "It goes on when you leave this page, and is still here after a reload."
+                    "It keeps running if you leave this page, and is here after a reload."
                 </p>
             </div>
             {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::manifest_viewer(composer, manifest)).into_any())}

@@ -15,6 +15,7 @@ pub mod model;
 pub mod model_card;
 pub mod models;
 pub mod models_said;
+pub mod notice_list;
 pub mod pages;
 pub mod parts;
 pub mod settings;

@@ -1,16 +1,14 @@
 use crate::contexts::{Contexts, contexts};
 use icondata_lu::{
-    LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun, LuX,
+    LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun,
 };
 use leptos::prelude::*;
 
 use atelier_engine::route::Route;
 
 use super::parts::glyph::{Glyph, changing_glyph};
-use super::parts::list::{Item, list};
 use crate::boxed::{derived, dynamic, effect, handler, text};
 use crate::deferred::{Deferred, State};
-use crate::notices::{Notice, Notices};
 use crate::theme::Theme;
 
 /// What stands around every page.
@@ -77,7 +75,6 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         <main id="main" tabindex="-1" node_ref=main>
             {page}
         </main>
-        <NoticeList />
     }
 }
 
@@ -132,41 +129,4 @@ fn ThemeSwitch() -> impl IntoView {
             {icon}
         </button>
     }
-}
-
-/// What was said, for a moment or until it is dismissed.
-#[component]
-pub fn NoticeList() -> impl IntoView {
-    let notices = contexts().notices;
-    view! {
-        <div class="notices" role="log" aria-label="Notices">
-            {list(move || {
-                notices
-                    .list()
-                    .into_iter()
-                    .map(|notice| {
-                        Item::new(notice.id.to_string(), move || notice_view(notices, &notice))
-                    })
-                    .collect()
-            })}
-        </div>
-    }
-}
-
-fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
-    let id = notice.id;
-    view! {
-                <div class="notice" class:problem=notice.is_problem>
-                    <p>{notice.text.clone()}</p>
-                    <button
-                        class="icon-button"
-                        type="button"
-                        aria-label="Dismiss"
-                        on:click=handler(move |_| notices.dismiss(id))
-                    >
-                        <Glyph icon=LuX />
-                    </button>
-                </div>
-    }
-    .into_any()
 }

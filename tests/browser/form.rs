@@ -345,7 +345,7 @@ async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
         .await;
     page.says("This is not JSON yet").await;
     page.click("button", "Generate").await;
-    page.says("Not sent yet.").await;
+    page.says("Not sent.").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 
     // The form holds what could be read last.

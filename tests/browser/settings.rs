@@ -82,7 +82,7 @@ async fn a_token_is_in_no_url_and_in_no_record() {
 async fn test_connection_says_what_is_right_and_what_is_wrong() {
     let page = Page::open("/settings").await;
     page.click("button", "Test connection").await;
-    page.says("you are its guest").await;
+    page.says("no account needed").await;
 
     page.fill("textbox", "User ID", "somebody").await;
     page.click("button", "Test connection").await;

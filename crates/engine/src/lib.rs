@@ -71,6 +71,7 @@ pub mod seed;
 pub mod snippet;
 mod sort;
 pub mod tab_role;
+pub mod tab_title;
 pub mod thumbnail;
 pub mod vocabulary;
 mod wait_reason;

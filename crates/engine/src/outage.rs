@@ -67,7 +67,7 @@ pub enum NoAccount {
 }
 
 impl NoAccount {
-    /// What is said after `Not sent yet.`; of `Needed`, where they are set comes after it.
+    /// What is said after `Not sent.`; of `Needed`, where they are set comes after it.
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Asking => {

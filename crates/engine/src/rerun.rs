@@ -132,7 +132,7 @@ pub fn changes(before: &Draft, after: &Draft) -> String {
         return "Cleared.".to_owned();
     }
     match changed(before, after).as_slice() {
-        [] => "Nothing changed.".to_owned(),
+        [] => "The form has these inputs already.".to_owned(),
         [one] => format!("Loaded. Changed in the form: {one}."),
         [most @ .., last] => format!(
             "Loaded. Changed in the form: {} and {last}.",

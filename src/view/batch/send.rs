@@ -129,7 +129,7 @@ fn refusal() -> AnyView {
     view! {
         <div class="summary" role="alert">
             <p>
-                <strong>"Not sent yet. "</strong>
+                <strong>"Not sent. "</strong>
                 {why}
             </p>
         </div>

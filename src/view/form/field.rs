@@ -5,9 +5,10 @@ use atelier_engine::control::{self, Control};
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{FocusOptions, HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
@@ -138,10 +139,8 @@ impl Field {
 
 /// Moves the focus to a control. Nothing is scrolled: what a page begins with is in sight.
 pub fn focus_in_place(id: &str) {
-    let options = FocusOptions::new();
-    options.set_prevent_scroll(true);
     if let Some(element) = element(id) {
-        let _ = element.focus_with_options(&options);
+        focus::in_place(&element);
     }
 }
 

@@ -215,7 +215,7 @@ pub fn ProblemSummary(
             hidden=when(move || !is_shown.get())
         >
             <p>
-                <strong>"Not sent yet. "</strong>
+                <strong>"Not sent. "</strong>
                 {text(move || {
                     let count = problems.read().len();
                     let need = agreeing(count, "needs", "need");

@@ -3,10 +3,10 @@
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{FocusOptions, HtmlElement};
+use web_sys::HtmlElement;
 
 use crate::browser::frame::after_frame;
-use crate::view::parts::focus::{to, to_output};
+use crate::view::parts::focus::{in_place, to, to_output};
 
 /// Once what has the focus is gone: to this output, else to the first that is shown, else to what says that
 /// there is none.
@@ -56,10 +56,7 @@ pub fn is_on_tile() -> bool {
 pub fn to_list() {
     let found = document().query_selector(LIST).ok().flatten();
     if let Some(list) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {
-        let options = FocusOptions::new();
-        options.set_prevent_scroll(true);
-        // It fails only where the list is gone.
-        let _ = list.focus_with_options(&options);
+        in_place(&list);
     }
 }
 

@@ -14,6 +14,7 @@ use crate::boxed::{dynamic, effect, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::runner::Runner;
+use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
 
 #[derive(Clone)]
@@ -146,6 +147,26 @@ pub fn put(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, now: Draft, differe
     });
 }
 
+/// Where nothing in the form has changed there is nothing to look at or to take back: that is said beside the button.
+pub fn say_unchanged(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, answer: StatusNote) {
+    effect(move || {
+        let unchanged = match &*loaded.read() {
+            Loaded::Input {
+                before,
+                said,
+                differences,
+            } if differences.is_empty() && rerun::is_same(before, &draft.read_untracked()) => {
+                Some(said.clone())
+            }
+            _ => None,
+        };
+        if let Some(said) = unchanged {
+            loaded.set(Loaded::Nothing);
+            answer.say(said);
+        }
+    });
+}
+
 /// What was loaded, above the form.
 pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
     let said = move || match loaded.get() {
@@ -176,19 +197,10 @@ fn input(
     said: String,
     differences: Vec<String>,
 ) -> AnyView {
-    let is_same = draft.with_untracked(|now| rerun::is_same(&before, now));
-    let back = (!is_same).then(|| {
-        let back = move |_| {
-            draft.set(before.clone());
-            loaded.set(Loaded::Nothing);
-        };
-        view! {
-            <button class="button quiet small" type="button" on:click=handler(back)>
-                "Restore previous input"
-            </button>
-        }
-        .into_any()
-    });
+    let back = move |_| {
+        draft.set(before.clone());
+        loaded.set(Loaded::Nothing);
+    };
     let differences = (!differences.is_empty()).then(|| {
         let lines = differences.into_iter();
         let lines = lines
@@ -203,7 +215,9 @@ fn input(
     view! {
         <div class="row">
             <p>{said}</p>
-            {back}
+            <button class="button quiet small" type="button" on:click=handler(back)>
+                "Restore previous input"
+            </button>
         </div>
         {differences}
     }

@@ -51,6 +51,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let loaded = loaded::follow(schema.clone(), draft);
     let json = InputJson::follow(schema.clone(), draft);
     let submission = Submission::new(&model, &schema, draft, json);
+    loaded::say_unchanged(loaded, draft, submission.answer);
     let has_presets_open = RwSignal::new(false);
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();

@@ -5,6 +5,8 @@ use icondata_lu::LuImage;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::{StatePill, TaskArticle, name, thumbnail};
@@ -49,6 +51,21 @@ pub fn ResultRegion(
         let chosen = chosen.get().filter(|key| tasks.read().contains(key));
         chosen.or(newest.get())
     });
+    // What was pressed in here goes with the task that it belonged to: keys stay where they were.
+    let section = NodeRef::<leptos::html::Section>::new();
+    let had_focus = StoredValue::new(false);
+    effect(move || {
+        shown.track();
+        if !had_focus.get_value() {
+            return;
+        }
+        had_focus.set_value(false);
+        after_frame(move || {
+            if let (true, Some(section)) = (focus::is_lost(), section.get_untracked()) {
+                focus::in_place(&section);
+            }
+        });
+    });
     let article = move || {
         let key = shown.get().into_iter();
         let article = |key: TaskKey| {
@@ -77,7 +94,13 @@ pub fn ResultRegion(
         usual.map_or_else(String::new, waiting::said_of)
     });
     view! {
-        <section class="result" aria-label="Result">
+        <section
+            class="result"
+            aria-label="Result"
+            tabindex="-1"
+            node_ref=section
+            on:focusin=handler(move |_: web_sys::FocusEvent| had_focus.set_value(true))
+        >
             <div class="empty" hidden=when(move || !tasks.read().is_empty())>
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>

@@ -190,7 +190,7 @@ fn summary(why: AnyView) -> AnyView {
     view! {
         <div class="summary" role="alert">
             <p>
-                <strong>"Not sent yet. "</strong>
+                <strong>"Not sent. "</strong>
                 {why}
             </p>
         </div>

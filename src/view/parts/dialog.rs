@@ -6,7 +6,7 @@ use leptos::prelude::*;
 
 use super::glyph::Glyph;
 use crate::boxed::{dynamic, effect, handler};
-use crate::view::shell::NoticeList;
+use crate::view::notice_list::notice_list;
 
 /// Keeps a dialog as open as a signal says.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
@@ -24,7 +24,7 @@ pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
 /// What is said while a dialog is open: the notices of the page lie behind it, and can't be pressed.
 pub fn notices(is_open: Signal<bool>) -> AnyView {
     dynamic(move || match is_open.get() {
-        true => view! { <NoticeList /> }.into_any(),
+        true => notice_list(),
         false => ().into_any(),
     })
 }

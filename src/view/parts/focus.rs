@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{FocusOptions, HtmlElement};
 
 /// Gives it to the first element that matches; whether that has it now: what is hidden takes none.
 pub fn to(selector: &str) -> bool {
@@ -13,6 +13,14 @@ pub fn to(selector: &str) -> bool {
         let _ = element.focus();
         document().active_element().as_ref() == Some(element.as_ref())
     })
+}
+
+/// The same for one element, and nothing is scrolled.
+pub fn in_place(element: &HtmlElement) {
+    let options = FocusOptions::new();
+    options.set_prevent_scroll(true);
+    // It fails only where the element is gone.
+    let _ = element.focus_with_options(&options);
 }
 
 /// Gives it to what shows an output on the page; whether that is there.

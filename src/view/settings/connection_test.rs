@@ -44,7 +44,7 @@ pub async fn run(
     let found = format!("The service answers and lists {} models", list.models.len());
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
-        return Ok(format!("{found}; you are its guest."));
+        return Ok(format!("{found}; no account needed."));
     } else if list.has_accounts && !token.is_empty() {
         return test_account(&settings, token, &found, name).await;
     } else if settings.uid.is_empty() || token.is_empty() {

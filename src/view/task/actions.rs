@@ -1,4 +1,7 @@
+use std::cell::RefCell;
+
 use crate::contexts::{Contexts, contexts};
+use atelier_engine::press::Presses;
 use atelier_engine::route::Route;
 use atelier_engine::{Action, Phase, Task, TaskKey};
 use leptos::prelude::*;
@@ -6,6 +9,7 @@ use leptos::prelude::*;
 use super::again::Again;
 use super::{edit, fresh, vary};
 use crate::boxed::{dynamic, handler, memo, when};
+use crate::browser::press;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 
 /// What a person may press.
@@ -119,8 +123,18 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
     .into_any()
 }
 
+thread_local! {
+    /// When a task was removed last. The next one may take its place, and its button that of what was pressed: the
+    /// second half of a double click is not meant for it.
+    static REMOVALS: RefCell<Presses> = RefCell::default();
+}
+
 /// Does what a person has asked for; away from the page of a task that is no longer to be seen.
 pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
+    let counts = || REMOVALS.with_borrow_mut(|presses| presses.counts("Remove", press::at()));
+    if action == Action::Remove && !counts() {
+        return;
+    }
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
     let known = all.runner.task(task);
     // What was sent before stays, as Unconfirmed.

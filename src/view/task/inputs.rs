@@ -69,7 +69,7 @@ fn left_out(task: &Task) -> AnyView {
             match said.is_empty() {
                 true => String::new(),
                 false => format!(
-                    "Not sent; the model's defaults are now: {}",
+                    "Left at the model's defaults, which are today: {}",
                     said.join(", ")
                 ),
             }

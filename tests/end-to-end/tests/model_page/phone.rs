@@ -72,7 +72,7 @@ async fn generate_is_in_the_window_of_a_small_phone() {
                 browser.run(TWO_PROBLEMS, vec![]).await?;
                 browser.press(&by("button", "Generate")).await?;
                 browser
-                    .see_text("Not sent yet.", crate::studio::TIMEOUT)
+                    .see_text("Not sent.", crate::studio::TIMEOUT)
                     .await?;
                 becomes(browser, &what("with several"), IN_THE_WINDOW, "in sight").await?;
             }

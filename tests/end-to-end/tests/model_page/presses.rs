@@ -52,7 +52,7 @@ async fn a_double_click_is_one_task_and_is_told_so() {
             .hand(&format!("{twice} return (() => {{ {state} }})()"))
             .await?;
         let said = browser
-            .see_text("Sent. Press again for another one.", CONCURRENCY)
+            .see_text("Sent once. Press again for another one.", CONCURRENCY)
             .await;
         assert_eq!(at_once, serde_json::json!(["true", "Sent."]));
         let then = browser.run(state, vec![]).await?;

@@ -88,7 +88,7 @@ async fn what_was_seen_is_there_while_the_service_is_down() {
         let prompt = starting("textbox", "prompt");
         browser.fill(&prompt, "without a line").await?;
         browser.press(&by("button", "Generate")).await?;
-        let refusal = "Not sent yet. The service does not answer.";
+        let refusal = "Not sent. The service does not answer.";
         browser.see_text(refusal, TIMEOUT).await?;
         browser
             .run("document.querySelector('form').dataset.same = 'yes'", vec![])

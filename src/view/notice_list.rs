@@ -1,0 +1,45 @@
+use icondata_lu::LuX;
+use leptos::prelude::*;
+
+use super::parts::glyph::Glyph;
+use super::parts::list::{Item, list};
+use crate::boxed::handler;
+use crate::contexts::contexts;
+use crate::notices::{Notice, Notices};
+
+/// What was said, for a moment or until it is dismissed.
+pub fn notice_list() -> AnyView {
+    let notices = contexts().notices;
+    view! {
+        <div class="notices" role="log" aria-label="Notices">
+            {list(move || {
+                notices
+                    .list()
+                    .into_iter()
+                    .map(|notice| {
+                        Item::new(notice.id.to_string(), move || notice_view(notices, &notice))
+                    })
+                    .collect()
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
+    let id = notice.id;
+    view! {
+                <div class="notice" class:problem=notice.is_problem>
+                    <p>{notice.text.clone()}</p>
+                    <button
+                        class="icon-button"
+                        type="button"
+                        aria-label="Dismiss"
+                        on:click=handler(move |_| notices.dismiss(id))
+                    >
+                        <Glyph icon=LuX />
+                    </button>
+                </div>
+    }
+    .into_any()
+}
