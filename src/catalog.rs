@@ -140,12 +140,12 @@ impl Catalog {
         if !slot.is_loaded() {
             slot.load.set(Load::Loading);
         }
-        self.fetch_models(FIRST_RETRY_MS);
+        self.fetch_models(FIRST_RETRY_MS, false);
     }
 
     /// Where the service can't be reached, it is asked again by itself, less and less often: tasks may
     /// wait for what its list says of guests and of idempotency keys.
-    fn fetch_models(&self, retry_ms: u32) {
+    fn fetch_models(&self, retry_ms: u32, was_refused: bool) {
         let (this, session) = (*self, self.session);
         let slot = self.models.get_value();
         let address = session.settings_untracked().address;
@@ -174,6 +174,11 @@ impl Catalog {
             // Who refuses it may do so while something is being restarted, or stands in its place for a while. Who has
             // given it before is asked for as long as the page lives, whoever else for half a minute.
             let is_refused = !error.is_retryable();
+            // An outage before does not count towards that.
+            let retry_ms = match is_refused == was_refused {
+                true => retry_ms,
+                false => FIRST_RETRY_MS,
+            };
             let before = untrack(|| session.idempotency());
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
@@ -191,7 +196,7 @@ impl Catalog {
             }
             TimeoutFuture::new(retry_ms).await;
             if is_latest() {
-                this.fetch_models((retry_ms * 2).min(LONGEST_RETRY_MS));
+                this.fetch_models((retry_ms * 2).min(LONGEST_RETRY_MS), is_refused);
             }
         });
     }

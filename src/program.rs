@@ -7,7 +7,8 @@ use crate::browser::press;
 use crate::contexts::contexts;
 use crate::deferred::Program;
 use crate::view::{
-    card_keys, commands, dialogs, first_picture, model_card, models_said, notice_list, pages, shortcuts, status,
+    card_keys, commands, dialogs, first_picture, model_card, models_said, notice_list, pages,
+    shortcuts, status,
 };
 use crate::{away, model_order, offline, outage, shapes, tab_title, tables};
 

@@ -1,7 +1,7 @@
 //! What a person is told who looks elsewhere.
 
-use atelier_engine::{Phase, Task};
 use crate::browser::{lifecycle, notify};
+use atelier_engine::{Phase, Task};
 
 /// Tells a person who looks elsewhere that a task has ended.
 pub(super) fn announce(task: &Task) {

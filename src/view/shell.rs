@@ -1,7 +1,5 @@
 use crate::contexts::{Contexts, contexts};
-use icondata_lu::{
-    LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun,
-};
+use icondata_lu::{LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun};
 use leptos::prelude::*;
 
 use atelier_engine::route::Route;

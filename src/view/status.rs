@@ -8,11 +8,14 @@ use leptos::prelude::*;
 use super::parts::question::Question;
 use super::parts::ticker::ticker;
 use super::undo::Undo;
-use crate::boxed::{effect, handler, memo, text, when};
+use crate::boxed::{after, effect, handler, memo, text, when};
 use crate::contexts::contexts;
 
 /// How long storage may be away before a person is asked what to do, in milliseconds.
 const STORAGE_TIMEOUT_MS: u32 = 1_000;
+
+/// Long enough to be read, in milliseconds. Whoever answers is there sooner, and then nothing is said any more.
+const ASKING_MS: u32 = 1_500;
 
 /// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
 pub fn task_count() -> AnyView {
@@ -75,6 +78,17 @@ fn LimitNotice() -> impl IntoView {
         reason.is_none_or(|reason| reason.can_be_tried())
     });
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
+    // A press that finds nobody has been heard all the same.
+    let is_asking = RwSignal::new(false);
+    let try_now = move |_| {
+        runner.wake();
+        is_asking.set(true);
+        let end = after(ASKING_MS, move || {
+            // The page may be gone.
+            let _ = is_asking.try_set(false);
+        });
+        end.forget();
+    };
     let unkept = memo(move || runner.unkept_message());
     let not_followed = memo(move || runner.not_followed_count());
     let not_followed_line = text(move || {
@@ -106,9 +120,12 @@ fn LimitNotice() -> impl IntoView {
                     class="button quiet small"
                     type="button"
                     hidden=when(move || !can_be_tried.get())
-                    on:click=handler(move |_| runner.wake())
+                    on:click=handler(try_now)
                 >
-                    "Try now"
+                    {text(move || match is_asking.get() {
+                        true => "Asking…".to_owned(),
+                        false => "Try now".to_owned(),
+                    })}
                 </button>
                 <button
                     class="button quiet small"

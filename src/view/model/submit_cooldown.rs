@@ -43,7 +43,8 @@ impl SubmitCooldown {
         }
         self.answer.say("Sent.".into());
         self.after_rest(&what, move || {
-            self.answer.say("Sent once. Press again for another one.".into());
+            self.answer
+                .say("Sent once. Press again for another one.".into());
         });
         false
     }

@@ -2,6 +2,7 @@
 
 mod again;
 mod form;
+mod kept_place;
 mod missing;
 mod phone;
 mod presses;
