@@ -1,6 +1,7 @@
-use atelier_engine::TaskState;
+use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::output::OutputKind;
+use atelier_engine::{Task, TaskState};
 use icondata_lu::{LuDownload, LuFilm, LuHeart, LuMusic};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -9,6 +10,7 @@ use web_sys::HtmlInputElement;
 use super::selection::Selection;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
+use crate::runner::Runner;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::{output_recovery, small_output};
@@ -44,7 +46,10 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
             _ => None,
         }
     });
-    let is_favorite = memo(move || task.read().favorites.contains(&position));
+    let is_favorite = memo({
+        let task = task.clone();
+        move || task.read().favorites.contains(&position)
+    });
     let name = entry.name();
     let favorite = favorite_mark(is_favorite);
     let open = {
@@ -89,7 +94,11 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
     let near = {
         let (name, label) = (name.clone(), label.clone());
         dynamic(move || match is_near.get() {
-            true => view! { {actions(&name, &label, is_favorite)} {prompt(&title)} }.into_any(),
+            true => {
+                let said = untrack(|| among_siblings(all.runner, &task));
+                let said = said.map_or_else(|| title.clone(), |own| format!("{own} · {title}"));
+                view! { {actions(&name, &label, is_favorite)} {prompt(&said)} }.into_any()
+            }
             false => ().into_any(),
         })
     };
@@ -184,6 +193,15 @@ fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
 }
 
 /// What it was made from, to be seen: the tile's name says it to everybody else.
+/// What tells an item of a batch from others that have the same prompt.
+fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
+    let task = task.read_untracked();
+    let siblings = runner.keys_of_batch(&task.batch.as_ref()?.batch);
+    runner.with_tasks_of(&siblings, |tasks| {
+        names_among_siblings(tasks.iter().copied()).remove(&task.key)
+    })
+}
+
 fn prompt(title: &str) -> AnyView {
     view! {
         <p class="tile-prompt" aria-hidden="true" dir="auto">

@@ -1,6 +1,6 @@
 //! What a person presses leaves the keyboard where it was, and the tab says what it shows.
 
-use crate::studio::{TIMEOUT, play};
+use crate::studio::play;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::wait::becomes;
 
@@ -39,7 +39,9 @@ async fn a_tab_is_named_after_what_it_shows() {
         browser.find(&by("button", "Run again")).await?;
         browser.press(&by("link", "Tasks")).await?;
         becomes(browser, "the title", title, "Tasks · Atelier").await?;
-        browser.press(&containing("link", "a lake named Title")).await?;
+        browser
+            .press(&containing("link", "a lake named Title"))
+            .await?;
         let of_task = "a lake named Title · Tessera · Atelier";
         becomes(browser, "the title", title, of_task).await?;
         browser.press(&by("link", "Models")).await?;
