@@ -10,7 +10,6 @@ impl BatchKey {
     pub fn of_table(model: &str, edited: Millis, rows: usize) -> Self {
         Self(derived(&("table", model, edited, rows)))
     }
-
 }
 
 impl TaskKey {

@@ -24,6 +24,7 @@ use crate::boxed::{effect, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
 use crate::contexts::contexts;
+use crate::view::parts::viewport;
 
 /// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
 /// table that anything of it could be put into.
@@ -107,14 +108,20 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     .into_any()
 }
 
-/// What was sent just now comes into view, from its top: the table that it was sent from has made way.
+/// What was sent just now comes into view, from its top, unless that is there: the table that it was sent from has
+/// made way.
 fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
     effect(move || {
         let Some(article) = article.get() else { return };
         let unseen = composer.unseen.get_untracked();
         if unseen.as_ref() == Some(&batch) {
             composer.unseen.set(None);
-            after_frame(move || article.scroll_into_view());
+            after_frame(move || {
+                let top = article.get_bounding_client_rect().top();
+                if !(0.0..viewport::window_height() / 2.0).contains(&top) {
+                    article.scroll_into_view();
+                }
+            });
         }
     });
 }
