@@ -2,10 +2,25 @@
 
 use std::collections::HashMap;
 
+use atelier_contract::ModelId;
+
 use crate::BatchKey;
 
 /// Models that are listed before anything is typed: all, as long as they are no more.
 pub const MODELS: usize = 10;
+
+/// The places of models: those used last first, then the others in the service's order.
+pub fn models(known: &[&ModelId], recent: &[ModelId]) -> Vec<usize> {
+    let place = |id: &ModelId| known.iter().position(|it| *it == id);
+    let mut order: Vec<usize> = recent.iter().filter_map(place).collect();
+    let used = order.len();
+    for at in 0..known.len() {
+        if !order[..used].contains(&at) {
+            order.push(at);
+        }
+    }
+    order
+}
 
 /// A row of the list, by the positions of what it stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +60,16 @@ pub fn listed<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_used_last_comes_first() {
+        let model = |name: &str| ModelId::new("image", name);
+        let all = ["a", "b", "c"].map(model);
+        let known: Vec<&ModelId> = all.iter().collect();
+        let recent = ["c", "gone", "b"].map(model);
+        assert_eq!(models(&known, &recent), [2, 1, 0]);
+        assert_eq!(models(&known, &[]), [0, 1, 2]);
+    }
 
     /// Guards against six rows of one batch in a list of twelve.
     #[test]

@@ -12,8 +12,8 @@ use crate::output;
 const MIN_HEAD: f64 = 3.5;
 const MAX_HEAD: f64 = 9.0;
 const MIN_CELL: f64 = 8.0;
-/// How high a picture is at most: a row of them is seen whole, and more than one on most screens.
-const MAX_HEIGHT: f64 = 24.0;
+/// How high a picture is at most: two rows of them are seen whole where the window is high.
+const MAX_HEIGHT: f64 = 22.0;
 /// A length is a whole number of such parts, so that all together are no wider than the page.
 const PARTS: f64 = 16.0;
 
@@ -109,7 +109,7 @@ mod tests {
             (80.0, 3, 1.5, 24.875),
             (60.0, 4, 1.0, 13.5625),
             // Seen whole.
-            (160.0, 2, 1.0, 24.0),
+            (160.0, 2, 1.0, 22.0),
             // More than the page has room for.
             (20.0, 5, 1.0, 8.0),
         ] {

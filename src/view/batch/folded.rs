@@ -70,7 +70,7 @@ pub fn sent_rows(composer: Composer, is_open: Memo<bool>, with_sent: RwSignal<bo
                 "New batch"
             </button>
             <div class="row tight" hidden=when(move || sent.get() == 0)>
-                <p class="muted">
+                <p class="muted sent-count">
                     {text(move || format!("{} sent", counted(sent.get(), "row")))}
                 </p>
                 <button

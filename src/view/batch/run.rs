@@ -24,7 +24,6 @@ use crate::boxed::{effect, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
 use crate::contexts::contexts;
-use crate::view::parts::viewport;
 
 /// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
 /// table that anything of it could be put into.
@@ -118,7 +117,9 @@ fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
             composer.unseen.set(None);
             after_frame(move || {
                 let top = article.get_bounding_client_rect().top();
-                if !(0.0..viewport::window_height() / 2.0).contains(&top) {
+                let window = document().document_element();
+                let height = window.map_or(0, |window| window.client_height());
+                if !(0.0..f64::from(height) / 2.0).contains(&top) {
                     article.scroll_into_view();
                 }
             });

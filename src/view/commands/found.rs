@@ -1,8 +1,9 @@
 //! What there is to choose from, and what of it the letters find.
 
+use atelier_contract::ModelId;
 use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::commands::{Listed, MODELS, listed};
-use atelier_engine::model_order::order;
+use atelier_engine::commands::{Listed, MODELS, listed, models};
+use atelier_engine::model_order::recent;
 use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::search::{Query, Searchable};
@@ -13,7 +14,6 @@ use crate::batches::Batches;
 use crate::boxed::memo;
 use crate::catalog::Load;
 use crate::contexts::Contexts;
-use crate::model_order;
 use crate::theme::Theme;
 use crate::view::model::mode::Mode;
 use crate::view::task::edit;
@@ -76,10 +76,13 @@ impl Command {
 /// Everything that there is, by group; tracked.
 fn all(contexts: Contexts) -> Vec<Command> {
     let mut commands = on_this_page(contexts);
+    let runner = contexts.runner;
+    let latest = runner.keys();
+    let latest = &latest[..latest.len().min(TASKS)];
     if let Load::Loaded(list) = contexts.catalog.models() {
-        // As on their page: what is used most comes first.
-        let order = order(&list.models, &model_order::first());
-        commands.extend(order.into_iter().map(|at| {
+        let recent = runner.with_tasks_of(latest, |tasks| recent(tasks.iter().copied()));
+        let known: Vec<&ModelId> = list.models.iter().map(|model| &model.id).collect();
+        commands.extend(models(&known, &recent).into_iter().map(|at| {
             let model = &list.models[at];
             let act = Act::Go(Route::Model(model.id.clone()).path());
             Command {
@@ -96,9 +99,6 @@ fn all(contexts: Contexts) -> Vec<Command> {
         page("Settings", Route::Settings),
     ]);
     commands.extend(anywhere(contexts));
-    let runner = contexts.runner;
-    let latest = runner.keys();
-    let latest = &latest[..latest.len().min(TASKS)];
     commands.extend(runner.with_tasks_of(latest, |tasks| {
         let names = names_among_siblings(tasks.iter().copied());
         let command = |task: &&Task| task_command(task, names.get(&task.key));
@@ -130,10 +130,11 @@ fn batch_command(contexts: Contexts, task: &Command, count: usize) -> Command {
     };
     let known = Batches::new(contexts).find(&key);
     let name = known.as_ref().map_or(&task.label, |batch| &batch.name);
-    let model = known.as_ref().map(|batch| &*batch.model_name);
-    let tasks = counted(count, "task");
+    let first = task.task.as_ref();
+    let first = first.and_then(|key| contexts.runner.task(key));
+    let model = first.map_or_else(String::new, |task| task.read().model_name.clone());
     Command {
-        about: model.map_or_else(|| tasks.clone(), |model| format!("{model} · {tasks}")),
+        about: format!("{model} · {}", counted(count, "task")),
         task: task.task.clone(),
         ..Command::new(task.group, "Batch", name, Act::Go(Route::Batch(key).path()))
     }

@@ -49,7 +49,8 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
         |_| window().into(),
         |element| {
             let bounds = element.get_bounding_client_rect();
-            let height = window_height();
+            let height = window().inner_height().ok();
+            let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
             InSight {
                 top: -bounds.top(),
                 height,
@@ -203,12 +204,6 @@ const EDGES: f64 = 7.5;
 
 /// The widest that a page is, edges and all, in `rem`; the stylesheet has the same.
 const WIDEST: f64 = 150.0;
-
-/// In CSS pixels.
-pub fn window_height() -> f64 {
-    let height = window().inner_height().ok();
-    height.and_then(|height| height.as_f64()).unwrap_or(800.0)
-}
 
 /// The room on a page, in `rem`.
 pub fn page_width() -> f64 {
