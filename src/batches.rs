@@ -152,15 +152,16 @@ impl Batches {
         items: Vec<Item>,
         grid: Option<GridLabels>,
     ) -> bool {
-        let Some(Item { input: first, .. }) = items.first() else {
+        let Some(first) = items.first() else {
             return false;
         };
+        let inputs: Vec<_> = items.iter().map(|item| &item.input).collect();
         let now = self.0.runner.created();
         let batch = Batch {
             key,
-            model: first.model().clone(),
+            model: first.input.model().clone(),
             model_name: model_name.to_owned(),
-            name: Batch::first_name(first, model_name),
+            name: Batch::first_name(&inputs, model_name),
             created: now,
             size: items.len(),
             grid,

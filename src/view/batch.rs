@@ -4,6 +4,7 @@ mod add_rows;
 mod cell;
 mod composer;
 mod export;
+mod folded;
 mod grid;
 mod keeping;
 mod manifest_viewer;
@@ -15,6 +16,7 @@ mod table_editor;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::batch::Batch;
 use atelier_engine::plural::counted;
 use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
@@ -30,7 +32,11 @@ use composer::Composer;
 /// Batch mode. `one` is what stands in the form of the other mode: new rows begin as that.
 pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
-    let is_read = memo(move || is_read.get());
+    let (batches, runner) = (Batches::new(contexts()), contexts().runner);
+    batches.follow();
+    // Whether there is a batch says how the form begins: told later, all below it would move.
+    let is_known = move || batches.is_read() || runner.unread().is_some();
+    let is_read = memo(move || is_read.get() && is_known());
     dynamic(move || {
         if is_read.get() {
             return composed(model.clone(), schema.clone(), one);
@@ -46,30 +52,35 @@ pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVi
 
 fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
     let composer = Composer::kept(&model, schema, one);
+    let batches = Batches::new(contexts());
+    let of_model = memo({
+        let model = model.clone();
+        move || batches.of(&model)
+    });
+    let is_open = folded::opening(composer, memo(move || !of_model.read().is_empty()));
     view! {
-        <div class="batch">
+        <div class="batch" on:click=handler(move |click| composer.just_sent.keep_from_links(&click))>
             <form
                 class="panel composer"
+                class:folded=when(move || !is_open.get())
                 aria-label="Input"
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
             >
-                {add_rows::add_rows(composer)}
-                {table_editor::table_editor(composer)}
-                {send::send(composer, model.clone())}
+                {add_rows::add_rows(composer, is_open)}
+                {table_editor::table_editor(composer, is_open)}
+                {send::send(composer, model, is_open)}
             </form>
-            {result(composer, model)}
+            {result(composer, of_model)}
         </div>
     }
     .into_any()
 }
 
 /// The batch that was sent last, or the one that a person chose.
-fn result(composer: Composer, model: ModelId) -> AnyView {
+fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
     let navigation = contexts().navigation;
     let batches = Batches::new(contexts());
-    batches.follow();
-    let of_model = memo(move || batches.of(&model));
     let chosen = memo(move || {
         let wanted = navigation.query("batch");
         let known = of_model.read();
@@ -103,10 +114,7 @@ fn result(composer: Composer, model: ModelId) -> AnyView {
 }
 
 /// Which of several batches is shown.
-fn earlier(
-    batches: Memo<Vec<atelier_engine::batch::Batch>>,
-    chosen: Signal<Option<String>>,
-) -> AnyView {
+fn earlier(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView {
     let navigation = contexts().navigation;
     let options = move || {
         let now = clock::now();

@@ -1,193 +1,22 @@
 //! Pages, models, tasks and actions by name: `Ctrl+K`, a few letters, Enter.
 
-use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::route::Route;
-use atelier_engine::search::{Query, Searchable};
-use atelier_engine::{Action, Task, TaskKey, control};
+mod found;
+
+use atelier_engine::control;
 use icondata_lu::LuSearch;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use super::shortcuts::{self, COMMANDS, SHORTCUTS};
-use crate::boxed::{dynamic, effect, handler, memo, text};
+use crate::boxed::{dynamic, effect, handler, text};
 use crate::browser::frame::after_frame;
 use crate::browser::location;
-use crate::catalog::Load;
-use crate::contexts::{Contexts, contexts};
-use crate::theme::Theme;
-use crate::view::model::mode::Mode;
+use crate::contexts::contexts;
 use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
-use crate::view::task::{actions, edit};
-
-/// So many are listed; further letters find the others.
-const SHOWN: usize = 12;
-
-/// Of each kind so many are listed before anything is typed.
-const OFFERED: usize = 5;
-
-/// Of so many latest tasks the names are looked through.
-const TASKS: usize = 500;
-
-#[derive(Debug, Clone, PartialEq)]
-enum Act {
-    Go(String),
-    ShowShortcuts,
-    UseTheme(Theme),
-    /// What a task offers on its page.
-    Task(TaskKey, Action),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Command {
-    group: &'static str,
-    label: String,
-    /// What it is: a model's category, a task's model.
-    about: String,
-    act: Act,
-}
-
-impl Command {
-    fn go(group: &'static str, label: &str, about: &str, route: &Route) -> Self {
-        Self {
-            group,
-            label: label.to_owned(),
-            about: about.to_owned(),
-            act: Act::Go(route.path()),
-        }
-    }
-
-    fn act(group: &'static str, label: &str, act: Act) -> Self {
-        Self {
-            group,
-            label: label.to_owned(),
-            about: "Action".to_owned(),
-            act,
-        }
-    }
-}
-
-/// Everything that there is, by group; tracked.
-fn all(contexts: Contexts) -> Vec<Command> {
-    let mut commands = on_this_page(contexts);
-    let page = |label, route| Command::go("Pages", label, "Page", &route);
-    commands.extend([
-        page("Models", Route::Models),
-        page("Tasks", Route::Tasks),
-        page("Gallery", Route::Gallery),
-        page("Settings", Route::Settings),
-    ]);
-    commands.extend(anywhere(contexts));
-    let runner = contexts.runner;
-    let latest = runner.keys();
-    let latest = &latest[..latest.len().min(TASKS)];
-    commands.extend(runner.with_tasks_of(latest, |tasks| {
-        let names = names_among_siblings(tasks.iter().copied());
-        let command = |task: &&Task| task_command(task, names.get(&task.key));
-        tasks.iter().map(command).collect::<Vec<_>>()
-    }));
-    if let Load::Loaded(list) = contexts.catalog.models() {
-        let models = list.models.iter();
-        commands.extend(models.map(|model| {
-            let about = format!("Model · {}", model.id.category);
-            let route = Route::Model(model.id.clone());
-            Command::go("Models", model.display_name(), &about, &route)
-        }));
-    }
-    commands
-}
-
-/// The way to a task; `name`: what tells it apart from others that have its prompt.
-fn task_command(task: &Task, name: Option<&String>) -> Command {
-    let title = match task.input.title() {
-        "" => "No prompt",
-        title => title,
-    };
-    let name = name.map_or_else(String::new, |name| format!(" · {name}"));
-    let about = format!("Task · {}{name}", task.model_name);
-    let route = Route::Task(task.key.clone());
-    Command::go("Latest tasks", title, &about, &route)
-}
-
-/// What can be done with the model or the task that the page is about; tracked.
-fn on_this_page(contexts: Contexts) -> Vec<Command> {
-    let act = |label, act| Command::act("On this page", label, act);
-    match contexts.navigation.route() {
-        Route::Model(model) => {
-            let in_mode = |mode: Mode| {
-                let path = Route::Model(model.clone()).path() + &mode.query();
-                act(mode.does(), Act::Go(path))
-            };
-            Mode::ALL.into_iter().map(in_mode).collect()
-        }
-        Route::Task(key) => {
-            let Some(task) = contexts.runner.task(&key) else {
-                return Vec::new();
-            };
-            let task = task.read();
-            let edit = act("Edit", Act::Go(edit::address(&task)));
-            // What is said of these stands on the task itself; and one of them may cost money.
-            let needs_words =
-                |action: &Action| matches!(action, Action::Refetch | Action::Resubmit);
-            let offered = Action::offered(&task).into_iter();
-            let offered = offered.filter(|action| !needs_words(action));
-            let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
-            [edit].into_iter().chain(offered).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn anywhere(contexts: Contexts) -> Vec<Command> {
-    let act = |label, act| Command::act("Actions", label, act);
-    let go = |label, target: &str| act(label, Act::Go(target.to_owned()));
-    let theme = contexts.theme.get();
-    let themes = [
-        ("Light theme", Theme::Light),
-        ("Dark theme", Theme::Dark),
-        ("Theme of the system", Theme::System),
-    ];
-    let themes = themes.into_iter().filter(|(_, other)| *other != theme);
-    let themes = themes.map(|(label, other)| act(label, Act::UseTheme(other)));
-    let others = [
-        act("Keyboard shortcuts", Act::ShowShortcuts),
-        go("Show favorites", "/gallery?favorites=yes"),
-        go("Show failed tasks", "/tasks?state=failed"),
-        go("Export or import history", "/settings"),
-    ];
-    others.into_iter().chain(themes).collect()
-}
-
-/// The first of each group.
-fn offered(commands: &[Command]) -> Vec<Command> {
-    let mut offered = Vec::new();
-    for group in commands.chunk_by(|one, next| one.group == next.group) {
-        offered.extend(group.iter().take(OFFERED).cloned());
-    }
-    offered
-}
-
-/// What the letters find; without any, some of each group.
-fn found(contexts: Contexts, is_open: Signal<bool>, typed: RwSignal<String>) -> Memo<Vec<Command>> {
-    let commands = memo(move || match is_open.get() {
-        true => all(contexts),
-        false => Vec::new(),
-    });
-    let searchable = memo(move || {
-        let of = |command: &Command| Searchable::new([command.label.as_str(), &command.about]);
-        commands.read().iter().map(of).collect::<Vec<_>>()
-    });
-    memo(move || {
-        if typed.read().trim().is_empty() {
-            return offered(&commands.read());
-        }
-        let mut found = Query::new(&typed.read()).find(&*searchable.read());
-        found.truncate(SHOWN);
-        let commands = commands.read();
-        found.into_iter().map(|at| commands[at].clone()).collect()
-    })
-}
+use crate::view::task::{actions, thumbnail};
+use found::{Act, Command, found};
 
 /// The way to them for who does not know the keys.
 pub fn go_to() -> AnyView {
@@ -314,6 +143,7 @@ fn options(
     if found.is_empty() {
         return view! { <p class="muted">"Nothing matches."</p> }.into_any();
     }
+    let runner = contexts().runner;
     let mut group = "";
     let option = |(n, command): (usize, Command)| {
         let begins = is_grouped && std::mem::replace(&mut group, command.group) != command.group;
@@ -325,7 +155,16 @@ fn options(
             }
             .into_any()
         });
-        let (label, about) = (command.label.clone(), command.about.clone());
+        let (label, about) = (command.label.clone(), command.about(is_grouped));
+        let task = command.task.as_ref();
+        let picture = task.and_then(|key| runner.task(key)).map(|task| {
+            view! {
+                <span class="command-picture" aria-hidden="true">
+                    {thumbnail(&task)}
+                </span>
+            }
+            .into_any()
+        });
         view! {
             {heading}
             <li
@@ -334,7 +173,10 @@ fn options(
                 aria-selected=text(move || (at.get() == n).to_string())
                 on:click=handler(move |_| act.run(command.clone()))
             >
-                <span dir="auto">{label}</span>
+                {picture}
+                <span class="command-label" dir="auto">
+                    {label}
+                </span>
                 <span class="muted">{about}</span>
             </li>
         }

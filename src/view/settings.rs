@@ -31,6 +31,7 @@ pub fn SettingsPage() -> impl IntoView {
                         <button class="button primary" type="submit">
                             "Save"
                         </button>
+                        {connection::test(entered)}
                         <span class="muted" hidden=entered.saved>
                             "Saves the connection. Everything else takes effect at once."
                         </span>

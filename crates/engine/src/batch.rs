@@ -1,15 +1,16 @@
 //! A batch: many tasks that were composed together. Its record holds what the tasks do not; how it
 //! stands is always counted from them.
 
-use atelier_contract::{Input, ModelId, Schema};
+use atelier_contract::{ModelId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, excerpt, output, sort};
+use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, output, sort};
 
 pub mod differences;
 pub mod exploration;
+pub mod naming;
 pub mod requests;
 pub mod space;
 mod stored;
@@ -43,16 +44,6 @@ pub struct Items<'a> {
 }
 
 impl Batch {
-    /// What a batch is called until a person calls it something else: the beginning of its first prompt, else its
-    /// model.
-    pub fn first_name(first: &Input, model_name: &str) -> String {
-        const LONGEST: usize = 60;
-        match first.title() {
-            "" => model_name.to_owned(),
-            title => excerpt::excerpt(title, LONGEST),
-        }
-    }
-
     /// Another name, if that says anything; whether it is another.
     pub fn rename(&mut self, name: &str) -> bool {
         const LONGEST: usize = 120;

@@ -6,12 +6,14 @@ use atelier_contract::{Draft, Kind, Schema};
 pub mod csv;
 pub mod import;
 pub mod left_behind;
+pub mod opening;
 pub mod plan;
 pub mod prompts;
 pub mod range;
 pub mod revision;
 pub mod sweep;
 pub mod table;
+pub mod way;
 
 /// Rows that one batch may have. More is a mistake in a range more often than a wish.
 pub const MAX_ROWS: usize = 10_000;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use atelier_contract::ModelId;
 
+use crate::plural::{agreeing, counted};
 use crate::search::{Query, Searchable};
 use crate::{
     BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState, control, duration, sort,
@@ -156,6 +157,19 @@ pub enum Row {
     Task(TaskKey),
     /// What was found of a batch, at least two tasks, in its order.
     Batch(BatchKey, Vec<TaskKey>),
+}
+
+/// What is said of a list that shows so many of all tasks, in so many rows: `6 tasks`, `2 tasks of 6`, `16 tasks in
+/// 8 entries`.
+pub fn said_of(found: usize, all: usize, rows: usize) -> String {
+    let tasks = match found == all {
+        true => counted(all, "task"),
+        false => format!("{} of {all}", counted(found, "task")),
+    };
+    match rows == found {
+        true => tasks,
+        false => format!("{tasks} in {rows} {}", agreeing(rows, "entry", "entries")),
+    }
 }
 
 /// The tasks found, as the list shows them: those of one batch together, where its newest stands. One

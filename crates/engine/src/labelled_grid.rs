@@ -4,19 +4,25 @@
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
 
-use crate::compose::sweep::GridLabels;
+use crate::compose::sweep::{GridLabels, Labels};
+use crate::item_grid::GAP;
 use crate::output;
 
 /// Lengths in `rem`.
-const HEAD: f64 = 9.0;
-const GAP: f64 = 0.25;
+const MIN_HEAD: f64 = 3.5;
+const MAX_HEAD: f64 = 9.0;
 const MIN_CELL: f64 = 8.0;
-const MAX_CELL: f64 = 20.0;
+/// How high a picture is at most: two rows of them are seen whole where the window is high.
+const MAX_HEIGHT: f64 = 22.0;
+/// A length is a whole number of such parts, so that all together are no wider than the page.
+const PARTS: f64 = 16.0;
 
 /// Lengths in `rem`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
-    /// How wide a picture is.
+    /// How wide the column of the rows' names is.
+    pub head: f64,
+    /// How wide a picture is, without the gap before it.
     pub cell: f64,
     /// How high a row is, with the gap below it.
     pub row: f64,
@@ -26,7 +32,7 @@ pub struct Measures {
 /// page, in `rem`.
 pub fn laid(labels: GridLabels, width: f64) -> GridLabels {
     let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len());
-    let fits = HEAD + rows as f64 * (MIN_CELL + GAP) <= width;
+    let fits = MAX_HEAD + rows as f64 * (MIN_CELL + GAP) <= width;
     match rows > columns && fits {
         true => labels.transposed(),
         false => labels,
@@ -34,13 +40,30 @@ pub fn laid(labels: GridLabels, width: f64) -> GridLabels {
 }
 
 /// `width`: of the page, in `rem`; `ratio`: of width to height of every picture.
-pub fn measures(width: f64, columns: usize, ratio: f64) -> Measures {
-    let free = (width - HEAD) / columns.max(1) as f64 - GAP;
-    let cell = free.clamp(MIN_CELL, MAX_CELL);
+pub fn measures(width: f64, labels: &GridLabels, ratio: f64) -> Measures {
+    let head = head(&labels.rows);
+    let columns = labels.columns.values.len().max(1);
+    let free = (width - head) / columns as f64 - GAP;
+    let most = (MAX_HEIGHT * ratio).max(MIN_CELL);
+    let cell = (free.clamp(MIN_CELL, most) * PARTS).floor() / PARTS;
     Measures {
+        head,
         cell,
         row: cell / ratio + GAP,
     }
+}
+
+/// As much as the longest name takes, which has an end.
+fn head(rows: &Labels) -> f64 {
+    const ROOM: f64 = 1.25;
+    const LETTER: f64 = 0.5;
+    let letters = |text: &String| {
+        let wide = text.chars().filter(|letter| !letter.is_ascii()).count();
+        text.chars().count() + wide
+    };
+    let longest = rows.values.iter().map(letters).max().unwrap_or(0);
+    let longest = longest.max(letters(&rows.parameter));
+    (longest as f64 * LETTER + ROOM).clamp(MIN_HEAD, MAX_HEAD)
 }
 
 /// The shape of all items of a batch, by their inputs; square where they differ in it, or do not say. What is extreme
@@ -65,17 +88,40 @@ pub fn ratio<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::sweep::Labels;
     use serde_json::json;
 
     /// Guards against cells the size of a stamp on a page that is three quarters empty.
     #[test]
     fn pictures_are_as_large_as_the_page_has_room_for() {
-        let wide = measures(80.0, 3, 1.5);
-        assert_eq!(wide.cell, 20.0);
-        assert!((wide.row - (20.0 / 1.5 + 0.25)).abs() < 1e-9);
-        assert_eq!(measures(60.0, 4, 1.0).cell, 12.5);
-        assert_eq!(measures(20.0, 5, 1.0).cell, 8.0);
+        let labels = |columns: usize| GridLabels {
+            rows: Labels {
+                parameter: "water".into(),
+                values: vec!["still".into()],
+            },
+            columns: Labels {
+                parameter: "time".into(),
+                values: vec![String::new(); columns],
+            },
+            cells: vec![0],
+        };
+        for (width, columns, ratio, expected) in [
+            // All of the page.
+            (80.0, 3, 1.5, 24.875),
+            (60.0, 4, 1.0, 13.5625),
+            // Seen whole.
+            (160.0, 2, 1.0, 22.0),
+            // More than the page has room for.
+            (20.0, 5, 1.0, 8.0),
+        ] {
+            let found = measures(width, &labels(columns), ratio);
+            assert_eq!((found.head, found.cell), (3.75, expected));
+            assert!((found.row - (expected / ratio + 0.5)).abs() < 1e-9);
+        }
+        let mut long = labels(1);
+        long.rows
+            .values
+            .push("a very long prompt that is a label".into());
+        assert_eq!(measures(80.0, &long, 1.0).head, 9.0);
     }
 
     /// Guards against a column of pictures with a page of nothing beside it.

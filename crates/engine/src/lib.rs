@@ -28,6 +28,7 @@ pub mod attempts;
 pub mod batch;
 pub mod calendar;
 pub mod categories;
+pub mod commands;
 pub mod compose;
 pub mod control;
 pub mod crash_report;

@@ -8,35 +8,29 @@ mod import;
 mod prompts;
 mod sweep;
 
+use atelier_engine::compose::way::Way;
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use crate::boxed::{dynamic, text, when};
 use crate::view::parts::segment::segment;
 
-const WAYS: [&str; 3] = ["Lines", "Sweep", "Import"];
-
-pub fn add_rows(composer: Composer) -> AnyView {
+pub fn add_rows(composer: Composer, is_open: Memo<bool>) -> AnyView {
     let prompt = atelier_engine::compose::prompt_of(&composer.schema());
-    // A model without any text is swept or imported.
-    let way = RwSignal::new(usize::from(prompt.is_none()));
-    let ways = WAYS
-        .into_iter()
-        .enumerate()
-        .skip(usize::from(prompt.is_none()))
-        .map(|(at, name)| {
-            let is_chosen = when(move || way.get() == at);
-            segment("fill", name, is_chosen, move || way.set(at))
-        })
-        .collect_view();
+    let chosen = composer.way;
+    let ways = Way::of(&composer.schema()).iter().map(|way| {
+        let is_chosen = when(move || chosen.get() == *way);
+        segment("fill", way.name(), is_chosen, move || chosen.set(*way))
+    });
+    let ways = ways.collect_view();
     view! {
-        <div class="fill">
+        <div class="fill" hidden=when(move || !is_open.get())>
             <div class="segments" role="radiogroup" aria-label="Fill the table by">
                 {ways}
             </div>
-            {dynamic(move || match (way.get(), prompt.clone()) {
-                (0, Some(prompt)) => prompts::prompts(composer, prompt),
-                (2, _) => import::import(composer),
+            {dynamic(move || match (chosen.get(), prompt.clone()) {
+                (Way::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
+                (Way::Import, _) => import::import(composer),
                 _ => sweep::sweep(composer),
             })}
             <p class="problem" role="alert">

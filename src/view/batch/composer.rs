@@ -4,6 +4,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::BatchKey;
 use atelier_engine::compose::table::Table;
+use atelier_engine::compose::way::Way;
 use atelier_engine::manifest::Manifest;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -11,6 +12,8 @@ use leptos::prelude::*;
 use crate::boxed::effect;
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::status_note::StatusNote;
 
 /// With more rows than this, what follows the table as a whole does so between key presses; but at once where rows
 /// count as sent that did not: what is typed next must not take them for rows to be sent.
@@ -32,6 +35,8 @@ pub struct Composer {
     kept: StoredValue<&'static KeptTable, LocalStorage>,
     /// Changed through [`Composer::edit`] alone, so that every change is kept.
     pub table: Signal<Table>,
+    /// How the table is being filled.
+    pub way: RwSignal<Way>,
     /// What stands in the form for one.
     pub one: RwSignal<Draft>,
     /// Why the last addition was refused.
@@ -42,6 +47,12 @@ pub struct Composer {
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
+    /// A person has it open.
+    pub held: RwSignal<bool>,
+    /// What is said to a press of Generate.
+    pub answer: StatusNote,
+    /// Over what was sent just now: the second half of a double click may meet anything.
+    pub just_sent: DoubleClickGuard,
 }
 
 impl Composer {
@@ -49,7 +60,9 @@ impl Composer {
     pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
         let kept = KeptTable::of(model, &schema);
         let table = kept.table();
+        let way = Way::of(&schema)[0];
         let this = Self {
+            way: RwSignal::new(way),
             schema: StoredValue::new(schema),
             kept: StoredValue::new_local(kept),
             table: RwSignal::from(table).into(),
@@ -58,6 +71,9 @@ impl Composer {
             offered: RwSignal::new(None),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
+            held: RwSignal::new(false),
+            answer: StatusNote::default(),
+            just_sent: DoubleClickGuard::default(),
         };
         on_cleanup(move || this.keep_now());
         kept.settle_what_was_left(contexts());
@@ -94,10 +110,12 @@ impl Composer {
         });
     }
 
-    /// What can be sent without being put into the table first: what would be all of it, so that nobody pays for
-    /// anything else. Tracked.
+    /// What can be sent without being put into the table first: what would be all that is sent, so that nobody pays
+    /// for anything else. Tracked.
     pub fn offer(self) -> Option<Offer> {
-        self.offered.get().filter(|_| self.table.read().is_empty())
+        self.offered
+            .get()
+            .filter(|_| self.table.read().unsent() == 0)
     }
 
     /// `None` once its view is gone.

@@ -159,9 +159,12 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -
     let seen = scrolled(element);
     let columns = labels.columns.values.len().max(1);
     let rows = labels.rows.values.len();
-    let measures = memo(move || {
-        let seen = seen.read();
-        labelled_grid::measures(seen.width / seen.rem.max(1.0), columns, ratio.get())
+    let measures = memo({
+        let labels = labels.clone();
+        move || {
+            let seen = seen.read();
+            labelled_grid::measures(seen.width / seen.rem.max(1.0), &labels, ratio.get())
+        }
     });
     let window = memo(move || {
         let seen = seen.get();
@@ -256,6 +259,7 @@ fn labelled(cells: Memo<Vec<Cell>>, labels: Arc<GridLabels>, ratio: Memo<f64>) -
             tabindex="0"
             role="region"
             aria-label="Items of the batch"
+            style:--head=text(move || format!("{}rem", measures.get().head))
             style:--cell=text(move || format!("{}rem", measures.get().cell))
             style:--row=text(move || format!("{}rem", measures.get().row))
             style:--ratio=text(move || ratio.get().to_string())

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use super::run;
 use crate::batches::Batches;
-use crate::boxed::{after, dynamic, memo, when};
+use crate::boxed::{after, dynamic, handler, memo, when};
 use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
@@ -135,7 +135,7 @@ fn composed(
     })
 }
 
-/// The batch, and below it its tasks: there before it, they would make way for it.
+/// The batch, and below it, for who wants them, its tasks as rows.
 fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
     let runner = contexts().runner;
     let rows = memo(move || tasks.read().iter().cloned().map(Row::Task).collect());
@@ -144,12 +144,20 @@ fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
             names_among_siblings(tasks.iter().copied())
         })
     });
+    // Only rows that are seen know where they are.
+    let is_listed = RwSignal::new(false);
+    let toggle = move |event: web_sys::Event| {
+        let details = event_target::<web_sys::Element>(&event);
+        is_listed.set(details.has_attribute("open"));
+    };
     view! {
         {run}
-        <section aria-labelledby="batch-tasks" class="batch-tasks">
-            <h2 id="batch-tasks">"Tasks of this batch"</h2>
-            <Rows rows names />
-        </section>
+        <details class="batch-tasks" on:toggle=handler(toggle)>
+            <summary>"Show as list"</summary>
+            {dynamic(move || {
+                is_listed.get().then(|| view! { <Rows rows names /> }.into_any()).into_any()
+            })}
+        </details>
     }
     .into_any()
 }

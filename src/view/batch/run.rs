@@ -107,14 +107,22 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     .into_any()
 }
 
-/// What was sent just now comes into view, from its top: the table that it was sent from has made way.
+/// What was sent just now comes into view, from its top, unless that is there: the table that it was sent from has
+/// made way.
 fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
     effect(move || {
         let Some(article) = article.get() else { return };
         let unseen = composer.unseen.get_untracked();
         if unseen.as_ref() == Some(&batch) {
             composer.unseen.set(None);
-            after_frame(move || article.scroll_into_view());
+            after_frame(move || {
+                let top = article.get_bounding_client_rect().top();
+                let window = document().document_element();
+                let height = window.map_or(0, |window| window.client_height());
+                if !(0.0..f64::from(height) / 2.0).contains(&top) {
+                    article.scroll_into_view();
+                }
+            });
         }
     });
 }

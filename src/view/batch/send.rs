@@ -5,6 +5,7 @@ use icondata_lu::LuSparkles;
 use leptos::prelude::*;
 
 use super::composer::Composer;
+use super::folded;
 use crate::batches::Batches;
 use crate::boxed::{after, dynamic, handler, memo, text, when};
 use crate::browser::random;
@@ -14,13 +15,12 @@ use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
 use crate::view::parts::question::Question;
-use crate::view::parts::status_note::StatusNote;
 
 /// Problems that are listed; the others are in the table.
 const MAX_PROBLEMS: usize = 5;
 
 /// What will be sent, and the button that sends it.
-pub fn send(composer: Composer, model: ModelId) -> AnyView {
+pub fn send(composer: Composer, model: ModelId, is_open: Memo<bool>) -> AnyView {
     let all = contexts();
     let away = away_note(model.clone());
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
@@ -29,7 +29,6 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     let rest = memo(move || composer.table.read().said_of_rest());
     let offered = move || composer.offer().map_or(0, |offer| offer.items);
     let is_refused = RwSignal::new(false);
-    let answer = StatusNote::default();
     let question = Question::default();
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
@@ -40,6 +39,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
         let schema = composer.schema();
         let key = composer.keeping().batch_key(plan.get_untracked().items);
         let sent = plan.get_untracked();
+        composer.just_sent.counts("Generate");
         let sending = Sending::begin(composer.keeping(), key.clone());
         let (items, grid) =
             composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
@@ -54,7 +54,10 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
             let is_sent = Batches::new(all).submit(key, &name, items, grid);
             sending.end(all.runner);
             if is_sent {
-                answer.say(format!("Sent: {}.", sent.user_message()));
+                composer
+                    .answer
+                    .say(format!("Sent: {}.", sent.user_message()));
+                folded::let_go(composer);
             }
         };
         after(0, submit).forget();
@@ -96,7 +99,7 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
-        <div class="form-foot">
+        <div class="form-foot" hidden=when(move || !is_open.get())>
             <button
                 class="button primary"
                 type="button"
@@ -107,13 +110,13 @@ pub fn send(composer: Composer, model: ModelId) -> AnyView {
                 {label}
             </button>
             <p class="muted" role="status">
-                {text(move || composer.table.read().said(&composer.schema(), offered()))}
+                {text(move || composer.table.read().said(&composer.schema(), offered(), composer.way.get()))}
             </p>
             <p class="muted" hidden=when(move || rest.read().is_empty())>
                 {rest}
             </p>
             {away}
-            {answer.view()}
+            {composer.answer.view()}
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
     }

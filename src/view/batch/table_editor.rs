@@ -1,4 +1,6 @@
 use crate::view::parts::viewport::scrolled;
+use atelier_engine::compose::table::alike::said_of_alike;
+use atelier_engine::compose::way::Way;
 use atelier_engine::plural::counted;
 use std::sync::Arc;
 
@@ -9,6 +11,7 @@ use leptos::prelude::*;
 
 use super::cell::cell;
 use super::composer::Composer;
+use super::folded::sent_rows;
 use super::keeping::keeping;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
@@ -19,14 +22,26 @@ use crate::view::parts::list::{Item, list};
 const ROW_HEIGHT: f64 = 3.0;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
-pub fn table_editor(composer: Composer) -> AnyView {
+pub fn table_editor(composer: Composer, is_open: Memo<bool>) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
-    let sent = memo(move || composer.table.read().sent());
     let with_sent = RwSignal::new(false);
-    let columns = memo(move || {
+    let known = memo(move || {
         let table = composer.table.read();
         table.columns(&composer.schema(), with_sent.get())
+    });
+    // Of a sweep most columns are the same in all rows, and what differs would stand beyond them.
+    let alike = memo(move || match composer.way.get() {
+        Way::Sweep => composer.table.read().alike(&known.read(), with_sent.get()),
+        _ => Vec::new(),
+    });
+    let in_full = RwSignal::new(false);
+    let columns = memo(move || {
+        let alike = alike.read();
+        let is_said = |name: &String| alike.iter().any(|(said, _)| said == name);
+        let mut columns = known.get();
+        columns.retain(|name| in_full.get() || !is_said(name));
+        columns
     });
     let shown = memo(move || composer.table.read().shown(with_sent.get()));
     let count = memo(move || composer.table.read().rows().len());
@@ -63,6 +78,17 @@ pub fn table_editor(composer: Composer) -> AnyView {
     };
     view! {
         {keeping(composer)}
+        <div class="row alike" hidden=when(move || alike.read().is_empty())>
+            <p class="hint">{text(move || said_of_alike(&alike.read()))}</p>
+            <button
+                class="button quiet small"
+                type="button"
+                aria-pressed=text(move || in_full.get().to_string())
+                on:click=handler(move |_| in_full.update(|is| *is = !*is))
+            >
+                "Show as columns"
+            </button>
+        </div>
         <div class="sheet" hidden=when(move || shown.read().is_empty())>
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
                 <table aria-rowcount=text(move || (count.get() + 1).to_string())>
@@ -79,38 +105,14 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 </table>
             </div>
         </div>
-        <div class="row sent-rows" hidden=when(move || sent.get() == 0)>
-            <p class="muted">{text(move || format!("{} sent", sent.get()))}</p>
-            <button
-                class="button quiet small"
-                type="button"
-                aria-expanded=text(move || with_sent.get().to_string())
-                on:click=handler(move |_| with_sent.update(|is| *is = !*is))
-            >
-                {text(move || if with_sent.get() { "Hide" } else { "Show" }.to_owned())}
-            </button>
-            <button
-                class="button quiet small"
-                type="button"
-                on:click=handler(move |_| composer.edit(|table| table.send_all_again()))
-            >
-                "Send again"
-            </button>
-            <button
-                class="button quiet small"
-                type="button"
-                on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
-            >
-                {text(move || format!("Remove {}", counted(sent.get(), "sent row")))}
-            </button>
-        </div>
-        <div class="row sheet-foot">
+        {sent_rows(composer, is_open, with_sent)}
+        <div class="row sheet-foot" hidden=when(move || !is_open.get())>
             <button class="button quiet" type="button" on:click=handler(add)>
                 <Glyph icon=LuPlus />
                 "Add a row"
             </button>
             <div class="row" hidden=when(move || shown.read().is_empty())>
-                {add_column(composer, columns)}
+                {add_column(composer, known)}
                 <ConfirmButton
                     label="Clear the table"
                     question=text(move || {

@@ -88,9 +88,7 @@ pub fn dialog(
         >
             <div class="page-head">
                 <h2>"Presets"</h2>
-                <button class="button quiet small" type="button" on:click=handler(move |_| close())>
-                    "Close"
-                </button>
+                {dialog::close_button(close, false)}
             </div>
             <p class="muted" hidden=when(move || !kept.presets.read().is_empty())>
                 "Save what is in the form under a name, to use it again."

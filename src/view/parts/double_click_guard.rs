@@ -29,6 +29,15 @@ impl DoubleClickGuard {
         self.pressed.read().is_some()
     }
 
+    /// The second half of a double click leads nowhere, where what was pressed has given its place to a link.
+    pub fn keep_from_links(self, click: &web_sys::MouseEvent) {
+        let target = event_target::<web_sys::Element>(click);
+        let is_link = target.closest("a").is_ok_and(|link| link.is_some());
+        if is_link && untrack(|| self.is_pressed()) {
+            click.prevent_default();
+        }
+    }
+
     /// Whether a press counts.
     pub fn counts(self, name: &'static str) -> bool {
         let counts = self

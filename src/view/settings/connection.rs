@@ -24,7 +24,6 @@ pub fn connection(entered: Entered) -> AnyView {
                 checked=entered.remember
                 on_change=move |()| entered.changed()
             />
-            {test(entered)}
         </section>
     }
     .into_any()
@@ -122,7 +121,7 @@ fn token(entered: Entered) -> AnyView {
 }
 
 /// Tries what stands in the fields, saved or not.
-fn test(entered: Entered) -> AnyView {
+pub fn test(entered: Entered) -> AnyView {
     let (session, runner) = (contexts().session, contexts().runner);
     let test = RwSignal::new(None::<Test>);
     let run = move |_| {
@@ -142,13 +141,11 @@ fn test(entered: Entered) -> AnyView {
         });
     };
     view! {
-        <div class="row">
-            <button class="button" type="button" on:click=handler(run)>
-                "Test connection"
-            </button>
-            <div role="status" class="test-result">
-                {dynamic(move || test.get().map(Test::into_view).into_any())}
-            </div>
+        <button class="button" type="button" on:click=handler(run)>
+            "Test connection"
+        </button>
+        <div role="status" class="test-result">
+            {dynamic(move || test.get().map(Test::into_view).into_any())}
         </div>
     }
     .into_any()

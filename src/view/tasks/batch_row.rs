@@ -1,19 +1,15 @@
-use std::collections::HashSet;
-
 use crate::contexts::contexts;
-use atelier_engine::batch::differences::{Difference, chosen_differences};
+use atelier_engine::batch::differences::Difference;
+use atelier_engine::batch::naming::said_beside;
 use atelier_engine::batch::{Counts, Part};
-use atelier_engine::plural::counted;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, TaskKey};
-use icondata_lu::LuLayoutGrid;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
 use crate::boxed::{dynamic, memo, text};
 use crate::browser::{clock, dates};
 use crate::runner::Runner;
-use crate::view::parts::glyph::Glyph;
 use crate::view::task::thumbnail;
 
 /// As many pictures as fit beside each other on most screens; all are on the batch's page.
@@ -53,16 +49,14 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
             format!("{model} · {items} · {time}")
         })
     };
-    // Named by one prompt, it would seem to be of that alone.
-    let others = runner.with_tasks_of(&tasks, |tasks| {
-        let titles: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
-        titles.len() - 1
-    });
-    let others = (others > 0).then(|| {
-        let words = format!("and {}", counted(others, "other prompt"));
-        view! { <span class="muted">{words}</span> }.into_any()
-    });
-    let chips = runner.with_tasks_of(&tasks, chosen_differences);
+    let chips = {
+        let tasks = tasks.clone();
+        move || {
+            let name = name.get();
+            let found = runner.with_tasks_of(&tasks, |tasks| said_beside(&name, tasks));
+            found.iter().map(chip).collect_view().into_any()
+        }
+    };
     let counts = memo({
         let tasks = tasks.clone();
         move || {
@@ -72,20 +66,18 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
     });
     let more = tasks.len().saturating_sub(PICTURES);
     let pictures = tasks.iter().take(PICTURES);
-    let pictures: Vec<AnyView> = pictures.filter_map(|key| picture(runner, key)).collect();
+    let mut pictures = pictures.filter_map(|key| picture(runner, key));
+    let first_picture = pictures.next();
+    let pictures: Vec<AnyView> = pictures.collect();
     view! {
         <article class="batch-row" aria-label=text(move || format!("Batch: {}", name.get()))>
-            <span class="batch-mark" aria-hidden="true">
-                <Glyph icon=LuLayoutGrid />
-            </span>
+            <div class="batch-first">{first_picture}</div>
             <div class="batch-row-head">
                 <div class="task-row-text">
                     <p>
                         <a class="cover" href=Route::Batch(batch_key).path()>
                             {name}
                         </a>
-                        " "
-                        {others}
                     </p>
                     <span class="muted">{about}</span>
                 </div>
@@ -97,7 +89,7 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
                 {pictures} {(more > 0).then(|| view! { <span class="batch-strip-more">"+" {more}</span> }.into_any())}
             </div>
             <ul class="batch-row-chips" aria-label="Differs in">
-                {chips.iter().map(chip).collect_view()}
+                {dynamic(chips)}
             </ul>
         </article>
     }

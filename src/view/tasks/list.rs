@@ -106,10 +106,12 @@ pub fn TasksPage() -> impl IntoView {
                 <h1>"Tasks"</h1>
                 <div class="row" hidden=is_unread>
                     <p class="muted" role="status">
-                        {text(move || found_of(keys.read().len(), runner.keys().len()))}
+                        {text(move || {
+                            history::said_of(keys.read().len(), runner.keys().len(), rows.read().len())
+                        })}
                     </p>
                     <button
-                        class="button quiet small removes"
+                        class="button quiet small clear-finished"
                         type="button"
                         title=what
                         hidden=when(move || finished.read().is_empty())
@@ -149,14 +151,6 @@ pub fn TasksPage() -> impl IntoView {
                 })}
             </div>
         </div>
-    }
-}
-
-/// `2 tasks of 6`, or `6 tasks` where these are all.
-fn found_of(found: usize, all: usize) -> String {
-    match found == all {
-        true => counted(all, "task"),
-        false => format!("{} of {all}", counted(found, "task")),
     }
 }
 

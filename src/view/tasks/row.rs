@@ -3,8 +3,9 @@ use atelier_engine::TaskKey;
 use atelier_engine::route::Route;
 use leptos::prelude::*;
 
-use crate::boxed::text;
+use crate::boxed::{handler, memo, text, when};
 use crate::browser::{clock, dates};
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{StateLine, thumbnail, words};
 
 /// One task of the list: enough to know it by; the rest is at its own address.
@@ -13,6 +14,8 @@ pub fn TaskRow(
     task_key: TaskKey,
     /// What tells it apart from others that have its prompt.
     name: Option<String>,
+    /// Over all rows: what is retried gives its place to another.
+    held: DoubleClickGuard,
 ) -> impl IntoView {
     let runner = contexts().runner;
     let Some(task) = runner.task(&task_key) else {
@@ -34,6 +37,15 @@ pub fn TaskRow(
     let href = Route::Task(task_key.clone()).path();
     let time = dates::time(first.created, clock::now());
     let about = format!("{} · {time}", first.model_name);
+    let can_retry = memo({
+        let task = task.clone();
+        move || task.read().can_retry()
+    });
+    let retry = move |_| {
+        if held.counts("Retry") {
+            runner.retry(&task_key);
+        }
+    };
     let reason = text({
         let task = task.clone();
         move || {
@@ -55,6 +67,15 @@ pub fn TaskRow(
                     {reason}
                 </span>
             </div>
+            <button
+                class="button quiet small task-row-retry"
+                type="button"
+                aria-label=format!("Retry: {prompt}")
+                hidden=when(move || !can_retry.get())
+                on:click=handler(retry)
+            >
+                "Retry"
+            </button>
             <StateLine task />
         </article>
     }

@@ -9,8 +9,9 @@ use leptos::prelude::*;
 
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
-use crate::boxed::{memo, text};
+use crate::boxed::{handler, memo, text};
 use crate::contexts::contexts;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
 use crate::view::task::words;
@@ -33,6 +34,7 @@ pub fn Rows(
     names: Option<Signal<Names>>,
 ) -> impl IntoView {
     let runner = contexts().runner;
+    let held = DoubleClickGuard::default();
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
     let rem = memo(move || seen.read().rem.max(1.0));
@@ -66,7 +68,7 @@ pub fn Rows(
                         Row::Task(key) => {
                             let name =
                                 names.and_then(|names| names.read_untracked().get(&key).cloned());
-                            view! { <TaskRow task_key=key name /> }.into_any()
+                            view! { <TaskRow task_key=key name held /> }.into_any()
                         }
                         Row::Batch(key, tasks) => {
                             view! { <BatchRow batch_key=key tasks /> }.into_any()
@@ -89,6 +91,7 @@ pub fn Rows(
     view! {
         <div
             class="task-rows"
+            on:click=handler(move |click| held.keep_from_links(&click))
             node_ref=element
             style:height=text(move || format!("{}px", stack.read().height() as i64))
         >

@@ -32,7 +32,9 @@ pub async fn make(browser: &Browser, address: &str) -> Result<()> {
 /// The addresses of all pages, with what is on them once [`make`] has made it.
 pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
     browser.open(&format!("{address}/tasks")).await?;
-    browser.find(&by("article", "Batch: amber")).await?;
+    browser
+        .find(&by("article", "Batch: amber and 2 others"))
+        .await?;
     let links =
         "return [...document.querySelectorAll('article .cover')].map(link => link.pathname)";
     let links = browser.run(links, vec![]).await?;

@@ -48,22 +48,6 @@ fn what_is_taken_back_counts_as_removed_and_holds_nothing_up() {
 }
 
 #[test]
-fn a_batch_is_called_by_its_first_prompt() {
-    let name = |values: Value| {
-        let model = json!({"category": "image", "subcategory": "a"});
-        let input = serde_json::from_value(json!({"model": model, "values": values})).unwrap();
-        Batch::first_name(&input, "Strata")
-    };
-    let long = "An alpine lake at dawn, teal and rose, misty pines at night, two moons";
-    assert_eq!(
-        name(json!({"prompt": long})),
-        "An alpine lake at dawn, teal and rose, misty pines at…"
-    );
-    assert_eq!(name(json!({"prompt": "over\ntwo lines"})), "over two lines");
-    assert_eq!(name(json!({"seed": 1})), "Strata");
-}
-
-#[test]
 fn a_batch_is_called_what_a_person_calls_it() {
     let mut batch = batch(1);
     for (name, is_new) in [

@@ -10,6 +10,7 @@ use crate::derived_key::{next_nonce, stored_nonce};
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 mod addition;
+pub mod alike;
 mod lines;
 mod sending;
 mod stored;
@@ -276,7 +277,7 @@ impl Table {
 
     /// Refused, with a sentence, where so many more rows are too many. What was sent makes way.
     fn make_room(&mut self, more: usize) -> Result<(), String> {
-        let count = self.rows.len() - self.sent() + more;
+        let count = self.unsent() + more;
         if count > MAX_ROWS {
             return Err(too_many(count));
         }

@@ -1,6 +1,15 @@
 use super::*;
 use crate::growth;
 
+/// Guards against sixteen tasks over eight rows.
+#[test]
+fn tasks_and_rows_are_counted() {
+    assert_eq!(said_of(6, 6, 6), "6 tasks");
+    assert_eq!(said_of(2, 6, 2), "2 tasks of 6");
+    assert_eq!(said_of(16, 16, 8), "16 tasks in 8 entries");
+    assert_eq!(said_of(3, 16, 1), "3 tasks of 16 in 1 entry");
+}
+
 #[test]
 fn what_is_new_comes_first_whatever_the_clock_says() {
     assert_eq!(created(70, None, None), 70);

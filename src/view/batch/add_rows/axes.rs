@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Kind, Schema};
 use atelier_engine::compose::sweep::{self, Axis, Combine};
+use atelier_engine::compose::table::Table;
 use leptos::prelude::*;
 
 use super::axis::Written;
@@ -21,6 +22,8 @@ pub struct Axes {
     pub is_swept: Signal<bool>,
     /// It was to be added, and the table has some of it already.
     pub doubled: RwSignal<Option<Doubled>>,
+    /// All of it waits in the table, as it was added.
+    pub is_added: RwSignal<bool>,
 }
 
 /// A sweep of which the table has some already.
@@ -56,6 +59,7 @@ impl Axes {
             })
         };
         let doubled = RwSignal::new(None);
+        let is_added = RwSignal::new(false);
         // What was sent is answered by another sentence.
         let sent = memo(move || composer.table.read().sent());
         effect(move || {
@@ -63,6 +67,13 @@ impl Axes {
             is_product.track();
             sent.track();
             doubled.set(None);
+            is_added.set(false);
+        });
+        let waits = memo(move || composer.table.read().unsent() > 0);
+        effect(move || {
+            if !waits.get() {
+                is_added.set(false);
+            }
         });
         Self {
             composer,
@@ -71,6 +82,7 @@ impl Axes {
             held: StoredValue::new(held),
             is_swept,
             doubled,
+            is_added,
         }
     }
 
@@ -119,13 +131,14 @@ impl Axes {
     pub fn add(self, replace: bool) {
         self.doubled.set(None);
         let base = self.base();
-        self.composer.change(|table, schema| {
+        let is_done = self.composer.change(|table, schema| {
             if replace {
                 table.clear();
             }
             let (axes, combine) = untrack(|| (self.read(), self.combine()));
             table.append_sweep(&base, &axes?, combine, schema)
         });
+        self.is_added.set(is_done);
     }
 
     /// What the table has already is not added once more in silence: each item may cost money.
@@ -146,8 +159,8 @@ impl Axes {
     /// Adds those that the table does not have yet.
     pub fn add_new(self, new: &[Draft]) {
         self.doubled.set(None);
-        self.composer
-            .change(|table, schema| table.append(new.to_vec(), schema));
+        let add = |table: &mut Table, schema: &Schema| table.append(new.to_vec(), schema);
+        self.is_added.set(self.composer.change(add));
     }
 
     /// One more axis, of a parameter that is none yet.

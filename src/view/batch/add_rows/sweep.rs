@@ -1,5 +1,5 @@
 use atelier_engine::plural::counted;
-use icondata_lu::{LuDices, LuPlus};
+use icondata_lu::{LuDices, LuPlus, LuTable2};
 use leptos::prelude::*;
 
 use super::axes::{Axes, Doubled};
@@ -57,12 +57,16 @@ pub fn sweep(composer: Composer) -> AnyView {
             // The question has buttons of its own.
             <div class="row" hidden=when(move || axes.doubled.read().is_some())>
                 <button
-                    class="button"
+                    class="button quiet"
                     type="button"
-                    prop:disabled=when(move || count() == 0)
+                    prop:disabled=when(move || count() == 0 || axes.is_added.get())
                     on:click=handler(move |_| axes.try_add())
                 >
-                    {text(move || format!("Add {}", counted(count(), "item")))}
+                    <Glyph icon=LuTable2 />
+                    {text(move || match axes.is_added.get() {
+                        true => "In the table".to_owned(),
+                        false => "Add to the table".to_owned(),
+                    })}
                 </button>
                 <button
                     class="button quiet"

@@ -69,11 +69,13 @@ async fn nothing_moves_where_something_was_made() {
         let values = browser.find_all(&by("textbox", "Values")).await?;
         values[0].send_keys("dusk\u{e007}dawn").await?;
         values[1].send_keys("20, 40, 60").await?;
-        browser.press(&by("button", "Add 6 items")).await?;
+        browser.press(&by("button", "Add to the table")).await?;
         browser.press(&by("button", "Generate 6")).await?;
         browser.see_text("6 completed", TIMEOUT).await?;
         browser.open(&format!("{address}/tasks")).await?;
-        browser.find(&by("article", "Batch: amber")).await?;
+        browser
+            .find(&by("article", "Batch: amber and 2 others"))
+            .await?;
         let links =
             "return [...document.querySelectorAll('.batch-row .cover')].map(link => link.pathname)";
         let links = browser.run(links, vec![]).await?;
@@ -89,7 +91,7 @@ async fn nothing_moves_where_something_was_made() {
         for (width, height) in [(1440, 900), (320, 720)] {
             browser.set_size(width, height).await?;
             let mut pages = vec![("/tasks", "Tasks")];
-            pages.extend(links.iter().map(|link| (*link, "Tasks of this batch")));
+            pages.extend(links.iter().map(|link| (*link, "Batch")));
             for (path, heading) in pages {
                 let address = format!("{address}{path}");
                 found.extend(moved(browser, &address, heading, width).await?);

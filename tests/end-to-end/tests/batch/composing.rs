@@ -104,7 +104,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         studio.press("Another axis").await?;
         axes().await?[1].select_by_value("panes").await?;
         values().await?[1].send_keys("20, 40, .., 60").await?;
-        studio.press("Add 6 items").await?;
+        studio.press("Add to the table").await?;
         browser.see_text("6 items in 1 call", TIMEOUT).await?;
         studio.press("Generate 6").await?;
         studio.see_counts("6 completed").await?;
@@ -200,9 +200,15 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         let understood = browser.find(&by("list", "Values as understood")).await?;
         let understood = browser.text_of(&understood).await?;
         assert_eq!(understood, "alpine lake, teal\nred dune");
-        studio.press("Add 2 items").await?;
+        studio.press("Add to the table").await?;
         assert_eq!(studio.rows().await?, ["alpine lake, teal", "red dune"]);
-        studio.press("Add 2 items").await?;
+        // Nor does a button invite to it.
+        let added = browser.find(&by("button", "In the table")).await?;
+        assert!(!added.is_enabled().await?);
+        browser
+            .paste(&values, "alpine lake, teal\nred dune")
+            .await?;
+        studio.press("Add to the table").await?;
         browser
             .see_text("All 2 items are in the table already.", TIMEOUT)
             .await?;
@@ -210,7 +216,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         browser
             .paste(&values, "alpine lake, teal\nblue bay")
             .await?;
-        studio.press("Add 2 items").await?;
+        studio.press("Add to the table").await?;
         studio.press("Add the other 1").await?;
         let rows = ["alpine lake, teal", "red dune", "blue bay"];
         assert_eq!(studio.rows().await?, rows);
@@ -218,11 +224,11 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         // What is sent stays in the table, and is not sent again by itself.
         studio.press("Generate 3").await?;
         studio.see_counts("3 completed").await?;
-        browser.find(&by("button", "Generate")).await?;
+        browser.find(&by("button", "New batch")).await?;
         browser.find_gone(&by("region", "Items")).await?;
-        browser.see_text("3 sent", TIMEOUT).await?;
+        browser.see_text("3 rows sent", TIMEOUT).await?;
         studio.reload().await?;
-        browser.find(&by("button", "Generate")).await?;
+        browser.find(&by("button", "New batch")).await?;
         studio.press("Show").await?;
         assert_eq!(studio.row_count().await?, 3);
         studio.press("Send again: row 2").await?;

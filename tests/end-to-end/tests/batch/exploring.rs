@@ -55,7 +55,7 @@ async fn a_sweep_is_explored_along_its_axes() {
         axes[1].select_by_value("panes").await?;
         let values = browser.find_all(&by("textbox", "Values")).await?;
         values[1].send_keys("20, 40, 60").await?;
-        studio.press("Add 6 items").await?;
+        studio.press("Add to the table").await?;
         // The first is refused, the others are made.
         studio.proxy.add(Rule::next(1, BATCH, error(400)));
         studio.proxy.add(Rule::next(1, SINGLE, error(422)));

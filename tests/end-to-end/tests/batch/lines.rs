@@ -7,6 +7,7 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 
 async fn sees_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
+    studio.begin_anew().await?;
     let field = studio.browser.find(&by("textbox", "Prompts")).await?;
     until(format!("the lines “{wanted}”"), TIMEOUT, async || {
         let lines = field.prop("value").await?.unwrap_or_default();
@@ -32,7 +33,7 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
         browser
             .paste(&by("textbox", "Values"), "dusk\ndawn\nnoon")
             .await?;
-        studio.press("Add 3 items").await?;
+        studio.press("Add to the table").await?;
         studio.choose("Lines").await?;
         sees_lines(studio, "dusk\ndawn\nnoon").await?;
         studio
@@ -47,7 +48,7 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
         studio.generate(&["pines".to_owned()]).await?;
         studio.see_counts("1 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon", "pines"]);
-        browser.see_text("4 sent", TIMEOUT).await?;
+        browser.see_text("4 rows sent", TIMEOUT).await?;
         sees_lines(studio, "").await?;
 
         // Only a person's own word makes a line of it again.
@@ -60,7 +61,7 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
         // Nor is it one after a reload.
         studio.reload().await?;
         sees_lines(studio, "").await?;
-        browser.see_text("3 sent", TIMEOUT).await
+        browser.see_text("3 rows sent", TIMEOUT).await
     })
     .await;
 }

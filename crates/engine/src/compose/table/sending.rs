@@ -7,6 +7,7 @@ use atelier_contract::{Draft, Input, Schema};
 use super::{Row, Table};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
+use crate::compose::way::Way;
 use crate::output;
 use crate::plural::{agreeing, counted};
 use crate::seed;
@@ -68,15 +69,12 @@ impl Table {
         rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
     }
 
-    /// What Generate would send; `offered`: items of a sweep that would be all of the table.
-    pub fn said(&self, schema: &Schema, offered: usize) -> String {
+    /// What Generate would send, or what is to be done before; `offered`: items of a sweep that would be all of it.
+    pub fn said(&self, schema: &Schema, offered: usize, way: Way) -> String {
         match (self.good(), offered) {
-            (0, 0) if self.is_empty() => "Nothing in the table yet.".to_owned(),
-            (0, _) if self.is_empty() => format!("{} of this sweep.", counted(offered, "item")),
-            (0, _) => match self.unfit().next() {
-                None => "Every row has been sent.".to_owned(),
-                Some(_) => String::new(),
-            },
+            (0, 0) if self.unsent() == 0 => way.first_step().to_owned(),
+            (0, 0) => String::new(),
+            (0, _) => format!("{} of this sweep.", counted(offered, "item")),
             _ => self.plan(schema).user_message(),
         }
     }
@@ -97,6 +95,11 @@ impl Table {
     /// Rows that were sent as they stand here.
     pub fn sent(&self) -> usize {
         self.rows.iter().filter(|row| row.sent.is_some()).count()
+    }
+
+    /// Rows that are yet to be sent, whether they can be or not.
+    pub fn unsent(&self) -> usize {
+        self.rows.len() - self.sent()
     }
 
     /// A person wants a row that was sent to be sent once more.

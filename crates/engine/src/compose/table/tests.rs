@@ -5,6 +5,7 @@ mod sent;
 use super::*;
 use crate::BatchKey;
 use crate::compose::prompts::prompts;
+use crate::compose::way::Way;
 use atelier_contract::json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -67,10 +68,13 @@ fn a_row_is_checked_as_it_changes() {
 fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
     let schema = schema();
     let mut table = Table::default();
-    assert_eq!(table.said(&schema, 0), "Nothing in the table yet.");
-    assert_eq!(table.said(&schema, 2), "2 items of this sweep.");
+    assert_eq!(
+        table.said(&schema, 0, Way::Lines),
+        "Type one prompt per line."
+    );
+    assert_eq!(table.said(&schema, 2, Way::Sweep), "2 items of this sweep.");
     table.append(vec![Draft::default()], &schema).unwrap();
-    let said = |table: &Table| (table.said(&schema, 0), table.said_of_rest());
+    let said = |table: &Table| (table.said(&schema, 0, Way::Lines), table.said_of_rest());
     let told = |said: &str, rest: &str| (said.to_owned(), rest.to_owned());
     assert_eq!((table.good(), table.bad().count()), (0, 0));
     assert_eq!(said(&table), told("", "1 empty row stays."));

@@ -1,0 +1,73 @@
+//! What is the same in all rows: said once, it needs no column.
+
+use super::Table;
+use crate::excerpt::excerpt;
+
+/// A parameter and its value in all rows, as a text.
+pub type Alike = (String, String);
+
+impl Table {
+    /// What all rows that are shown have alike, where they are several and differ in something.
+    pub fn alike(&self, columns: &[String], with_sent: bool) -> Vec<Alike> {
+        let rows = self.rows.iter();
+        let mut rows = rows.filter(|row| with_sent || row.sent.is_none());
+        let Some(first) = rows.next() else {
+            return Vec::new();
+        };
+        let others: Vec<_> = rows.collect();
+        let shared = |name: &String| {
+            let entry = first.draft.get(name)?;
+            let is_shared = others.iter().all(|row| row.draft.get(name) == Some(entry));
+            let text = entry.to_text();
+            (is_shared && !text.trim().is_empty()).then(|| (name.clone(), text))
+        };
+        let alike: Vec<Alike> = columns.iter().filter_map(shared).collect();
+        match others.is_empty() || alike.len() == columns.len() {
+            true => Vec::new(),
+            false => alike,
+        }
+    }
+}
+
+/// `prompt: a lake at dawn · seed: 7, in all rows.`
+pub fn said_of_alike(alike: &[Alike]) -> String {
+    const LONGEST: usize = 60;
+    let said = |(name, value): &Alike| format!("{name}: {}", excerpt(value, LONGEST));
+    let said: Vec<String> = alike.iter().map(said).collect();
+    format!("{}, in all rows.", said.join(" · "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atelier_contract::{Draft, Entry, Schema};
+    use serde_json::json;
+
+    #[test]
+    fn what_all_rows_share_is_said_once() {
+        let schema = json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {"required": [], "optional": []}
+        });
+        let schema = Schema::from_value(schema).unwrap();
+        let row = |values: [&str; 3]| {
+            let mut draft = Draft::default();
+            for (name, value) in ["prompt", "time", "mist"].into_iter().zip(values) {
+                draft.set(name, Entry::Text(value.into()));
+            }
+            draft
+        };
+        let columns = ["prompt", "time", "mist", "seed"].map(str::to_owned);
+        let alike = |rows: Vec<Draft>| {
+            let mut table = Table::default();
+            table.append(rows, &schema).unwrap();
+            table.alike(&columns, false)
+        };
+        let lake = ("prompt".to_owned(), "a lake".to_owned());
+        let rows = vec![row(["a lake", "dawn", ""]), row(["a lake", "noon", ""])];
+        assert_eq!(alike(rows), [lake.clone()]);
+        assert_eq!(said_of_alike(&[lake]), "prompt: a lake, in all rows.");
+        assert_eq!(alike(vec![row(["a lake", "dawn", ""])]), [], "one row");
+        assert_eq!(alike(Vec::new()), []);
+    }
+}

@@ -1,0 +1,57 @@
+//! The ways to fill the table.
+
+use atelier_contract::Schema;
+
+use super::prompt_of;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Lines,
+    Sweep,
+    Import,
+}
+
+impl Way {
+    const ALL: [Self; 3] = [Self::Lines, Self::Sweep, Self::Import];
+
+    /// A model without any text is swept or imported. There is always one.
+    pub fn of(schema: &Schema) -> &'static [Self] {
+        &Self::ALL[usize::from(prompt_of(schema).is_none())..]
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lines => "Lines",
+            Self::Sweep => "Sweep",
+            Self::Import => "Import",
+        }
+    }
+
+    /// What a person does first.
+    pub fn first_step(self) -> &'static str {
+        match self {
+            Self::Lines => "Type one prompt per line.",
+            Self::Sweep => "Give the axis its values.",
+            Self::Import => "Choose a file, or paste what is in it.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_model_without_text_has_no_lines() {
+        let first = |kind: &str| {
+            let schema = json!({
+                "category": "image", "subcategory": "a",
+                "parameters": {"required": [{"name": "it", "type": kind}], "optional": []}
+            });
+            Way::of(&Schema::from_value(schema).unwrap())[0]
+        };
+        assert_eq!(first("string"), Way::Lines);
+        assert_eq!(first("integer"), Way::Sweep);
+    }
+}
