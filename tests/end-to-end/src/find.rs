@@ -300,6 +300,7 @@ fn candidates(role: &str) -> &'static str {
         "columnheader" => "th, [role=columnheader]",
         "combobox" => "select, input[list], [role=combobox]",
         "dialog" => "dialog, [role=dialog]",
+        "DisclosureTriangle" => "summary",
         "form" => "form, [role=form]",
         "group" => "fieldset, details, [role=group]",
         "heading" => "h1, h2, h3, h4, h5, h6, [role=heading]",

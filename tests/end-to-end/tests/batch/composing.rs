@@ -175,9 +175,13 @@ async fn a_sweep_is_sent_by_one_press() {
         studio.press("Generate 2").await?;
         studio.see_counts("2 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
-        // All of it is sent: the same button would not send it again.
-        let again = browser.find(&by("button", "Generate")).await?;
-        assert!(!again.is_enabled().await?);
+        // All of it is sent: the same button does not send it again without a word.
+        studio.press("New batch").await?;
+        studio.press("Generate 2").await?;
+        browser
+            .see_text("All 2 items are in the table already.", TIMEOUT)
+            .await?;
+        assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
         Ok(())
     })
     .await;

@@ -28,6 +28,13 @@ async fn see_rows(studio: &Studio<'_>, wanted: &[&str]) -> Result<()> {
     .await
 }
 
+/// Shows the tasks of a batch on its page.
+async fn unfold_list(studio: &Studio<'_>) -> Result<()> {
+    // What a summary is called, ARIA does not say.
+    let summary = by("button|DisclosureTriangle", "Show as list");
+    studio.browser.press(&summary).await
+}
+
 /// Guards against nine equal rows for one batch, and against items that can't be found any more because
 /// their batch is one row.
 #[tokio::test(flavor = "multi_thread")]
@@ -51,12 +58,12 @@ async fn a_batch_is_one_row_that_leads_to_its_page() {
 
         // Its page: the grid, and each of its tasks.
         assert_eq!(studio.items().await?.len(), 3);
-        studio.press("Show as list").await?;
+        unfold_list(studio).await?;
         let all = ["Tessera: row 01", "Tessera: row 02", "Tessera: row 03"];
         see_rows(studio, &all).await?;
         browser.run("location.reload()", vec![]).await?;
         studio.see_counts("3 completed").await?;
-        studio.press("Show as list").await?;
+        unfold_list(studio).await?;
         see_rows(studio, &all).await
     })
     .await;
@@ -146,7 +153,7 @@ async fn what_failed_is_retried_from_the_page_of_its_batch() {
         }
         studio.see_counts("2 completed").await?;
         // No failed attempt is listed any more.
-        studio.press("Show as list").await?;
+        unfold_list(studio).await?;
         let tasks = by("list", "Tasks");
         browser.find_in(&tasks, &any("article"), 2).await?;
         Ok(())
