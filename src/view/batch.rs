@@ -4,11 +4,11 @@ mod add_rows;
 mod cell;
 mod composer;
 mod export;
-mod folded;
 mod grid;
 mod keeping;
 mod manifest_viewer;
 pub mod page;
+mod place;
 mod run;
 mod send;
 mod table_editor;
@@ -57,19 +57,23 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
         let model = model.clone();
         move || batches.of(&model)
     });
-    let is_open = folded::opening(composer, memo(move || !of_model.read().is_empty()));
+    let is_below = place::is_below(composer, memo(move || !of_model.read().is_empty()));
     view! {
-        <div class="batch" on:click=handler(move |click| composer.just_sent.keep_from_links(&click))>
+        <div
+            class="batch"
+            class:sent=is_below
+            on:click=handler(move |click| composer.just_sent.keep_from_links(&click))
+        >
+            {place::way_to_composer(composer, is_below)}
             <form
                 class="panel composer"
-                class:folded=when(move || !is_open.get())
                 aria-label="Input"
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
             >
-                {add_rows::add_rows(composer, is_open)}
-                {table_editor::table_editor(composer, is_open)}
-                {send::send(composer, model, is_open)}
+                {add_rows::add_rows(composer)}
+                {table_editor::table_editor(composer)}
+                {send::send(composer, model, is_below)}
             </form>
             {result(composer, of_model)}
         </div>

@@ -6,7 +6,6 @@ use atelier_contract::{Draft, Kind, Schema};
 pub mod csv;
 pub mod import;
 pub mod left_behind;
-pub mod opening;
 pub mod plan;
 pub mod prompts;
 pub mod range;

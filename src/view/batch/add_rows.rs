@@ -15,7 +15,7 @@ use super::composer::Composer;
 use crate::boxed::{dynamic, text, when};
 use crate::view::parts::segment::segment;
 
-pub fn add_rows(composer: Composer, is_open: Memo<bool>) -> AnyView {
+pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_engine::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
     let ways = Way::of(&composer.schema()).iter().map(|way| {
@@ -24,7 +24,7 @@ pub fn add_rows(composer: Composer, is_open: Memo<bool>) -> AnyView {
     });
     let ways = ways.collect_view();
     view! {
-        <div class="fill" hidden=when(move || !is_open.get())>
+        <div class="fill">
             <div class="segments" role="radiogroup" aria-label="Fill the table by">
                 {ways}
             </div>

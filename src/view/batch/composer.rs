@@ -47,8 +47,8 @@ pub struct Composer {
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
     pub looked_at: RwSignal<Option<Manifest>>,
-    /// A person has it open.
-    pub held: RwSignal<bool>,
+    /// A person wants to have it in sight, or has something to send.
+    pub is_wanted: RwSignal<bool>,
     /// What is said to a press of Generate.
     pub answer: StatusNote,
     /// Over what was sent just now: the second half of a double click may meet anything.
@@ -61,6 +61,7 @@ impl Composer {
         let kept = KeptTable::of(model, &schema);
         let table = kept.table();
         let way = Way::of(&schema)[0];
+        let has_unsent = table.with_untracked(|table| table.unsent() > 0);
         let this = Self {
             way: RwSignal::new(way),
             schema: StoredValue::new(schema),
@@ -71,7 +72,7 @@ impl Composer {
             offered: RwSignal::new(None),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
-            held: RwSignal::new(false),
+            is_wanted: RwSignal::new(has_unsent),
             answer: StatusNote::default(),
             just_sent: DoubleClickGuard::default(),
         };

@@ -5,7 +5,7 @@ use icondata_lu::LuSparkles;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use super::folded;
+use super::place;
 use crate::batches::Batches;
 use crate::boxed::{after, dynamic, handler, memo, text, when};
 use crate::browser::random;
@@ -20,7 +20,7 @@ use crate::view::parts::question::Question;
 const MAX_PROBLEMS: usize = 5;
 
 /// What will be sent, and the button that sends it.
-pub fn send(composer: Composer, model: ModelId, is_open: Memo<bool>) -> AnyView {
+pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView {
     let all = contexts();
     let away = away_note(model.clone());
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
@@ -57,7 +57,7 @@ pub fn send(composer: Composer, model: ModelId, is_open: Memo<bool>) -> AnyView 
                 composer
                     .answer
                     .say(format!("Sent: {}.", sent.user_message()));
-                folded::let_go(composer);
+                place::make_way(composer);
             }
         };
         after(0, submit).forget();
@@ -99,7 +99,7 @@ pub fn send(composer: Composer, model: ModelId, is_open: Memo<bool>) -> AnyView 
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
-        <div class="form-foot" hidden=when(move || !is_open.get())>
+        <div class="form-foot">
             <button
                 class="button primary"
                 type="button"
@@ -116,7 +116,7 @@ pub fn send(composer: Composer, model: ModelId, is_open: Memo<bool>) -> AnyView 
                 {rest}
             </p>
             {away}
-            {composer.answer.view()}
+            <div hidden=is_below>{composer.answer.view()}</div>
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
     }

@@ -11,8 +11,8 @@ use leptos::prelude::*;
 
 use super::cell::cell;
 use super::composer::Composer;
-use super::folded::sent_rows;
 use super::keeping::keeping;
+use super::place::sent_rows;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
@@ -22,7 +22,7 @@ use crate::view::parts::list::{Item, list};
 const ROW_HEIGHT: f64 = 3.0;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
-pub fn table_editor(composer: Composer, is_open: Memo<bool>) -> AnyView {
+pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     let with_sent = RwSignal::new(false);
@@ -105,8 +105,8 @@ pub fn table_editor(composer: Composer, is_open: Memo<bool>) -> AnyView {
                 </table>
             </div>
         </div>
-        {sent_rows(composer, is_open, with_sent)}
-        <div class="row sheet-foot" hidden=when(move || !is_open.get())>
+        {sent_rows(composer, with_sent)}
+        <div class="row sheet-foot">
             <button class="button quiet" type="button" on:click=handler(add)>
                 <Glyph icon=LuPlus />
                 "Add a row"

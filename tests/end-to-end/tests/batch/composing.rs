@@ -228,11 +228,11 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         // What is sent stays in the table, and is not sent again by itself.
         studio.press("Generate 3").await?;
         studio.see_counts("3 completed").await?;
-        browser.find(&by("button", "New batch")).await?;
+        browser.find(&by("button", "Generate")).await?;
         browser.find_gone(&by("region", "Items")).await?;
         browser.see_text("3 rows sent", TIMEOUT).await?;
         studio.reload().await?;
-        browser.find(&by("button", "New batch")).await?;
+        browser.find(&by("button", "Generate")).await?;
         studio.press("Show").await?;
         assert_eq!(studio.row_count().await?, 3);
         studio.press("Send again: row 2").await?;

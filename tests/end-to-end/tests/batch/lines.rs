@@ -7,7 +7,6 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 
 async fn sees_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
-    studio.begin_anew().await?;
     let field = studio.browser.find(&by("textbox", "Prompts")).await?;
     until(format!("the lines “{wanted}”"), TIMEOUT, async || {
         let lines = field.prop("value").await?.unwrap_or_default();

@@ -52,7 +52,6 @@ pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
 /// Makes the table have so many rows.
 async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
     let lines = numbered("row", count).join("\n");
-    studio.begin_anew().await?;
     let field = by("textbox", "Prompts");
     studio.browser.paste(&field, &lines).await?;
     until(format!("{count} rows"), TIMEOUT, async || {

@@ -150,18 +150,8 @@ impl<'a> Studio<'a> {
         Ok(())
     }
 
-    /// Opens the form, where it is a line above what was sent.
-    pub async fn begin_anew(&self) -> Result<()> {
-        let new = self.browser.find_all(&by("button", "New batch")).await?;
-        match new.is_empty() {
-            true => Ok(()),
-            false => self.press("New batch").await,
-        }
-    }
-
     /// Writes prompts, one per line, key by key.
     pub async fn write(&self, prompts: &[String]) -> Result<()> {
-        self.begin_anew().await?;
         let lines = prompts.join("\n");
         self.browser.fill(&by("textbox", "Prompts"), &lines).await
     }
@@ -198,9 +188,6 @@ impl<'a> Studio<'a> {
 
     /// Chooses a way to fill the table, or a mode.
     pub async fn choose(&self, radio: &str) -> Result<()> {
-        if matches!(radio, "Lines" | "Sweep" | "Import") {
-            self.begin_anew().await?;
-        }
         self.browser.press(&by("radio", radio)).await
     }
 

@@ -47,7 +47,6 @@ async fn sees_no_text(studio: &Studio<'_>, text: &str) -> Result<()> {
 /// Puts prompts into the form in one go: emptied first, the field could be filled by another tab
 /// before it is written into.
 async fn paste(studio: &Studio<'_>, prompts: &[String]) -> Result<()> {
-    studio.begin_anew().await?;
     let field = studio.browser.find(&by("textbox", "Prompts")).await?;
     let script = "
         const [field, text] = arguments;

@@ -205,7 +205,7 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
         let said = browser.see_text("Sent again: 2 items.", CONCURRENCY).await;
         studio.sees_sent(4).await?;
         // Nothing was put into the table by the second press.
-        browser.find(&by("button", "New batch")).await?;
+        browser.find(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
         assert_eq!(studio.sent(), [prompts, prompts].concat());
         said
