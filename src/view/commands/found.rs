@@ -11,7 +11,7 @@ use atelier_engine::{Action, BatchKey, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::batches::Batches;
-use crate::boxed::memo;
+use crate::boxed::{effect, memo};
 use crate::catalog::Load;
 use crate::contexts::Contexts;
 use crate::theme::Theme;
@@ -224,6 +224,12 @@ pub fn found(
     is_open: Signal<bool>,
     typed: RwSignal<String>,
 ) -> Memo<Vec<Command>> {
+    // A batch has a name, which its tasks do not know.
+    effect(move || {
+        if is_open.get() {
+            Batches::new(contexts).follow();
+        }
+    });
     let commands = memo(move || match is_open.get() {
         true => all(contexts),
         false => Vec::new(),

@@ -61,6 +61,7 @@ async fn nothing_moves_where_something_was_made() {
         // Labelled, in the place of the plain grid.
         let batch = format!("{address}{MODEL}?mode=batch");
         browser.open(&batch).await?;
+        browser.press(&by("button", "New batch")).await?;
         browser.press(&by("radio", "Sweep")).await?;
         browser.press(&by("button", "Another axis")).await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;

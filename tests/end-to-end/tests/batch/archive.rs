@@ -203,7 +203,9 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
             .see_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;
         studio.press("Only look at it").await?;
-        let looked_at = browser.find(&by("article", "Manifest: again 01")).await?;
+        let looked_at = browser
+            .find(&by("article", "Manifest: again 01 and 2 others"))
+            .await?;
         let items = studio.items_in(&looked_at).await?;
         let shown: Vec<&String> = items.iter().map(|item| &item.prompt).collect();
         assert_eq!(shown, prompts.iter().collect::<Vec<_>>());
