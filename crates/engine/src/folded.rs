@@ -21,19 +21,19 @@ const COMMON: [&str; 9] = [
     "width",
 ];
 
-/// The positions of the parameters that are folded away, in the form's order; none of a short form. On a
-/// phone these are all that can be left alone but the first text: the prompt is written at the foot of
-/// the screen.
-pub fn folded(schema: &Schema, is_phone: bool) -> Vec<usize> {
+/// The positions of the parameters that are folded away, in the form's order; none of a short form. Where
+/// the form is a bar at the foot of the screen these are all that can be left alone but the first text: the
+/// prompt is written there.
+pub fn folded(schema: &Schema, is_bar: bool) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
-    if !is_phone && parameters.len() <= MAX_UNFOLDED {
+    if !is_bar && parameters.len() <= MAX_UNFOLDED {
         return Vec::new();
     }
     let prompt = parameters
         .iter()
         .position(|(parameter, _)| parameter.is_long_text());
     let is_first = |(at, (parameter, required)): &(usize, &(&Parameter, bool))| {
-        if is_phone {
+        if is_bar {
             return prompt == Some(*at) || (*required && parameter.default.is_none());
         }
         *required

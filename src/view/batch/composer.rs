@@ -41,7 +41,8 @@ pub struct Composer {
     pub one: RwSignal<Draft>,
     /// Why the last addition was refused.
     pub refused: RwSignal<Option<String>>,
-    /// What the table would have next.
+    /// What can be sent without being put into the table first: what would be all that is sent, so that nobody pays
+    /// for anything else.
     pub offered: RwSignal<Option<Offer>>,
     /// The batch that was sent last, until it has come into view.
     pub unseen: RwSignal<Option<BatchKey>>,
@@ -109,14 +110,6 @@ impl Composer {
                 waiting.set_value(Some(wait));
             }
         });
-    }
-
-    /// What can be sent without being put into the table first: what would be all that is sent, so that nobody pays
-    /// for anything else. Tracked.
-    pub fn offer(self) -> Option<Offer> {
-        self.offered
-            .get()
-            .filter(|_| self.table.read().unsent() == 0)
     }
 
     /// `None` once its view is gone.

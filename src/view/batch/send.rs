@@ -27,7 +27,7 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
     let rest = memo(move || composer.table.read().said_of_rest());
-    let offered = move || composer.offer().map_or(0, |offer| offer.items);
+    let offered = move || composer.offered.get().map_or(0, |offer| offer.items);
     let is_refused = RwSignal::new(false);
     let question = Question::default();
     let send = move || {
@@ -72,7 +72,7 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
                 // It is said why.
                 return;
             }
-            if let Some(offer) = untrack(|| composer.offer()) {
+            if let Some(offer) = composer.offered.get_untracked() {
                 offer.add.run(());
                 if untrack(|| bad.get() > 0 || good() == 0) {
                     return; // It is said what is wrong with them.

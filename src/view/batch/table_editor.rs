@@ -18,8 +18,11 @@ use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 
-/// The height of a row in `rem`; the stylesheet has the same.
+/// The height of a row, in `rem`, and in a table that is narrower than [`NARROW`]: texts go on in a second and a third
+/// line there, for what tells two of them apart is seldom at their beginning.
 const ROW_HEIGHT: f64 = 3.0;
+const HIGH_ROW_HEIGHT: f64 = 4.5;
+const NARROW: f64 = 40.0;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
 pub fn table_editor(composer: Composer) -> AnyView {
@@ -45,12 +48,20 @@ pub fn table_editor(composer: Composer) -> AnyView {
     });
     let shown = memo(move || composer.table.read().shown(with_sent.get()));
     let count = memo(move || composer.table.read().rows().len());
+    let is_narrow = memo(move || {
+        let seen = seen.read();
+        seen.width > 0.0 && seen.width < NARROW * seen.rem
+    });
+    let row_height = memo(move || match is_narrow.get() {
+        true => HIGH_ROW_HEIGHT,
+        false => ROW_HEIGHT,
+    });
     let window = memo(move || {
         let seen = seen.get();
         let grid = Grid {
             items: shown.read().len(),
             columns: 1,
-            row_height: ROW_HEIGHT * seen.rem.max(1.0),
+            row_height: row_height.get() * seen.rem.max(1.0),
         };
         let window = grid.window(seen.from, seen.to - seen.from, 1);
         (window.items, window.top, window.bottom)
@@ -89,7 +100,12 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 "Show as columns"
             </button>
         </div>
-        <div class="sheet" hidden=when(move || shown.read().is_empty())>
+        <div
+            class="sheet"
+            class:narrow=is_narrow
+            style:--row=text(move || format!("{}rem", row_height.get()))
+            hidden=when(move || shown.read().is_empty())
+        >
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
                 <table aria-rowcount=text(move || (count.get() + 1).to_string())>
                     <thead>{dynamic(move || head(composer, &columns.read()))}</thead>

@@ -47,7 +47,7 @@ pub fn Fields(
     if total == 0 {
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
-    let folded = folded::folded(&schema, viewport::is_phone());
+    let folded = folded::folded(&schema, viewport::is_one_pane());
     let (more, first): (Vec<usize>, Vec<usize>) = (0..total).partition(|at| folded.contains(at));
     let fold = first.len();
     let folded_away: Vec<Parameter> = (more.iter()).map(|at| parameters[*at].0.clone()).collect();

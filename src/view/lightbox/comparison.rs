@@ -109,6 +109,10 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
         let room = room.get();
         is_row.then(|| room.column(count) / room.rem + GAP)
     });
+    let left = memo(move || match is_over.get() {
+        true => 0.0,
+        false => room.read().left(&shapes.read(), columns.get()),
+    });
     let overlaid = memo(move || room.read().overlaid(&shapes.read()));
     let overlay = Overlay {
         is_on: is_over,
@@ -123,6 +127,7 @@ fn side_by_side(outputs: Vec<ShownOutput>, is_over: Signal<bool>, share: RwSigna
             style:--share=text(move || (share.get() / 100.0).to_string())
             style:--drawn=text(move || format!("{:.1}px", overlay.drawn.get()))
             style:--drawn-high=text(move || format!("{:.1}px", overlaid.get().1))
+            style:--left=text(move || format!("{:.1}px", left.get()))
             style:--columns=text(move || columns.get().to_string())
         >
             {overlay.slider()}

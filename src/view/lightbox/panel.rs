@@ -57,7 +57,11 @@ pub fn panel(
     });
     let path = Route::Model(task.model.clone()).path();
     let siblings = said_of_siblings(&task);
-    let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
+    let edit = edit::button(
+        &task,
+        "button quiet",
+        view! { <Glyph icon=LuPencil /> "Edit" }.into_any(),
+    );
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
             <p class="task-prompt whole" dir="auto">
@@ -90,7 +94,7 @@ pub fn panel(
                 </div>
             </div>
             {lineage::lineage(shown)}
-            {inputs::seed(&task)} {inputs::inputs(&task, true)}
+            {inputs::inputs(&task, true)}
             <div class="lightbox-end">
                 {id}
                 <button

@@ -11,7 +11,6 @@ use crate::boxed::memo;
 use crate::browser::clock;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
-use crate::view::parts::cached_output::address_of_copy;
 use crate::view::task::shown_output::ShownOutput;
 
 /// In the address: the name of the output that is shown large.
@@ -90,14 +89,5 @@ pub fn shown_output(name: &str) -> Option<ShownOutput> {
     });
     let url = url.get()?;
     let task = Arc::new(task.get_untracked());
-    let kind = task.output_kind(&url);
-    Some(ShownOutput {
-        task,
-        url,
-        position,
-        kind,
-        since: clock::now(),
-        copy: address_of_copy(),
-        words: RwSignal::new(String::new()),
-    })
+    Some(ShownOutput::new(task, url, position, clock::now()))
 }

@@ -4,7 +4,7 @@ use atelier_engine::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, text};
+use crate::boxed::{dynamic, handler, text};
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -18,6 +18,9 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
         Some(known) => known.display_name().to_owned(),
         None => id.with_value(|id| id.subcategory.clone()),
     });
+    let description = text(move || known().map(|model| model.description).unwrap_or_default());
+    // Where it is cut short, a finger sees no titles.
+    let is_whole = RwSignal::new(false);
     let link = move |url: &str, label: &'static str, icon| {
         let address = session.settings_untracked().address;
         SafeUrl::link(url, address.as_str()).map(|url| {
@@ -61,7 +64,14 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
                 <h1>{name}</h1>
                 <div class="row tight">{links}</div>
             </div>
-            <p class="lede">{text(move || known().map(|model| model.description).unwrap_or_default())}</p>
+            <p
+                class="lede"
+                class:whole=is_whole
+                title=description
+                on:click=handler(move |_| is_whole.update(|it| *it = !*it))
+            >
+                {description}
+            </p>
         </div>
     }
 }

@@ -21,7 +21,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 use crate::view::task::inputs::copy_link;
 
-/// On phones: every parameter. The focus is what keeps the form open; with it here the form would open under the
+/// Where the form is a bar: every parameter. The focus is what keeps the form open; with it here the form would open under the
 /// finger, before the press is one. At the keyboard the prompt opens it.
 fn unfold_button(fields: NodeRef<Div>) -> AnyView {
     view! {
@@ -63,9 +63,9 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             fields.set_scroll_top(0);
         }
     };
-    // On phones the shade around the open form is a part of it.
+    // Where the form is a bar the shade around the open form is a part of it.
     let fold = move |event: leptos::ev::MouseEvent| {
-        let Some(form) = form.get_untracked().filter(|_| viewport::is_phone()) else {
+        let Some(form) = form.get_untracked().filter(|_| viewport::is_one_pane()) else {
             return;
         };
         // It is drawn by the form itself. A press at the keyboard has no place, and is meant for a control.

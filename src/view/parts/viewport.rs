@@ -211,17 +211,10 @@ pub fn page_width() -> f64 {
     (width.unwrap_or_default() / rem()).min(WIDEST) - EDGES
 }
 
-/// Form and result stand one above the other; the stylesheet says the same.
+/// In a window that is less wide the form is a bar at the foot, below the result; in `rem`. The stylesheet says the same.
+const TWO_PANES: f64 = 64.0;
+
 pub fn is_one_pane() -> bool {
-    is_narrower_than(64.0)
-}
-
-/// The stylesheet says the same.
-pub fn is_phone() -> bool {
-    is_narrower_than(40.0)
-}
-
-fn is_narrower_than(rems: f64) -> bool {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    width.is_some_and(|width| width < rems * rem())
+    width.is_some_and(|width| width < TWO_PANES * rem())
 }

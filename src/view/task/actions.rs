@@ -1,16 +1,20 @@
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::contexts::{Contexts, contexts};
 use atelier_engine::press::Presses;
 use atelier_engine::route::Route;
-use atelier_engine::{Action, Phase, Task, TaskKey};
+use atelier_engine::{Action, Phase, Task, TaskKey, TaskState};
+use icondata_lu::{LuPencil, LuRefreshCw, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 
 use super::again::Again;
-use super::{edit, fresh, vary};
+use super::shown_output::ShownOutput;
+use super::{edit, favorite, fresh, more, save, vary};
 use crate::boxed::{dynamic, handler, memo, when};
-use crate::browser::press;
+use crate::browser::{clock, press};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::glyph::Glyph;
 
 /// What a person may press.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,16 +24,42 @@ struct Offered {
     actions: Vec<Action>,
 }
 
-/// What can be done with a task in its present state.
+/// What can be done with a task in its present state. What has been made has one row of what is done most, and the rest
+/// in a menu.
 #[component]
-pub fn Actions(task: Task, again: Again) -> impl IntoView {
+pub fn Actions(
+    task: Task,
+    again: Again,
+    /// An output is not to be had from its address.
+    has_dead_link: RwSignal<bool>,
+) -> impl IntoView {
     let all = contexts();
     let runner = all.runner;
     let Some(signal) = runner.task(&task.key) else {
         return ().into_any();
     };
     let key = StoredValue::new(task.key.clone());
-    let edit = edit::button(&task, "Edit".into_any());
+    let edit = view! {
+        <Glyph icon=LuPencil />
+        <span class="word">"Edit"</span>
+    };
+    let edit = edit::button(&task, "button", edit.into_any());
+    // What stands alone is saved and liked here; several have a place for that each.
+    let only = memo({
+        let signal = signal.clone();
+        move || match &signal.read().state {
+            TaskState::Ready { outputs, .. } if outputs.len() == 1 => outputs.first().cloned(),
+            _ => None,
+        }
+    });
+    let shown = {
+        let signal = signal.clone();
+        move || {
+            let url = only.get()?;
+            let task = Arc::new(signal.get_untracked());
+            Some(ShownOutput::new(task, url, 0, clock::now()))
+        }
+    };
     let possible = memo(move || {
         let task = signal.read();
         Offered {
@@ -84,11 +114,41 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
             again.send(1);
         }
     };
-    // Over an output that stands alone it is at hand already.
-    let can_vary =
-        when(move || offered.read().again && again.has_seed() && !again.has_one_output());
+    let is_made = memo(move || offered.read().again);
+    let can_vary = when(move || is_made.get() && again.has_seed());
+    let of_only = {
+        let shown = shown.clone();
+        dynamic(move || {
+            let shown = shown().filter(|_| is_made.get());
+            let buttons = shown.map(|shown| {
+                view! {
+                    {save::save(&shown)} {favorite::output_heart(&shown.task.key, 0)}
+                }
+                .into_any()
+            });
+            buttons.into_any()
+        })
+    };
+    let menu = move || {
+        if !is_made.get() {
+            return ().into_any();
+        }
+        let of_output = shown().map(|shown| {
+            let save = view! { <div class="save-too">{save::save(&shown)}</div> };
+            (save, more::of_output(&shown, answer)).into_any()
+        });
+        let name = key.get_value().0;
+        let renew = move || act(Action::Refetch);
+        let remove = move || act(Action::Remove);
+        let items = view! {
+            {of_output}
+            {more::item(&name, Action::Refetch.label(), LuRefreshCw, false, renew)}
+            {more::item(&name, Action::Remove.label(), LuTrash2, true, remove)}
+        };
+        more::more(&name, "More actions", items.into_any())
+    };
     view! {
-        <footer class="row task-actions">
+        <footer class="task-actions">
             <button
                 class="button"
                 type="button"
@@ -97,14 +157,6 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
             >
                 "Retry"
             </button>
-            <button
-                class="button"
-                type="button"
-                hidden=when(move || !offered.read().again)
-                on:click=handler(run_again)
-            >
-                "Run again"
-            </button>
             {dynamic(move || {
                 if can_vary.get() {
                     vary::vary(move |count| if press("Vary") { again.send(count) })
@@ -112,11 +164,31 @@ pub fn Actions(task: Task, again: Again) -> impl IntoView {
                     ().into_any()
                 }
             })}
+            <button
+                class="button again"
+                type="button"
+                hidden=when(move || !offered.read().again)
+                on:click=handler(run_again)
+            >
+                <Glyph icon=LuRepeat2 />
+                <span class="word">"Run again"</span>
+            </button>
             {edit}
             {dynamic(move || {
-                let actions = offered.get().actions.into_iter();
+                let offered = offered.get();
+                let actions = offered.actions.into_iter().filter(|_| !offered.again);
                 actions.map(|action| button(action, act)).collect_view().into_any()
             })}
+            {of_only}
+            {dynamic(menu)}
+            <button
+                class="button"
+                type="button"
+                hidden=when(move || !(is_made.get() && has_dead_link.get()))
+                on:click=handler(move |_| act(Action::Refetch))
+            >
+                "Get a new link"
+            </button>
             {answer.view()}
         </footer>
     }

@@ -1,6 +1,6 @@
 use atelier_contract::{ModelId, Schema};
 use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, TaskState, rerun, seed};
+use atelier_engine::{Task, TaskKey, rerun, seed};
 use leptos::prelude::*;
 use std::sync::Arc;
 
@@ -39,15 +39,6 @@ impl Again {
         let schema = self.schema();
         let seed = schema.loaded().map(|schema| seed::parameter(schema));
         seed.flatten().is_some()
-    }
-
-    /// Tracked.
-    pub fn has_one_output(self) -> bool {
-        let task = self.contexts.runner.task(&self.key.get_value());
-        task.is_some_and(|task| match &task.read().state {
-            TaskState::Ready { outputs, .. } => outputs.len() == 1,
-            _ => false,
-        })
     }
 
     pub fn send(self, count: usize) {

@@ -15,12 +15,12 @@ pub fn address(task: &Task) -> String {
     Route::Model(task.model.clone()).path() + &with_query_value("", FROM, Some(&task.key.0))
 }
 
-pub fn button(task: &Task, inner: AnyView) -> AnyView {
+pub fn button(task: &Task, class: &'static str, inner: AnyView) -> AnyView {
     let navigation = contexts().navigation;
     let address = address(task);
     view! {
         <button
-            class="button quiet"
+            class=class
             type="button"
             on:click=handler(move |_| navigation.go(&address))
         >

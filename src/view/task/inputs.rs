@@ -2,7 +2,7 @@ use atelier_contract::ModelId;
 use atelier_engine::route::Route;
 use atelier_engine::{Task, control, recipe};
 use leptos::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::boxed::text;
 use crate::browser::location;
@@ -15,14 +15,16 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .input
         .values()
         .iter()
-        // It has a line of its own: see [`seed`].
-        .filter(|(name, value)| name.as_str() != "seed" || !value.is_number())
         .map(|(name, value)| {
             let is_text = value.is_string();
+            let said = match value {
+                Value::Number(value) if name == "seed" => seed(task, value),
+                value => control::text(value).into_any(),
+            };
             view! {
                 <div>
                     <dt>{name.clone()}</dt>
-                    <dd dir=is_text.then_some("auto")>{control::text(value)}</dd>
+                    <dd dir=is_text.then_some("auto")>{said}</dd>
                 </div>
             }
             .into_any()
@@ -93,21 +95,20 @@ pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'stat
 }
 
 /// The seed of this very result: it makes the same once more, or something like it.
-pub fn seed(task: &Task) -> Option<AnyView> {
-    let seed = task.input.values().get("seed")?.as_number()?.to_string();
+fn seed(task: &Task, value: &Number) -> AnyView {
+    let seed = value.to_string();
     let href = format!("{}?seed={seed}", Route::Model(task.model.clone()).path());
     let copied = seed.clone();
-    Some(
-        view! {
-            <p class="row tight seed">
-                <span class="muted">"Seed"</span>
-                <code>{seed}</code>
+    view! {
+        <span class="seed">
+            {seed}
+            <span title="Copy seed">
                 <CopyButton label="Copy seed" text=move || copied.clone() />
-                <a class="button quiet" href=href>
-                    "Use this seed"
-                </a>
-            </p>
-        }
-        .into_any(),
-    )
+            </span>
+            <a class="button quiet" href=href>
+                "Use this seed"
+            </a>
+        </span>
+    }
+    .into_any()
 }

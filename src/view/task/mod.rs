@@ -6,11 +6,13 @@ pub mod edit;
 pub mod favorite;
 mod fresh;
 pub mod inputs;
+mod more;
 pub mod output_recovery;
 pub mod output_view;
 mod outputs;
 mod over;
 mod room;
+pub mod save;
 pub mod shown_output;
 mod small_image;
 mod state;
@@ -81,8 +83,9 @@ pub fn TaskArticle(
         .into_any()
     });
     let again = again::Again::of(&first);
+    let answer = again.answer;
     let inputs = inputs::inputs(&first, !on_model_page);
-    let seed = inputs::seed(&first);
+    let has_dead_link = RwSignal::new(false);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
     let earlier = earlier.and_then(|task| {
         let number = 1 + runner.with_tasks(|tasks| attempts::earlier(tasks, &first));
@@ -104,7 +107,7 @@ pub fn TaskArticle(
                 let task: Task = task.get_untracked();
                 match state.get() {
                     TaskState::Ready { outputs, .. } => {
-                        view! { <outputs::Outputs task outputs again since /> }.into_any()
+                        view! { <outputs::Outputs task outputs answer has_dead_link since /> }.into_any()
                     }
                     TaskState::Queued
                     | TaskState::Submitting
@@ -116,8 +119,7 @@ pub fn TaskArticle(
                 }
             })}
             // What there is, or what went wrong, and what can be done with it stand together.
-            <actions::Actions task=first again />
-            {seed}
+            <actions::Actions task=first again has_dead_link />
             {inputs}
         </article>
     }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use crate::boxed::{derived, handler, text, when};
+use crate::boxed::{derived, effect, handler, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
 use atelier_engine::gallery::side_by_side;
@@ -9,13 +9,12 @@ use atelier_engine::{Millis, Task};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::again::Again;
 use super::output_view::OutputView;
 use super::over;
 use super::room::{self, room};
 use super::shown_output::ShownOutput;
-use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media;
+use crate::view::parts::status_note::StatusNote;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
 const MAX_CHUNK_OUTPUTS: usize = 48;
@@ -25,10 +24,13 @@ const MAX_CHUNK_OUTPUTS: usize = 48;
 pub fn Outputs(
     task: Task,
     outputs: Vec<String>,
-    again: Again,
+    answer: StatusNote,
+    /// Set while an output is not to be had from its address.
+    has_dead_link: RwSignal<bool>,
     /// See [`ShownOutput`].
     since: Millis,
 ) -> impl IntoView {
+    has_dead_link.set(false);
     if outputs.is_empty() {
         return view! { <p class="muted">"Completed, without any output."</p> }.into_any();
     }
@@ -60,7 +62,7 @@ pub fn Outputs(
             let (task, url) = (task.clone(), url.clone());
             let shape = first.get(at).cloned();
             let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
-            view! { <Output task url n=at + 1 total again since shape /> }.into_any()
+            view! { <Output task url n=at + 1 total answer has_dead_link since shape /> }.into_any()
         })
         .collect_view()
     };
@@ -71,10 +73,10 @@ pub fn Outputs(
     };
     let shape_of_only = only.follow();
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
-    // A film is no larger than it is, and neither is its place once that is known.
+    // The place of a film is no larger than the film may be, once that is known.
     let most = derived(move || {
         let (_, height) = first_sides.get().filter(|_| has_place && is_film)?;
-        Some(format!("{height}px"))
+        Some(film_px(height))
     });
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
@@ -107,7 +109,8 @@ fn Output(
     url: String,
     n: usize,
     total: usize,
-    again: Again,
+    answer: StatusNote,
+    has_dead_link: RwSignal<bool>,
     since: Millis,
     shape: Shape,
 ) -> impl IntoView {
@@ -122,26 +125,23 @@ fn Output(
         "" => which.clone(),
         title => format!("{which}: {title}"),
     };
-    let shown = ShownOutput {
-        copy: address_of_copy(),
-        words: RwSignal::new(String::new()),
-        position: n - 1,
-        url,
-        task,
-        kind,
-        since,
-    };
-    let copy = shown.copy;
+    let shown = ShownOutput::new(task, url, n - 1, since);
+    let (copy, words) = (shown.copy, shown.words);
+    effect(move || {
+        if !words.read().is_empty() {
+            has_dead_link.set(true);
+        }
+    });
     let name = shown.task.key.output(n - 1);
     let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
-    let over = over::over(&shown, again, total == 1);
+    // What is done with one that stands alone is done below it.
+    let over = (total > 1).then(|| over::over(&shown, answer));
     let sides = shape.sides;
     let picture = NodeRef::<Div>::new();
     media::follow_sides(picture, move |of| sides.set(of));
-    // A film is blocky where it is larger than it is.
     let width = derived(move || {
         let (width, _) = sides.get().filter(|_| kind == OutputKind::Video)?;
-        Some(format!("{width}px"))
+        Some(film_px(width))
     });
     let shape = shape.follow();
     // Alone it needs no number.
@@ -161,6 +161,11 @@ fn Output(
             </figure>
         </li>
     }
+}
+
+/// How long a side of a film may be, of this many pixels: larger it would be blocky.
+fn film_px(pixels: u32) -> String {
+    format!("{}px", 2 * u64::from(pixels))
 }
 
 /// The shape of an output: until it is there, what its input says of it.

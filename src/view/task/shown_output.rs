@@ -4,6 +4,8 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
+use crate::view::parts::cached_output::address_of_copy;
+
 /// One output of a task, as a view has it.
 #[derive(Clone)]
 pub struct ShownOutput {
@@ -18,4 +20,18 @@ pub struct ShownOutput {
     pub copy: RwSignal<String>,
     /// What is said instead of showing it; empty while it is shown.
     pub words: RwSignal<String>,
+}
+
+impl ShownOutput {
+    pub fn new(task: Arc<Task>, url: String, position: usize, since: Millis) -> Self {
+        Self {
+            kind: task.output_kind(&url),
+            task,
+            url,
+            position,
+            since,
+            copy: address_of_copy(),
+            words: RwSignal::new(String::new()),
+        }
+    }
 }

@@ -15,19 +15,20 @@ use crate::model_order;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
+const LABEL: &str = "Use as input";
 const NO_MODEL: &str = "No model takes it.";
 
 /// The button, and the menu of the models that take such an output. Where none does, the button says so, and opens
-/// nothing that could only say it again. `answer`: what is said to a press of it.
-pub fn use_in(shown: &ShownOutput, label: &'static str, answer: StatusNote) -> Option<AnyView> {
+/// nothing that could only say it again. `place`: where it stands, for the same output may be shown twice, on the page and
+/// large. `answer`: what is said to a press of it.
+pub fn use_in(shown: &ShownOutput, place: &'static str, answer: StatusNote) -> Option<AnyView> {
     let kind = shown.kind;
     if kind == OutputKind::Other {
         return None;
     }
     let is_vain = is_taken_by_none(kind);
     let output = shown.task.key.output(shown.position);
-    // The same output may be shown twice, on the page and large.
-    let id = format!("{label}-{output}").replace(' ', "-");
+    let id = format!("use-{place}-{output}");
     let is_open = RwSignal::new(false);
     let toggled = move |event: web_sys::Event| {
         let menu = event_target::<web_sys::Element>(&event);
@@ -54,14 +55,14 @@ pub fn use_in(shown: &ShownOutput, label: &'static str, answer: StatusNote) -> O
                 type="button"
                 title=text(move || match is_vain.get() {
                     true => NO_MODEL.to_owned(),
-                    false => label.to_owned(),
+                    false => LABEL.to_owned(),
                 })
                 aria-disabled=text(move || is_vain.get().to_string())
                 popovertarget=target
                 on:click=handler(say_why)
             >
                 <Glyph icon=LuForward />
-                <span class="word">{label}</span>
+                <span class="word">{LABEL}</span>
             </button>
             <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
                 {places}

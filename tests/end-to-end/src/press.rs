@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Result;
 use crate::browser::Browser;
 use crate::engine::Engine;
-use crate::find::Query;
+use crate::find::{Query, by};
 
 const ENTER: &str = "\u{e007}";
 
@@ -23,6 +23,19 @@ impl Browser {
                 other => return other.map_err(|error| format!("{query}: {error:?}").into()),
             }
         }
+    }
+
+    /// Presses what is in the menu of a result, which is opened first.
+    pub async fn press_in_menu(&self, query: &Query) -> Result<()> {
+        self.press(&by("button", "More actions")).await?;
+        self.press(query).await
+    }
+
+    /// What a result was made from, its seed with it, beside a form is folded until somebody wants to see it.
+    pub async fn unfold_inputs(&self) -> Result<()> {
+        let unfold = "document.querySelector('article .inputs').open = true";
+        self.run(unfold, vec![]).await?;
+        Ok(())
     }
 
     /// Whether it was drawn anew, or taken away. Drivers say it in several words, or say something else.

@@ -270,7 +270,7 @@ async fn a_dead_output_is_asked_for_once_and_then_shown_from_its_copy() {
         assert!(std::fs::read(&files[0])?.starts_with(b"\x89PNG"));
 
         // Removed, it leaves nothing behind.
-        browser.press(&by("button", "Remove")).await?;
+        browser.press_in_menu(&by("button", "Remove")).await?;
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 0 copies, 0 kB").await?;

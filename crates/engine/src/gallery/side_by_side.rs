@@ -148,6 +148,18 @@ impl Room {
         }
     }
 
+    /// How much of the room's height is left below them, in so many columns.
+    pub fn left(&self, shapes: &[Shape], columns: usize) -> f64 {
+        let (width, height) = (self.column(columns), self.high(shapes.len(), columns));
+        let highest = shapes
+            .iter()
+            .map(|shape| shape.drawn(width, height) / shape.ratio);
+        let highest = highest.fold(0.0, f64::max);
+        let rows = shapes.len().div_ceil(columns) as f64;
+        let whole = rows * (highest + (self.line + GAP) * self.rem) - GAP * self.rem;
+        (self.height - whole).max(0.0)
+    }
+
     /// How high one of so many may be in so many columns.
     fn high(&self, count: usize, columns: usize) -> f64 {
         let rows = count.div_ceil(columns);
@@ -194,6 +206,16 @@ mod tests {
             line: 2.75,
             rem: 16.0,
         }
+    }
+
+    #[test]
+    fn what_is_left_below_is_what_the_highest_does_not_need() {
+        let wide = room(1208.0, 800.0);
+        // Each is 600 wide and 400 high, below its line.
+        assert_eq!(wide.left(&pictures::<2>(1.5), 2), 800.0 - 400.0 - 44.0);
+        assert_eq!(wide.left(&pictures::<2>(0.5), 2), 0.0);
+        let mixed = [pictures::<1>(1.5)[0], pictures::<1>(3.0)[0]];
+        assert_eq!(wide.left(&mixed, 2), wide.left(&pictures::<2>(1.5), 2));
     }
 
     fn pictures<const N: usize>(ratio: f64) -> [Shape; N] {

@@ -118,19 +118,36 @@ impl Axes {
         written.iter().map(|axis| axis.read(&schema)).collect()
     }
 
-    /// What all items have beside the axes.
+    /// What all items have beside the axes; tracked.
     fn base(self) -> Draft {
-        let mut base = self.composer.one.get_untracked();
-        if let (Some(held), false) = (self.held(), self.is_swept.get_untracked()) {
-            untrack(|| held.put_into(&mut base));
+        let mut base = self.composer.one.get();
+        if let (Some(held), false) = (self.held(), self.is_swept.get()) {
+            held.put_into(&mut base);
         }
         base
+    }
+
+    /// Its items; none where an axis can't be read. Tracked.
+    fn rows(self) -> Vec<Draft> {
+        let axes = self.read();
+        let rows = axes.and_then(|axes| sweep::rows(&self.base(), &axes, self.combine()));
+        rows.unwrap_or_default()
+    }
+
+    /// Nothing waits to be sent, and nothing of it was: it can be sent as it is, and is paid once. Tracked.
+    pub fn is_new(self) -> bool {
+        let table = self.composer.table.read();
+        if table.unsent() > 0 || table.is_empty() {
+            return table.is_empty();
+        }
+        let rows = self.rows();
+        table.unknown(&rows).len() == rows.len()
     }
 
     /// Puts its items into the table: below the others, or in their place.
     pub fn add(self, replace: bool) {
         self.doubled.set(None);
-        let base = self.base();
+        let base = untrack(|| self.base());
         let is_done = self.composer.change(|table, schema| {
             if replace {
                 table.clear();
@@ -143,9 +160,7 @@ impl Axes {
 
     /// What the table has already is not added once more in silence: each item may cost money.
     pub fn try_add(self) {
-        let (axes, combine) = untrack(|| (self.read(), self.combine()));
-        let rows = axes.and_then(|axes| sweep::rows(&self.base(), &axes, combine));
-        let rows = rows.unwrap_or_default();
+        let rows = untrack(|| self.rows());
         let table = self.composer.table;
         match table.with_untracked(|table| table.unknown(&rows)) {
             new if new.len() == rows.len() => self.add(false),

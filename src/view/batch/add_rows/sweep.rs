@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
 use super::base_hint::base_hint;
-use crate::boxed::{dynamic, effect, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::{Composer, Offer};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
@@ -35,8 +35,9 @@ pub fn sweep(composer: Composer) -> AnyView {
     let seed = axes.held().map(|held| held.view(axes.is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     let add = Callback::new(move |()| axes.try_add());
+    let is_new = memo(move || axes.is_new());
     effect(move || {
-        let items = count();
+        let items = if is_new.get() { count() } else { 0 };
         let offer = (items > 0).then_some(Offer { items, add });
         composer.offered.set(offer);
     });

@@ -70,7 +70,11 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
         Some(shown) => actions::actions(&shown, again, ().into_any()),
         None => ().into_any(),
     });
-    let edit = edit::button(&task, view! { <Glyph icon=LuPencil /> "Edit" }.into_any());
+    let edit = edit::button(
+        &task,
+        "button quiet",
+        view! { <Glyph icon=LuPencil /> "Edit" }.into_any(),
+    );
     view! {
         <p class="task-prompt whole" dir="auto">
             {words::name(&task)}

@@ -70,6 +70,12 @@ impl Examination<'_> {
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
         self.examine("a result").await?;
+        browser.press(&by("button", "More actions")).await?;
+        browser.find(&by("button", "Use as input")).await?;
+        self.examine("what is seldom done with a result").await?;
+        browser.press(&by("button", "Use as input")).await?;
+        browser.find(&starting("link", "Repaint")).await?;
+        self.examine("where a result goes on").await?;
         browser.press(&by("button", "Presets")).await?;
         browser
             .fill(&by("textbox", "Name of the preset"), "glass")

@@ -19,6 +19,7 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
         browser.find(&by("button", "Run again")).await?;
         let seed = studio.seeds().remove(0);
         assert!(seed.parse::<u64>().is_ok(), "no seed was sent: {seed}");
+        browser.unfold_inputs().await?;
         browser.see_text(&seed, TIMEOUT).await?;
 
         browser.press(&by("link", "Use this seed")).await?;
@@ -104,7 +105,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
 
         studio.open(MODEL).await?;
         let at = browser.stop_clock().await?;
-        browser.press(&by("button", "Remove")).await?;
+        browser.press_in_menu(&by("button", "Remove")).await?;
         browser.find_gone(&by("button", "Run again")).await?;
         let stopped =
             format!("window.runningClock = window.Date.now; window.Date.now = () => {at};");

@@ -106,7 +106,7 @@ async fn the_way_back_to_the_default_moves_nothing() {
             browser.set_size(width, 900).await?;
             browser.client.refresh().await?;
             studio.is_open().await?;
-            if width == 320 {
+            if width < 1024 {
                 browser.run(UNFOLD_MORE, vec![]).await?;
             }
             let note = "

@@ -20,7 +20,7 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
             browser
                 .find_for(&by("button", "Run again"), TIMEOUT)
                 .await?;
-            browser.press(&by("button", "Use in…")).await?;
+            browser.press_in_menu(&by("button", "Use as input")).await?;
             browser.press(&starting("link", "Repaint")).await?;
             browser.find(&by("heading", "Repaint")).await?;
             let field = starting("textbox", "image_url");
@@ -54,13 +54,13 @@ async fn that_no_model_takes_an_output_is_said_before_a_press() {
         browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
         // It keeps its name, and says why not.
         let why = "
-            const button = [...document.querySelectorAll('.over button')].find(it => it.textContent.trim() === 'Use in…');
+            const button = [...document.querySelectorAll('.menu button')].find(it => it.textContent.trim() === 'Use as input');
             return `${button?.ariaDisabled} ${button?.title}`";
         becomes(browser, "why not", why, "true No model takes it.").await?;
-        browser.press(&by("button", "Use in…")).await?;
+        browser.press_in_menu(&by("button", "Use as input")).await?;
         browser.see_text("No model takes it.", TIMEOUT).await?;
         let menus = "return String(document.querySelectorAll(':popover-open').length)";
-        becomes(browser, "open menus", menus, "0").await
+        becomes(browser, "open menus", menus, "1").await
     })
     .await;
 }

@@ -72,7 +72,8 @@ impl Table {
     /// What Generate would send, or what is to be done before; `offered`: items of a sweep that would be all of it.
     pub fn said(&self, schema: &Schema, offered: usize, way: Way) -> String {
         match (self.good(), offered) {
-            (0, 0) if self.unsent() == 0 => way.first_step().to_owned(),
+            (0, 0) if self.is_empty() => way.first_step().to_owned(),
+            (0, 0) if self.unsent() == 0 => "Every row has been sent.".to_owned(),
             (0, 0) => String::new(),
             (0, _) => format!("{} of this sweep.", counted(offered, "item")),
             _ => self.plan(schema).user_message(),

@@ -1,0 +1,88 @@
+//! What is done seldom, in a menu.
+
+use atelier_engine::output::SafeUrl;
+use icondata_core::Icon;
+use icondata_lu::{LuEllipsis, LuExternalLink};
+use leptos::prelude::*;
+
+use super::shown_output::ShownOutput;
+use super::use_in;
+use crate::boxed::handler;
+use crate::contexts::contexts;
+use crate::view::parts::copy_button::CopyButton;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
+
+/// The button, and the menu that it opens. `of`: the task or the output, by its name.
+pub fn more(of: &str, label: &'static str, items: AnyView) -> AnyView {
+    let id = id(of);
+    view! {
+        <button
+            class="button more-button"
+            type="button"
+            aria-label=label
+            title=label
+            popovertarget=id.clone()
+        >
+            <Glyph icon=LuEllipsis />
+        </button>
+        <div class="menu" id=id popover="auto">
+            {items}
+        </div>
+    }
+    .into_any()
+}
+
+/// One of the menu that is opened by this name. The menu closes, for what comes of it is seen behind it.
+pub fn item(
+    of: &str,
+    label: &'static str,
+    icon: Icon,
+    removes: bool,
+    act: impl Fn() + 'static,
+) -> AnyView {
+    view! {
+        <button
+            class="button quiet"
+            class:removes=removes
+            type="button"
+            popovertarget=id(of)
+            popovertargetaction="hide"
+            on:click=handler(move |_| act())
+        >
+            <Glyph icon=icon />
+            {label}
+        </button>
+    }
+    .into_any()
+}
+
+fn id(of: &str) -> String {
+    format!("more-{of}")
+}
+
+/// What is done with an output by its address.
+pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
+    let address = contexts().session.settings_untracked().address;
+    let safe = SafeUrl::media(&shown.url, address.as_str());
+    let use_in = (safe.as_ref()).and_then(|_| use_in::use_in(shown, "page", answer));
+    let open = safe.filter(SafeUrl::is_link).map(|url| {
+        view! {
+            <a
+                class="button quiet"
+                href=url.as_str().to_owned()
+                target="_blank"
+                rel="noopener noreferrer"
+            >
+                <Glyph icon=LuExternalLink />
+                "Open in new tab"
+            </a>
+        }
+        .into_any()
+    });
+    let url = shown.url.clone();
+    view! {
+        {use_in} {open} <CopyButton label="Copy output URL" text=move || url.clone() />
+    }
+    .into_any()
+}

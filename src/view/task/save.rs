@@ -1,0 +1,39 @@
+//! `Download`.
+
+use atelier_engine::output::SafeUrl;
+use icondata_lu::LuDownload;
+use leptos::prelude::*;
+
+use super::output_recovery;
+use super::shown_output::ShownOutput;
+use crate::boxed::handler;
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+
+/// Saves an output as a file; nothing where its address is none that is fetched.
+pub fn save(shown: &ShownOutput) -> Option<AnyView> {
+    let contexts = contexts();
+    let address = contexts.session.settings_untracked().address;
+    SafeUrl::media(&shown.url, address.as_str())?;
+    let shown = shown.clone();
+    let busy = RwSignal::new(false);
+    let save = move |_| {
+        busy.set(true);
+        output_recovery::save(contexts, shown.clone(), busy);
+    };
+    Some(
+        view! {
+            <button
+                class="button save"
+                type="button"
+                title="Download"
+                prop:disabled=busy
+                on:click=handler(save)
+            >
+                <Glyph icon=LuDownload />
+                <span class="word">"Download"</span>
+            </button>
+        }
+        .into_any(),
+    )
+}
