@@ -1,6 +1,6 @@
 use atelier_contract::ModelId;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, control, recipe};
+use atelier_engine::{Task, control, recipe, seed};
 use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 
@@ -18,7 +18,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .map(|(name, value)| {
             let is_text = value.is_string();
             let said = match value {
-                Value::Number(value) if name == "seed" => seed(task, value),
+                Value::Number(value) if name == seed::NAME && is_open => seed_view(task, value),
                 value => control::text(value).into_any(),
             };
             view! {
@@ -34,7 +34,20 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
     let linked = all.clone();
     let link = copy_link(task.model.clone(), move || linked.clone());
     let json = move || format!("{:#}", Value::Object(all.clone()));
+    // What a person would have once more is in sight.
+    let seed = task.input.values().get(seed::NAME);
+    let seed = seed.and_then(Value::as_number).filter(|_| !is_open);
+    let seed = seed.map(|value| {
+        view! {
+            <p class="seed-line">
+                <span class="muted">"Seed"</span>
+                {seed_view(task, value)}
+            </p>
+        }
+        .into_any()
+    });
     view! {
+        <div class="task-inputs">
         <details class="inputs" open=is_open>
             <summary>"Inputs"</summary>
             <dl>{rows}</dl>
@@ -44,6 +57,8 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
             </div>
             {left_out(task)}
         </details>
+        {seed}
+        </div>
     }
     .into_any()
 }
@@ -95,7 +110,7 @@ pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'stat
 }
 
 /// The seed of this very result: it makes the same once more, or something like it.
-fn seed(task: &Task, value: &Number) -> AnyView {
+fn seed_view(task: &Task, value: &Number) -> AnyView {
     let seed = value.to_string();
     let href = format!("{}?seed={seed}", Route::Model(task.model.clone()).path());
     let copied = seed.clone();

@@ -31,13 +31,6 @@ impl Browser {
         self.press(query).await
     }
 
-    /// What a result was made from, its seed with it, beside a form is folded until somebody wants to see it.
-    pub async fn unfold_inputs(&self) -> Result<()> {
-        let unfold = "document.querySelector('article .inputs').open = true";
-        self.run(unfold, vec![]).await?;
-        Ok(())
-    }
-
     /// Whether it was drawn anew, or taken away. Drivers say it in several words, or say something else.
     async fn is_gone(&self, element: &Element) -> bool {
         let script = "return arguments[0].isConnected";

@@ -19,7 +19,6 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
         browser.find(&by("button", "Run again")).await?;
         let seed = studio.seeds().remove(0);
         assert!(seed.parse::<u64>().is_ok(), "no seed was sent: {seed}");
-        browser.unfold_inputs().await?;
         browser.see_text(&seed, TIMEOUT).await?;
 
         browser.press(&by("link", "Use this seed")).await?;

@@ -65,7 +65,7 @@ mod tests {
         };
         let lake = ("prompt".to_owned(), "a lake".to_owned());
         let rows = vec![row(["a lake", "dawn", ""]), row(["a lake", "noon", ""])];
-        assert_eq!(alike(rows), [lake.clone()]);
+        assert_eq!(alike(rows), std::slice::from_ref(&lake));
         assert_eq!(said_of_alike(&[lake]), "prompt: a lake, in all rows.");
         assert_eq!(alike(vec![row(["a lake", "dawn", ""])]), [], "one row");
         assert_eq!(alike(Vec::new()), []);
