@@ -175,13 +175,18 @@ async fn a_sweep_is_sent_by_one_press() {
         studio.press("Generate 2").await?;
         studio.see_counts("2 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
-        // All of it is sent: the same button does not send it again without a word.
+        // All of it is sent: the button offers none of it once more.
         studio.press("New batch").await?;
-        studio.press("Generate 2").await?;
+        browser.find(&by("button", "Generate")).await?;
         browser
-            .see_text("All 2 items are in the table already.", TIMEOUT)
+            .see_text("Every row has been sent.", TIMEOUT)
             .await?;
-        assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
+        // With another seed they are others.
+        studio.press("Another seed").await?;
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await?;
+        studio.sees_calls(2).await?;
+        assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "dusk", "dawn"]);
         Ok(())
     })
     .await;
