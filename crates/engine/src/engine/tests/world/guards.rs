@@ -21,7 +21,8 @@ impl World {
             let is_poll = call.kind != CallKind::Generate;
             match &call.answer {
                 Err(ApiError::Unauthorized { .. }) => {
-                    self.refusals += 1;
+                    // One that left before the last was known says nothing of what left after that.
+                    self.refusals += u64::from(call.refusals == self.refusals);
                     self.is_refused = true;
                 }
                 Ok(body) if is_poll && call.refusals == self.refusals => {
