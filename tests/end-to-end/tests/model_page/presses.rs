@@ -2,7 +2,7 @@
 
 use crate::studio::{MODEL, TIMEOUT, play};
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::find::{by, containing};
 use std::time::Duration;
 
 /// An answer to a press is there at once.
@@ -209,6 +209,29 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
         browser.find(&by("button", "Retry 2 failed")).await?;
         assert_eq!(studio.sent(), [prompts, prompts].concat());
         said
+    })
+    .await;
+}
+
+/// Guards against a double click on Remove that removes two: the task before takes the place of what is gone, and its
+/// button that of what was pressed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_remove_removes_one() {
+    let name = "a_double_click_on_remove";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        for prompt in ["one [fail]", "two [fail]"] {
+            studio.type_prompt(prompt).await?;
+            browser.press(&by("button", "Generate")).await?;
+            let task = browser.find(&containing("article", prompt)).await?;
+            let remove = by("button", "Remove").within(&task);
+            browser.find_for(&remove, TIMEOUT).await?;
+        }
+        studio.hand("await twice('Remove', 150);").await?;
+        browser.see_text("Removed 1 task.", TIMEOUT).await?;
+        let left = browser.find(&containing("article", "one [fail]")).await?;
+        browser.find(&by("button", "Retry").within(&left)).await?;
+        Ok(())
     })
     .await;
 }
