@@ -17,8 +17,6 @@ engines="chromium"
 # The longest stand last: what there is no time for is then least.
 engine_suites=(main_job first_view model_page later_part boot models_page browser gallery kept_outputs
   copy_as times chaining history_file remote_models many_tasks hostile batch durability)
-# So many of them take little time.
-quick_suites=4
 
 test_all() {
   local wanted=() phase begin status engine
@@ -39,11 +37,7 @@ test_all() {
       die "no such phase: $phase (there are: ${phases[*]} ${more_phases[*]})"
   done
   counting=yes
-  if [[ " ${wanted[*]} " == *" engines "* ]]; then
-    engines="chromium firefox webkit" set_up_tests
-  else
-    set_up_tests
-  fi
+  set_up_tests
   # Somebody's own setting would refuse the tests.
   unset ATELIER_SERVICE_TOKEN
   for phase in "${wanted[@]}"; do
@@ -210,22 +204,25 @@ browser_suite() {
     cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
 }
 
-# The browser suite and the end-to-end suites in the other browsers. Of the suites that take long, those that
-# can begin within ATELIER_TEST_MINUTES of the whole run (unset: all); the others are named.
+# The browser suite and the end-to-end suites in the other browsers, which are installed only where there is time.
 test_engines() {
-  local engines="firefox webkit" all=("${engine_suites[@]}") suite not_run=()
-  test_browser
-  local engine_suites=("${all[@]:0:quick_suites}")
-  test_end_to_end
-  for suite in "${all[@]:quick_suites}"; do
-    if [ "$SECONDS" -gt $((${ATELIER_TEST_MINUTES:-999999} * 60)) ]; then
-      not_run+=("$suite")
-      continue
-    fi
+  local engines="firefox webkit" all=("${engine_suites[@]}") engine_suites suite
+  for suite in browser-tests "${all[@]}"; do
+    has_time "$suite in Firefox and WebKit" || continue
+    set_up_tests
     engine_suites=("$suite")
-    test_end_to_end
+    case $suite in
+      browser-tests) test_browser ;;
+      *) test_end_to_end ;;
+    esac
   done
-  [ "${#not_run[@]}" -eq 0 ] || echo "no time left, in Firefox and WebKit, for: ${not_run[*]}"
+}
+
+# has_time WHAT: whether it can begin within ATELIER_TEST_MINUTES of the whole run (unset: always); else it is named.
+has_time() {
+  [ "$SECONDS" -gt $((${ATELIER_TEST_MINUTES:-999999} * 60)) ] || return 0
+  echo "no time left for: $1"
+  return 1
 }
 
 # A display as high as the tests make a page that is to show all of a list.
@@ -244,6 +241,7 @@ test_build() {
 
 # Random trials of the page on what build has left in dist/; ATELIER_TRIAL_SEED chooses others.
 test_trials() {
+  has_time "random trials" || return 0
   build_service || return 0
   suite "random trials" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
     cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
@@ -337,7 +335,7 @@ test_end_to_end() {
 }
 
 test_budget() {
-  check "size of the first view" node .dev/budget.mjs dist "$first_cards_limit" "$first_view_limit"
+  check "size of the first view" node .dev/budget.mjs dist "$first_cards_limit" "$first_view_limit" "$visit_limit"
 }
 
 # Once a run; the second phase that needs it has it.

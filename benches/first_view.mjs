@@ -4,6 +4,7 @@ export const rows = [
   { id: "list", name: "clickable list of 1,000 models", unit: "ms" },
   { id: "list_slow", name: "the same, 4× CPU, 1.6 Mbit/s, 150 ms", unit: "ms" },
   { id: "program_slow", name: "the same, until the program is at work", unit: "ms" },
+  { id: "tasks_slow", name: "the same, until tasks are followed", unit: "ms" },
   { id: "few_slow", name: "list of 100, throttled", unit: "ms" },
   { id: "cpu", name: "main-thread CPU to the list of 1,000", unit: "ms" },
   { id: "bytes_first", name: "own bytes before the first card", unit: "kB" },
@@ -21,6 +22,12 @@ const atWork = `new Promise((done) => {
   look();
 })`;
 
+// What drives tasks has come once there are hearts on the cards.
+const tasksFollowed = `new Promise((done) => {
+  const look = () => (document.querySelector(".heart") || !document.querySelector(".model-card") ? done(performance.now()) : requestAnimationFrame(look));
+  look();
+})`;
+
 export async function measure({ browser, serve }) {
   const measured = {};
   const visit = async (options, look) => {
@@ -35,6 +42,7 @@ export async function measure({ browser, serve }) {
   await visit({ slow: true }, async (page) => {
     measured.list_slow = await opened(page, service.origin);
     measured.program_slow = await page.run(atWork);
+    measured.tasks_slow = await page.run(tasksFollowed);
   });
   const few = await serve({ models: 100 });
   measured.few_slow = await visit({ slow: true }, (page) => opened(page, few.origin));

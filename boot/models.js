@@ -114,7 +114,7 @@
     return made;
   }
 
-  // As in src/view/models.rs.
+  // As in src/view/models/card.rs.
   function hue(name) {
     let hash = 7;
     for (const byte of new TextEncoder().encode(name)) hash = Math.imul(hash, 31) + byte;

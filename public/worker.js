@@ -17,16 +17,50 @@ const SERVICE = /^\/(api|v2|outputs)\//;
 
 addEventListener("install", (event) => event.waitUntil(install()));
 
-async function install() {
+// Switched off and on under an open page, it stays as it is and nothing is installed: its files are gone all the same.
+addEventListener("message", (event) => {
+  if (event.data === "drop") wish = null;
+  if (event.data !== "keep") return;
+  wish ??= {};
+  event.waitUntil(refill(wish));
+});
+
+// It is another each time that it was switched on: what is filled for one before is given up.
+let wish = {};
+
+let filling = null;
+
+// Of two pages that say so at once, the second waits for the first's.
+async function refill(mine) {
+  while (filling && filling.wish !== mine) await filling.catch(() => {});
+  if (mine !== wish || (await kept(SHELL))) return;
+  if (!filling) {
+    filling = install(mine).finally(() => (filling = null));
+    filling.wish = mine;
+  }
+  await filling;
+}
+
+async function install(mine = wish) {
+  check(mine);
   const cache = await caches.open(CACHE);
   try {
     // Asked for by name for ever: the browser has most of them already.
-    await Promise.all(FILES.map((file) => keep(cache, file, {}, hasItsName)));
+    // One after the other: a person is at the page meanwhile.
+    for (const file of FILES) {
+      await keep(cache, file, {}, hasItsName);
+      check(mine);
+    }
     await keep(cache, SHELL, { cache: "no-cache" }, isOfRelease);
+    check(mine);
   } catch (error) {
     await caches.delete(CACHE);
     throw error;
   }
+}
+
+function check(mine) {
+  if (mine !== wish) throw new Error("it is not wanted any more");
 }
 
 async function keep(cache, path, options, isRight) {
@@ -124,11 +158,14 @@ async function page(event) {
     // Without network Firefox gives an error for an answer (github.com/GoogleChrome/workbox/issues/3134).
     if (response.type !== "error" && response.status < 500) return response;
   } catch {}
-  const cache = await caches.open(CACHE);
-  return (await cache.match(SHELL)) ?? response ?? Response.error();
+  return (await kept(SHELL)) ?? response ?? Response.error();
 }
 
 async function file(request, pathname) {
-  const cache = await caches.open(CACHE);
-  return (await cache.match(pathname)) ?? fetch(request);
+  return (await kept(pathname)) ?? fetch(request);
+}
+
+// To open a cache would make it anew where a person has just deleted it.
+function kept(path) {
+  return caches.match(path, { cacheName: CACHE });
 }

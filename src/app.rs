@@ -23,7 +23,7 @@ pub fn App() -> impl IntoView {
     let page = dynamic(move || match navigation.route() {
         Route::Models => view! { <ModelsPage /> }.into_any(),
         Route::Missing => view! { <MissingPage /> }.into_any(),
-        route => deferred(move |program| (program.page)(route.clone())),
+        route => deferred(deferred_part, move |program| (program.page)(route.clone())),
     });
     view! { <Shell page /> }
 }

@@ -4,15 +4,19 @@
 //! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
 //! disk where they are large.
 
+use std::collections::HashSet;
+
 use atelier_engine::batch::Batch;
+use atelier_engine::calendar::Local;
+use atelier_engine::manifest::recipes::Recipes;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
-use atelier_engine::{Task, TaskState, file_name};
+use atelier_engine::{Task, control, file_name};
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use web_sys::Blob;
 
 use crate::browser::archive::ArchiveWriter;
-use crate::browser::http;
+use crate::browser::{clock, http};
 use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
@@ -48,6 +52,25 @@ impl Wanted {
         let extension = output::extension(&file.type_(), &self.url, self.kind);
         file_name::in_archive(self.index + 1, items, &self.title, self.n, extension)
     }
+
+    /// Of its file among others that were chosen from everything.
+    fn name_of_chosen(
+        &self,
+        taken: &mut HashSet<String>,
+        task: &Task,
+        made: Local,
+        file: &Blob,
+    ) -> String {
+        let extension = output::extension(&file.type_(), &self.url, self.kind);
+        let seed = task
+            .input
+            .values()
+            .get("seed")
+            .filter(|seed| !seed.is_null());
+        let seed = seed.map(control::text);
+        let how = (&task.model, seed.as_deref());
+        file_name::made(taken, &made.day.iso(), how, self.n, extension)
+    }
 }
 
 /// How far it has come: outputs done, of how many.
@@ -58,7 +81,7 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     let items = batch.items(tasks.iter().copied());
     let mut manifest = Manifest::of(batch, &items);
     for (item, task) in manifest.items.iter_mut().zip(items.latest()) {
-        let urls = task.map_or(&[] as &[String], outputs_of);
+        let urls = task.map_or(&[] as &[String], Task::outputs);
         item.outputs = urls
             .iter()
             .map(|url| ManifestOutput {
@@ -71,7 +94,11 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
 }
 
 /// Fetches every output, from its address or else from its copy, and packs them with the manifest.
-/// Where one can't be had, the manifest says so. The error is a sentence.
+/// Where one can't be had, the manifest says so.
+///
+/// # Errors
+///
+/// A sentence for a person: there is no room, or a file is larger than an archive takes.
 pub async fn make(
     runner: Runner,
     mut manifest: Manifest,
@@ -85,7 +112,7 @@ pub async fn make(
         .enumerate()
         .filter_map(|(index, task)| Some((index, task.as_ref()?)))
         .flat_map(|(index, task)| {
-            outputs_of(task)
+            task.outputs()
                 .iter()
                 .enumerate()
                 .map(move |(at, url)| Wanted::of(task, index, at, url))
@@ -121,8 +148,8 @@ pub async fn make(
     Ok((packed.finish()?, missing))
 }
 
-/// Packs outputs, each of a task and by its position from 0, without a manifest. How many are missing
-/// is said beside the archive.
+/// Packs outputs, each of a task and by its position from 0, with how they were made. How many are missing is said
+/// beside the archive as well.
 ///
 /// # Errors
 ///
@@ -138,19 +165,33 @@ pub async fn pack(
         .iter()
         .enumerate()
         .filter_map(|(index, (task, at))| {
-            Some(Wanted::of(task, index, *at, outputs_of(task).get(*at)?))
+            Some(Wanted::of(task, index, *at, task.outputs().get(*at)?))
         })
         .collect();
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
     let (mut done, mut missing) = (0, 0);
+    let (mut names, mut recipes) = (HashSet::new(), Recipes::default());
     while let Some((wanted, blob)) = fetched.next().await {
-        match blob {
-            Ok(blob) => packed.add(&wanted.name(size, &blob), &blob).await?,
-            Err(_) => missing += 1,
-        }
+        let task = &outputs[wanted.index].0;
+        let output = match blob {
+            Ok(blob) => {
+                let made = clock::local(task.finished.unwrap_or(task.created));
+                let name = wanted.name_of_chosen(&mut names, task, made, &blob);
+                packed.add_made(&name, &blob, Some(made)).await?;
+                ManifestOutput::kept(&wanted.url, name)
+            }
+            Err(sentence) => {
+                missing += 1;
+                ManifestOutput::missing(&wanted.url, sentence)
+            }
+        };
+        recipes.add(task, output);
         done += 1;
         on_progress((done, size));
+    }
+    for (name, text) in recipes.files() {
+        packed.add_text(&name, &text)?;
     }
     Ok((packed.finish()?, missing))
 }
@@ -178,11 +219,4 @@ async fn fetch(url: &str, address: &str) -> Result<Blob, String> {
     http::get_blob(safe.as_str(), u64::MAX)
         .await
         .map_err(|error| error.user_message())
-}
-
-fn outputs_of(task: &Task) -> &[String] {
-    match &task.state {
-        TaskState::Ready { outputs, .. } => outputs,
-        _ => &[],
-    }
 }

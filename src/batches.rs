@@ -1,36 +1,51 @@
 //! The batches of this browser: their records, which hold what their tasks do not.
 
-use atelier_contract::{ModelId, json};
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use atelier_contract::{Input, ModelId, json};
 use atelier_engine::batch::Batch;
 use atelier_engine::compose::sweep::GridLabels;
 use atelier_engine::compose::table::Item;
-use atelier_engine::{Action, BatchKey, BatchPlace, Task, TaskKey};
+use atelier_engine::search::{Query, Searchable};
+use atelier_engine::{Action, BatchKey, BatchPlace, Millis, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::boxed::{effect, memo, spawn};
-use crate::browser::clock;
 use crate::browser::storage::Store;
 use crate::browser::tabs::Channel;
+use crate::browser::{clock, random};
 use crate::contexts::Contexts;
 
 /// Tabs tell each other the records that they write.
 const CHANNEL: &str = "atelier-batches";
 
+/// How long after it was sent it is known which of it another tab had sent, in milliseconds.
+const HEARD_AFTER: Millis = 60_000;
+
 thread_local! {
     static KNOWN: Known = Known::default();
 }
 
-/// What is known so far, for as long as the page lives: also where nothing can be stored.
+/// The batches that are known so far, for as long as the page lives, also where nothing can be stored.
 #[derive(Clone, Default)]
 struct Known {
     /// Newest first.
     batches: ArcRwSignal<Vec<Batch>>,
-    /// What is stored has been read, or can't be.
+    /// The stored batches have been read, or can't be.
     is_read: ArcRwSignal<bool>,
-    channel: StoredChannel,
+    channel: Rc<OnceCell<Channel>>,
+    /// The batches that were sent from this tab within [`HEARD_AFTER`].
+    sent: Rc<RefCell<Vec<Sent>>>,
 }
 
-type StoredChannel = std::rc::Rc<std::cell::OnceCell<Channel>>;
+/// The rows of a table that were sent as a batch.
+struct Sent {
+    batch: BatchKey,
+    tasks: Vec<TaskKey>,
+    at: Millis,
+}
 
 #[derive(Clone, Copy)]
 pub struct Batches(Contexts);
@@ -44,18 +59,15 @@ impl Batches {
     /// is called.
     pub fn follow(self) {
         let runner = self.0.runner;
-        known().channel.get_or_init(|| {
-            Channel::open(CHANNEL, move |text| {
-                if let Some(batch) = json::read(&text).and_then(Batch::from_value) {
-                    runner.know_batch(&batch.key, text);
-                    insert(batch);
-                }
-            })
-        });
+        known().channel.get_or_init(|| self.channel());
         effect(move || {
             if runner.is_open() {
                 self.read();
             }
+        });
+        effect(move || {
+            runner.track_phases();
+            self.leave_out_what_others_sent();
         });
         // A tab of another version has sent one.
         let strangers = memo(move || {
@@ -75,6 +87,16 @@ impl Batches {
         });
     }
 
+    fn channel(self) -> Channel {
+        let runner = self.0.runner;
+        Channel::open(CHANNEL, move |text| {
+            if let Some(batch) = json::read(&text).and_then(Batch::from_value) {
+                runner.hear_batch(&batch.key, text);
+                insert(batch);
+            }
+        })
+    }
+
     fn read(self) {
         let runner = self.0.runner;
         let is_read = known().is_read;
@@ -91,7 +113,7 @@ impl Batches {
                 let is_forgotten = || {
                     runner.with_tasks(|tasks| batch.is_to_be_forgotten(tasks.iter().copied(), now))
                 };
-                // Its tasks may not have been read yet.
+                // The tasks of this batch may not have been read yet.
                 if runner.has_read_tasks() && is_forgotten() {
                     runner.delete_batch(&batch.key);
                 } else if self.find_untracked(&batch.key).is_none() {
@@ -108,7 +130,7 @@ impl Batches {
         known().is_read.get()
     }
 
-    /// Those that are there, newest first; tracked.
+    /// Gives the batches that are not removed, newest first; tracked.
     pub fn all(self) -> Vec<Batch> {
         let runner = self.0.runner;
         runner.track_phases();
@@ -120,10 +142,10 @@ impl Batches {
         })
     }
 
-    /// The batches of a model, newest first; tracked.
+    /// The batches of a model that were composed, newest first: variations stand with what they are of; tracked.
     pub fn of(self, model: &ModelId) -> Vec<Batch> {
         let mut all = self.all();
-        all.retain(|batch| batch.model == *model);
+        all.retain(|batch| batch.model == *model && batch.varied.is_none());
         all
     }
 
@@ -136,6 +158,27 @@ impl Batches {
         runner.track_phases();
         let is_removed = runner.with_tasks(|tasks| batch.is_removed(tasks.iter().copied()));
         (!is_removed).then(|| batch.clone())
+    }
+
+    /// Gives the batches whose names match what is asked for; tracked.
+    pub fn named(self, query: &Query) -> HashSet<BatchKey> {
+        if query.is_empty() {
+            return HashSet::new();
+        }
+        let known = known().batches;
+        let known = known.read();
+        let matching = known
+            .iter()
+            .filter(|batch| query.score(&Searchable::new([&*batch.name])).is_some());
+        matching.map(|batch| batch.key.clone()).collect()
+    }
+
+    /// Gives the name of a batch, removed or not; tracked.
+    pub fn name(self, key: &BatchKey) -> Option<String> {
+        let known = known().batches;
+        let known = known.read();
+        let batch = known.iter().find(|batch| batch.key == *key)?;
+        Some(batch.name.clone())
     }
 
     fn find_untracked(self, key: &BatchKey) -> Option<Batch> {
@@ -156,23 +199,62 @@ impl Batches {
             return false;
         };
         let inputs: Vec<_> = items.iter().map(|item| &item.input).collect();
-        let now = self.0.runner.created();
         let batch = Batch {
             key,
             model: first.input.model().clone(),
             model_name: model_name.to_owned(),
             name: Batch::first_name(&inputs, model_name),
-            created: now,
+            created: self.0.runner.created(),
             size: items.len(),
             grid,
             removed: None,
+            left_out: Vec::new(),
+            varied: None,
             extra: serde_json::Map::new(),
         };
+        known().sent.borrow_mut().push(Sent {
+            batch: batch.key.clone(),
+            tasks: items.iter().map(|item| item.key.clone()).collect(),
+            at: clock::now(),
+        });
+        self.send(batch, items);
+        true
+    }
+
+    /// Sends variations of a task, whose seeds were drawn, as one batch.
+    pub fn submit_variations(self, varied: &Task, inputs: Vec<Input>) -> BatchKey {
+        let item = |input| Item {
+            key: TaskKey(random::key()),
+            input,
+            seed_chosen: false,
+        };
+        let key = BatchKey(random::key());
+        let model_name = varied.model_name.clone();
+        let batch = Batch {
+            key: key.clone(),
+            model: varied.model.clone(),
+            name: Batch::name_of_variations(&varied.input, &model_name, inputs.len()),
+            model_name,
+            created: self.0.runner.created(),
+            size: inputs.len(),
+            grid: None,
+            removed: None,
+            left_out: Vec::new(),
+            varied: Some(varied.key.clone()),
+            extra: serde_json::Map::new(),
+        };
+        self.send(batch, inputs.into_iter().map(item).collect());
+        key
+    }
+
+    fn send(self, batch: Batch, items: Vec<Item>) {
         let account = self.0.session.account();
         let task = |(index, item): (usize, Item)| {
-            let model_name = model_name.to_owned();
-            let mut task = Task::new(item.key, account.clone(), model_name, item.input, now);
+            let model_name = batch.model_name.clone();
+            let (key, account) = (item.key, account.clone());
+            let mut task = Task::new(key, account, model_name, item.input, batch.created);
             task.seed_chosen = item.seed_chosen;
+            task.varied.clone_from(&batch.varied);
             task.batch = Some(BatchPlace {
                 batch: batch.key.clone(),
                 index,
@@ -183,7 +265,52 @@ impl Batches {
         // The write begins before that of the tasks: no task is kept without its batch.
         self.keep(batch);
         self.0.runner.submit_tasks(tasks);
-        true
+    }
+
+    /// Leaves out the rows that belong to another tab's batch. This is known once the tab that makes the calls has
+    /// heard of both batches.
+    fn leave_out_what_others_sent(self) {
+        let runner = self.0.runner;
+        let now = clock::now();
+        let sent = known().sent;
+        sent.borrow_mut()
+            .retain(|sent| now.saturating_sub(sent.at) < HEARD_AFTER);
+        let of_others = |sent: &Sent| {
+            let is_other = |key: &TaskKey| {
+                let place = runner.place_of(key);
+                place.is_some_and(|place| place.batch != sent.batch)
+            };
+            let numbered = sent.tasks.iter().enumerate();
+            let items = numbered.filter(|(_, key)| is_other(key)).map(|(at, _)| at);
+            (sent.batch.clone(), items.collect::<Vec<_>>())
+        };
+        let found: Vec<_> = sent.borrow().iter().map(of_others).collect();
+        for (batch, items) in found {
+            self.leave_out(&batch, items);
+        }
+    }
+
+    /// Leaves out all items but these, because the page of the batch was left before the others were sent.
+    pub fn keep_only(self, key: &BatchKey, items: &HashSet<usize>) {
+        let size = self.find_untracked(key).map_or(0, |batch| batch.size);
+        self.leave_out(key, (0..size).filter(|item| !items.contains(item)));
+    }
+
+    fn leave_out(self, key: &BatchKey, items: impl IntoIterator<Item = usize>) {
+        if let Some(mut batch) = self.find_untracked(key)
+            && batch.leave_out(items)
+        {
+            let runner = self.0.runner;
+            let left = untrack(|| runner.keys_of_batch(key));
+            runner.with_tasks_of(&left, |tasks| {
+                let inputs: Vec<&Input> = tasks.iter().map(|task| &task.input).collect();
+                batch.name_anew(&inputs);
+            });
+            match batch.count() == 0 && left.is_empty() {
+                true => self.remove(key),
+                false => self.keep(batch),
+            }
+        }
     }
 
     /// Gives a batch another name, in all tabs.
@@ -202,30 +329,31 @@ impl Batches {
             batch.removed = Some(clock::now());
             self.keep(batch);
         }
-        // What gave way to a retry goes with that.
-        let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|place| place.batch == *key);
-        let is_mine = |key: &&TaskKey| {
-            let task = runner.task(key);
-            task.is_some_and(|task| task.with_untracked(is_mine))
+        // A task that gave way to a retry goes together with the retry.
+        let is_mine = |task: &&TaskKey| {
+            let task = runner.task(task);
+            task.is_some_and(|task| task.read_untracked().is_of(key))
         };
         let keys = untrack(|| runner.keys());
         let keys: Vec<TaskKey> = keys.iter().filter(is_mine).cloned().collect();
         runner.act_on_all(&keys, Action::Remove);
     }
 
-    /// Keeps a batch of another browser's history, unless it is known.
+    /// Keeps a batch of another browser's history; as it is here, where it is known, and removed no more. Its record may
+    /// be gone.
     pub fn take_in(self, batch: Batch) {
-        if self.find_untracked(&batch.key).is_none() {
-            self.keep(batch);
-        }
+        let known = self.find_untracked(&batch.key);
+        self.keep(Batch {
+            removed: None,
+            ..known.unwrap_or(batch)
+        });
     }
 
     /// Writes a record, and tells the other tabs.
     fn keep(self, batch: Batch) {
         let text = batch.to_value().to_string();
-        if let Some(channel) = known().channel.get() {
-            channel.post(&text);
-        }
+        let known = known();
+        known.channel.get_or_init(|| self.channel()).post(&text);
         self.0.runner.keep_batch(&batch.key, text);
         insert(batch);
     }
@@ -235,7 +363,7 @@ fn known() -> Known {
     KNOWN.with(Clone::clone)
 }
 
-/// What comes last counts.
+/// Adds a batch to those that are known. A batch with the same key gives way to it.
 fn insert(batch: Batch) {
     known().batches.update(|known| {
         known.retain(|other| other.key != batch.key);

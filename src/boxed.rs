@@ -66,6 +66,12 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
     Memo::new(move |_| derive())
 }
 
+/// Follows what is derived, whatever it is. `Memo::track` alone does not derive what nobody has read, and what was never
+/// derived never changes.
+pub fn follow_memo<T: Send + Sync + 'static>(memo: Memo<T>) {
+    memo.with(|_| ());
+}
+
 /// Runs a future to its end, whatever becomes of who started it.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
     spawn_boxed(Box::pin(future));

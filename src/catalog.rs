@@ -20,9 +20,9 @@ use slot::Slot;
 pub use slot::{AsOf, Load};
 
 /// The waits between tries to get what can't be had at present: doubling.
-pub const FIRST_RETRY_MS: u32 = 5_000;
+pub const FIRST_RETRY_MS: u32 = 2_500;
 pub const LONGEST_RETRY_MS: u32 = 60_000;
-/// A list that is refused is asked for until the wait would be so long: after 5, 10 and 20 s.
+/// A list that is refused is asked for until the wait would be so long: after 2.5, 5, 10 and 20 s.
 const LAST_REFUSAL_MS: u32 = 40_000;
 
 #[derive(Clone, Copy)]
@@ -59,8 +59,8 @@ impl Catalog {
             let before = asked.get_value();
             if before.as_ref() != Some(&address) {
                 asked.set_value(Some(address));
-                // Another address is another service: nothing of the old one holds. At first
-                // nothing is old: a page that opens at a model has asked for its schema already.
+                // Another address is another service, of which nothing known holds. At first
+                // nothing is known: a page that opens at a model has asked for its schema already.
                 if before.is_some() {
                     this.schemas.update_value(HashMap::clear);
                     this.has_looked.set(false);
@@ -88,7 +88,7 @@ impl Catalog {
     }
 
     /// Since when the list of models is as it is shown, where it was kept; tracked. What such a list says of
-    /// guests, accounts and keys is not to be believed.
+    /// accounts and keys is not to be believed.
     pub fn models_as_of(&self) -> Option<AsOf> {
         let as_of = self.models.get_value().as_of.get();
         as_of.outage.is_some().then_some(as_of)
@@ -122,6 +122,9 @@ impl Catalog {
             _ => None,
         };
         if let (Some(error), Some((list, since))) = (error, kept) {
+            if let Some(guest) = list.guest.clone() {
+                self.session.recall_guest(address, guest);
+            }
             slot.recall(list, since, error);
         }
     }
@@ -157,7 +160,7 @@ impl Catalog {
             let answer = http::get_models(&url).await;
             let is_current = || is_latest() && session.settings_untracked().address == address;
             if !is_current() {
-                return; // The answer of a service that is no longer asked.
+                return; // This is the answer of a service that is no longer asked.
             }
             this.fetching
                 .update_value(|fetching| fetching.is_in_doubt = false);
@@ -171,10 +174,10 @@ impl Catalog {
                 }
                 Err(error) => error,
             };
-            // Who refuses it may do so while something is being restarted, or stands in its place for a while. Who has
-            // given it before is asked for as long as the page lives, whoever else for half a minute.
+            // A refusal may come from a restart, or from something that stands in for the service. A service that has
+            // given the list before is asked for as long as the page lives, any other for half a minute.
             let is_refused = !error.is_retryable();
-            // An outage before does not count towards that.
+            // An outage before the refusal does not count towards the half minute.
             let retry_ms = match is_refused == was_refused {
                 true => retry_ms,
                 false => FIRST_RETRY_MS,

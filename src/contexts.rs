@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::catalog::Catalog;
-use crate::deferred::Deferred;
+use crate::deferred::{Deferred, Pages, Program};
 use crate::navigation::Navigation;
 use crate::notices::Notices;
 use crate::runner::Runner;
@@ -19,7 +19,9 @@ pub struct Contexts {
     pub navigation: Navigation,
     pub runner: Runner,
     pub notices: Notices,
-    pub deferred: Deferred,
+    /// A text that the browser did not let be copied, for a person to copy it.
+    pub uncopied: RwSignal<Option<String>>,
+    pub deferred: Deferred<Program>,
     pub theme: RwSignal<Theme>,
 }
 
@@ -30,13 +32,14 @@ impl Contexts {
         let navigation = Navigation::start();
         let catalog = Catalog::new(session);
         let runner = Runner::new(session, notices);
-        let deferred = Deferred::new();
+        let deferred = Deferred::default();
         let this = Self {
             session,
             catalog,
             navigation,
             runner,
             notices,
+            uncopied: RwSignal::new(None),
             deferred,
             theme: Theme::follow(),
         };
@@ -48,4 +51,9 @@ impl Contexts {
 /// What [`Contexts::provide`] made.
 pub fn contexts() -> Contexts {
     expect_context::<Contexts>()
+}
+
+/// The pages behind the list of models. Only what drives tasks knows how to fetch them.
+pub fn pages() -> Deferred<Pages> {
+    expect_context::<Deferred<Pages>>()
 }

@@ -1,23 +1,24 @@
-//! The part of the program that the list of models does not need: the other pages, and all that
-//! drives tasks. With the feature `split` (release builds) it is a wasm file of its own, which is
-//! fetched once the list is shown, but soon anyway; other builds have all in one.
+//! The parts of the program that the list of models does not need: what drives tasks, and the pages behind the
+//! list. With the feature `split` (release builds) each is a wasm file of its own; other builds have all in one. What
+//! drives tasks is fetched once the list is shown, but soon anyway; the pages are fetched when one is wanted.
 //!
-//! There is one way in: [`Program`], whose functions can only be had once their code is here. What
-//! they are is said in `program.rs` alone, which imports every view: views import this file.
+//! There is one way into each: [`Program`] and [`Pages`], whose functions can only be had once their code is here.
+//! What they are is said in `program.rs` alone, which imports every view: views import this file.
+
+#[cfg(feature = "split")]
+mod fetch;
 
 use atelier_contract::Model;
 use atelier_engine::release::MissingReason;
 use atelier_engine::route::Route;
+use futures::future::{self, LocalBoxFuture};
 use leptos::prelude::*;
 
 use crate::catalog::Catalog;
 use crate::navigation::Navigation;
 use crate::runner::Runner;
 
-#[cfg(feature = "split")]
-mod fetch;
-
-/// What the deferred part does for the first one.
+/// What the list of models takes from the part that drives tasks.
 #[derive(Clone, Copy)]
 pub struct Program {
     /// Begins to drive tasks.
@@ -28,7 +29,7 @@ pub struct Program {
     pub first_picture: fn(Catalog, Navigation, Runner, Model),
     /// In what order the list of models stands, and that it is as it was kept, while it is.
     pub models_said: fn() -> AnyView,
-    /// A page behind the list of models.
+    /// A page behind the list of models, once it is here.
     pub page: fn(Route) -> AnyView,
     /// What stands above every page while calls or storage are held up, and the dialogs of every page.
     pub status: fn() -> AnyView,
@@ -36,9 +37,44 @@ pub struct Program {
     pub task_count: fn() -> AnyView,
 }
 
+/// What is only there where it is looked at.
+#[derive(Clone, Copy)]
+pub struct Pages {
+    /// The dialogs that may lie over any page.
+    pub dialogs: fn() -> AnyView,
+    /// A page behind the list of models.
+    pub page: fn(Route) -> AnyView,
+}
+
+/// The functions that a part brings.
+pub trait Functions: Copy + Send + Sync + 'static {
+    /// Where a release build names the style sheet of the part.
+    const STYLE: &str;
+
+    /// Once, when they are here; what it begins lives as long as the page.
+    fn begin(self);
+
+    /// Waits until the page may be loaded anew without an end to a request that must not be cut off; whether it
+    /// may. Asked for only while they are not here.
+    fn may_leave() -> LocalBoxFuture<'static, bool>;
+}
+
+impl Functions for Program {
+    const STYLE: &str = "deferred-style";
+
+    fn begin(self) {
+        (self.begin)();
+    }
+
+    /// It is what makes such requests.
+    fn may_leave() -> LocalBoxFuture<'static, bool> {
+        Box::pin(future::ready(true))
+    }
+}
+
 /// Brings its functions: at once, where they are part of the one file.
 #[cfg(not(feature = "split"))]
-pub type Loader = fn() -> Program;
+pub type Loader<F> = fn() -> F;
 
 #[cfg(feature = "split")]
 pub use fetch::Loader;
@@ -55,68 +91,83 @@ pub enum State {
     Leaving,
 }
 
-#[derive(Clone, Copy)]
-pub struct Deferred {
+/// A part of the program.
+pub struct Deferred<F: 'static> {
     state: RwSignal<State>,
-    program: StoredValue<Option<Program>>,
+    functions: StoredValue<Option<F>>,
     #[cfg(feature = "split")]
-    loader: StoredValue<Option<Loader>>,
+    loader: StoredValue<Option<Loader<F>>>,
     /// A person wants to see what is in it.
     #[cfg_attr(not(feature = "split"), expect(dead_code))]
     is_wanted: StoredValue<bool>,
-    /// What drives tasks belongs to the root. Held from the start until the part is here alone.
+    /// What it begins belongs to the root. Held from the start until the part is here alone.
     root: StoredValue<Option<Owner>>,
 }
 
-impl Deferred {
-    pub fn new() -> Self {
+impl<F> Clone for Deferred<F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Deferred<F> {}
+
+impl<F: Functions> Default for Deferred<F> {
+    fn default() -> Self {
         Self {
             state: RwSignal::new(State::Waiting),
-            program: StoredValue::new(None),
+            functions: StoredValue::new(None),
             #[cfg(feature = "split")]
             loader: StoredValue::new(None),
             is_wanted: StoredValue::new(false),
             root: StoredValue::new(None),
         }
     }
+}
 
+impl<F: Functions> Deferred<F> {
     /// Tracked.
     pub fn state(self) -> State {
         self.state.get()
     }
 
     /// Its functions, once they are here; tracked.
-    pub fn program(self) -> Option<Program> {
+    pub fn functions(self) -> Option<F> {
         self.state.track();
-        self.program.get_value()
+        self.functions.get_value()
     }
 
-    fn arrive(self, program: Program) {
+    fn arrive(self, functions: F) {
         // Not held any longer: an owner that its own values hold is never cleaned up.
         let root = self.root.try_update_value(Option::take).flatten();
         if let Some(root) = root {
-            root.with(program.begin);
+            root.with(|| functions.begin());
         }
-        self.program.set_value(Some(program));
+        self.functions.set_value(Some(functions));
         self.state.set(State::Here);
     }
 }
 
-impl Default for Deferred {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(not(feature = "split"))]
-impl Deferred {
-    /// It is part of the one file.
-    pub fn start(self, load: Loader, _catalog: Catalog) {
+impl<F: Functions> Deferred<F> {
+    /// It is part of the one file. The present owner is the root.
+    pub fn offer(self, load: Loader<F>) {
         self.root.set_value(Owner::current());
         self.arrive(load());
     }
 
     pub fn load(self) {}
 
+    pub fn reload(self) {}
+
+    pub fn load_early(self) {}
+
     pub fn want(self) {}
+}
+
+#[cfg(not(feature = "split"))]
+impl Deferred<Program> {
+    pub fn start(self, load: Loader<Program>, _catalog: Catalog) {
+        self.offer(load);
+    }
 }

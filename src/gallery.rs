@@ -11,6 +11,9 @@ use crate::runner::Runner;
 /// Of each task what its entries were made of, and they.
 type Known = HashMap<TaskKey, (Phase, Vec<usize>, Vec<GalleryEntry>)>;
 
+/// A batch of a thousand must not push all that is there out of sight.
+pub const MAX_EXPECTED: usize = 24;
+
 /// What was found is made once per change of a task, and read on every key press.
 #[derive(Clone, Copy)]
 pub struct Gallery {
@@ -52,6 +55,25 @@ impl Gallery {
             found = filter.find(entries.iter().copied()).cloned().collect();
         });
         found
+    }
+
+    /// Those that a filter will find among what is on its way, as far as that is known before: the first
+    /// [`MAX_EXPECTED`]; tracked.
+    pub fn expected(self, filter: &GalleryFilter) -> Vec<GalleryEntry> {
+        self.runner.track_phases();
+        let keys = self.runner.keys();
+        let tasks = keys.iter().filter_map(|key| self.runner.task(key));
+        let found = tasks.flat_map(|task| {
+            let expected = task.with_untracked(GalleryEntry::expected_of);
+            filter.find(&expected).cloned().collect::<Vec<_>>()
+        });
+        found.take(MAX_EXPECTED).collect()
+    }
+
+    /// All that were there when it was looked last.
+    pub fn count(self) -> usize {
+        let count = |known: &Known| known.values().map(|(.., entries)| entries.len()).sum();
+        self.known.with_value(count)
     }
 }
 

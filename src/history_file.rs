@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use atelier_engine::Task;
 use atelier_engine::history_file::{self, Arrivals, FiledOutput, Here, MANIFEST, TakenIn};
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{self, CachedOutput};
 use atelier_engine::plural::counted;
+use atelier_engine::{Action, Task, TaskKey};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::{WithUntracked, untrack};
 use web_sys::Blob;
@@ -115,7 +115,9 @@ pub async fn import(
     } = arrivals;
     let is_known = |task: &&Task| {
         let known = runner.task(&task.key);
-        known.is_some_and(|known| known.with_untracked(|known| !known.is_settled_by(task)))
+        known.is_some_and(|known| {
+            known.with_untracked(|known| known.removed.is_none() && !known.is_settled_by(task))
+        })
     };
     let mut taken = TakenIn {
         known: tasks.iter().filter(is_known).count(),
@@ -124,20 +126,39 @@ pub async fn import(
         ..TakenIn::default()
     };
     taken.tasks = tasks.len() - taken.known;
-    // Their records come before those of their tasks.
-    for batch in batches {
-        Batches::new(all).take_in(batch);
-    }
     if taken.tasks > 0 {
         on_progress(Progress::Storing(taken.tasks));
         // Thousands hold up the page: what is said is to be seen before.
         TimeoutFuture::new(SHOWN_MS).await;
+    }
+    let keys: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
+    let removed = untrack(|| runner.removed()).into_iter();
+    let wanted_again = removed
+        .map(|task| task.key)
+        .filter(|key| keys.contains(key));
+    runner.act_on_all(&wanted_again.collect::<Vec<_>>(), Action::Restore);
+    // Their records come before those of their tasks.
+    for batch in batches {
+        Batches::new(all).take_in(batch);
     }
     runner.take_in(tasks);
     // Not imported before they are stored: whoever closes the page now has to find them again.
     if let Err(error) = runner.written().await {
         return Err(format!("Not stored: this browser {}.", error.reason()));
     }
+    take_in_outputs(all, &archive, outputs, &mut taken, on_progress).await;
+    Ok(taken)
+}
+
+/// Keeps copies of those outputs whose tasks are there, as far as there is room, and counts them.
+async fn take_in_outputs(
+    all: Contexts,
+    archive: &ArchiveReader,
+    outputs: Vec<FiledOutput>,
+    taken: &mut TakenIn,
+    on_progress: impl Fn(Progress),
+) {
+    let runner = all.runner;
     let copies = runner.copies().await.unwrap_or_default();
     let has: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
     let limit = output_cache::chosen(all.session.settings_untracked().keep_limit);
@@ -178,7 +199,6 @@ pub async fn import(
             room -= bytes;
         }
     }
-    Ok(taken)
 }
 
 async fn read(all: Contexts, archive: &ArchiveReader) -> Result<Arrivals, String> {

@@ -33,7 +33,7 @@ pub async fn models(url: &str) -> Option<(ModelList, Millis)> {
     let Reply { since, body } = kept_replies::read(url).await?;
     let mut list = ModelList::from_body(&body).ok()?;
     for model in &mut list.models {
-        // What was away then says nothing of now.
+        // Which models were away then says nothing about now.
         model.away = String::new();
     }
     Some((list, since))

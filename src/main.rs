@@ -11,12 +11,13 @@ fn main() {
 }
 
 fn open() {
-    // A press that has begun there ends there: it would be lost with what it began on.
+    // A press that has begun on the first view ends there: it would be lost with the element under
+    // it.
     if let Ok(Some(_)) = document().query_selector("#boot:active") {
         return request_animation_frame(open);
     }
     let mut is_searching = false;
-    // What the page shows until now: boot/.
+    // The first view, drawn by boot/.
     if let Some(boot) = document().get_element_by_id("boot") {
         let focused = document().active_element();
         is_searching = focused.is_some_and(|it| boot.contains(Some(&it)) && is_search(&it));
@@ -24,7 +25,7 @@ fn open() {
         boot.remove();
     }
     mount_to_body(App);
-    // The list is there by then.
+    // By then the list is there.
     request_animation_frame(move || {
         set_least_height(None);
         if is_searching {
@@ -50,7 +51,7 @@ fn go_on_searching() {
     let search = document().query_selector(SEARCH).ok().flatten();
     if let Some(search) = search.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {
         let _ = search.focus();
-        // Behind what was typed.
+        // The cursor stands behind what was typed.
         let end = search.value().encode_utf16().count() as u32;
         let _ = search.set_selection_range(end, end);
     }

@@ -37,9 +37,9 @@ pub fn follow(contexts: Contexts) {
     });
 }
 
-/// Tracked.
-pub fn has_favorites() -> bool {
-    !known().read().is_empty()
+/// The favorites, a line each; tracked.
+pub fn favorites() -> String {
+    known().get()
 }
 
 /// Tracked.
@@ -49,7 +49,7 @@ pub fn is_favorite(model: &ModelId) -> bool {
 
 pub fn toggle(model: &ModelId) {
     let favorites = model_order::toggled(&known().read_untracked(), model);
-    // Where it is refused, it holds for this visit.
+    // If storage refuses, the order holds for this visit.
     LocalStore::Browser.write(FAVORITES, &favorites);
     known().set(favorites);
 }

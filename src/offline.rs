@@ -2,27 +2,29 @@
 //! itself, in release builds, unless a person does not want it; what services said of their models is kept beside it
 //! (`kept_models.rs`).
 
-use crate::boxed::{after, spawn};
+use gloo_timers::future::TimeoutFuture;
+
+use crate::boxed::spawn;
 use crate::browser::local::LocalStore;
-use crate::browser::{head, kept_replies, worker};
+use crate::browser::{head, kept_replies, typing, worker};
 
 /// In `localStorage`: [`OFF`], or nothing.
 const PLACE: &str = "atelier.offline";
 const OFF: &str = "off";
 
-/// What the page has to do comes first.
-const LATE_MS: u32 = 3_000;
+/// What the page has to do comes first, in milliseconds.
+pub const LATE_MS: u32 = 3_000;
 
 pub fn begin() {
-    let start = || {
+    spawn(async {
+        TimeoutFuture::new(LATE_MS - typing::PAUSE_MS).await;
+        // On few processors the worker takes its time from the page.
+        typing::pause().await;
         head::link_manifest();
         if is_wanted() {
-            spawn(async {
-                start().await;
-            });
+            start().await;
         }
-    };
-    after(LATE_MS, start).forget();
+    });
 }
 
 /// A person may switch it on and off.
@@ -48,7 +50,7 @@ pub async fn want(is_wanted: bool) -> bool {
 
 async fn start() -> bool {
     match head::release() {
-        Some(release) => worker::start(&release).await,
+        Some(release) => worker::start(&release, is_wanted).await,
         None => false,
     }
 }

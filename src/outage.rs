@@ -1,7 +1,9 @@
 //! While the service can't be reached, what it said last stands in; once it answers, everything is as it says now.
 
 use atelier_contract::{ApiError, ModelId, path};
-use atelier_engine::BlockReason;
+use atelier_engine::outage::notice;
+use atelier_engine::route::Route;
+use atelier_engine::{BlockReason, Idempotency};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -10,6 +12,30 @@ use crate::browser::lifecycle;
 use crate::catalog::{FIRST_RETRY_MS, LONGEST_RETRY_MS, Load};
 use crate::contexts::Contexts;
 use crate::kept_models;
+
+/// What is said above every page while nobody answers at the service's address; tracked.
+pub fn message(contexts: Contexts) -> Option<String> {
+    let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
+    let block_reason = runner.block_reason();
+    if block_reason.is_none() && session.idempotency() != Idempotency::Unreachable {
+        return None;
+    }
+    let error = match catalog.models() {
+        Load::Failed(error) => Some(error),
+        _ => catalog.models_as_of().and_then(|as_of| as_of.outage),
+    };
+    notice(block_reason.as_ref(), error.as_ref())
+}
+
+/// Whether the page that is open consists of what could not be had, and says so itself; tracked.
+pub fn is_said_by_page(contexts: Contexts) -> bool {
+    let catalog = contexts.catalog;
+    match contexts.navigation.route() {
+        Route::Models => catalog.models().loaded().is_none(),
+        Route::Model(model) => catalog.schema(&model).loaded().is_none(),
+        _ => false,
+    }
+}
 
 /// For as long as the page lives.
 pub fn follow(contexts: Contexts) {
@@ -23,7 +49,7 @@ pub fn follow(contexts: Contexts) {
             _ => as_of.as_ref().and_then(|as_of| as_of.outage.as_ref()),
         };
         if error.is_some_and(ApiError::is_unreachable) {
-            // The tab that makes the calls may not know it, and would send to nobody.
+            // The tab that makes the calls may not know of the outage yet, and would go on sending.
             runner.doubt();
         }
         match &models {
@@ -71,7 +97,7 @@ pub fn follow(contexts: Contexts) {
         }
     });
     lifecycle::on_change(move || {
-        // Before the list can be had, no schema can.
+        // While the list can't be had, no schema can.
         if untrack(|| catalog.models_as_of()).is_none() {
             catalog.ask_for_missing_schemas();
         }

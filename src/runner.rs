@@ -4,13 +4,12 @@
 //!
 //! Lives at the app's root, so that no view that goes takes a task with it.
 
-use atelier_contract::Input;
-use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::outage::NoAccount;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::seed::Seeded;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Engine, Millis, Task, TaskKey, history, lineage,
+    Action, BatchAction, BatchKey, Engine, Millis, MissingCredentials, Task, TaskKey, history,
+    lineage,
 };
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
@@ -28,6 +27,7 @@ mod notifications;
 mod output_cache;
 mod parts;
 mod queries;
+mod rate_limit_store;
 mod records;
 mod recovery;
 mod status;
@@ -39,13 +39,12 @@ mod task_store;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 use parts::Parts;
 use tab_message::TabMessage;
 
-/// In `localStorage`: when the newest task says that it was created, in ms since 1970. Storage of tasks
-/// may answer late.
+/// The key in `localStorage` for the time at which the newest task was created, in ms since 1970. The storage of
+/// tasks may answer too late to ask it.
 const NEWEST: &str = "atelier.newest";
 
 /// How often a visible follower lets its clock be heard.
@@ -111,7 +110,7 @@ impl Runner {
                 engine.wake(now);
             });
         });
-        // Each time counts as a try to reach the service: another setting is none.
+        // Each run counts as an attempt to reach the service; a change of another setting is none.
         let address = memo(move || session.settings().address);
         effect(move || {
             let address = address.get();
@@ -144,7 +143,7 @@ impl Runner {
         let noted = LocalStore::Browser.read(NEWEST);
         let noted = noted.and_then(|noted| noted.parse().ok());
         let created = history::created(clock::now(), self.parts().tasks.newest(), noted);
-        // Refused, the tasks that are listed tell it.
+        // If storage refuses, the tasks that are listed tell it.
         LocalStore::Browser.write(NEWEST, &created.to_string());
         created
     }
@@ -180,21 +179,6 @@ impl Runner {
         count
     }
 
-    /// Sends inputs whose seeds were drawn, each as a new task; none where nothing can be sent, which is said then.
-    pub fn submit_all(&self, inputs: Vec<Input>, model_name: &str) -> Vec<TaskKey> {
-        if !self.can_send() {
-            return Vec::new();
-        }
-        let inputs = inputs.into_iter();
-        let drawn = |input| Seeded {
-            input,
-            is_chosen: false,
-        };
-        inputs
-            .map(|input| self.submit(drawn(input), model_name))
-            .collect()
-    }
-
     /// Whether nothing is sent from this tab any more, which is said then.
     pub fn refuses_to_send(&self) -> bool {
         let refuses = untrack(|| self.is_superseded());
@@ -205,15 +189,19 @@ impl Runner {
         refuses
     }
 
-    /// Says so where nothing can be sent.
-    fn can_send(&self) -> bool {
+    /// Whether anything can be sent; where not, that is said.
+    pub fn can_send(&self) -> bool {
         if self.refuses_to_send() {
             return false;
         }
         let has = untrack(|| self.session.has_credentials());
         let why = match has {
             Some(true) => return true,
-            Some(false) => format!("{NO_CREDENTIALS} They are set in Settings."),
+            Some(false) => {
+                let missing = untrack(|| self.session.missing_credentials());
+                let why = missing.map(MissingCredentials::user_message);
+                format!("{} Go to Settings.", why.unwrap_or_default())
+            }
             None => NoAccount::Unreachable.user_message().into(),
         };
         self.notices.problem(format!("Not sent. {why}"));
@@ -225,7 +213,7 @@ impl Runner {
             return None;
         }
         let old = self.task(key)?.get_untracked();
-        // An attempt that was removed, and can be brought back, has its key still.
+        // An attempt that was removed and can be brought back still has its key.
         let is_free = |key: &TaskKey| {
             let known = self.task(key);
             known.is_none_or(|task| task.with_untracked(|task| task.removed.is_none()))
@@ -241,6 +229,7 @@ impl Runner {
         task.sources = old.sources;
         task.retry_of = Some(key.clone());
         task.batch = old.batch;
+        task.varied = old.varied;
         task.seed_chosen = old.seed_chosen;
         Some(task)
     }
@@ -250,6 +239,8 @@ impl Runner {
         self.with_tasks(|known| lineage::trace(&mut tasks, known));
         let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone()));
         self.change_and_tell(|engine, now| engine.submit(tasks, now), told);
+        // Where everything waits, a press is the moment to find out whether it still has to.
+        self.parts().driver.knock();
     }
 
     /// Knows and keeps tasks of another browser's history; none of them is sent.
@@ -281,6 +272,7 @@ impl Runner {
                     engine.act(key, action, clock::now());
                 }
             });
+            driver.knock();
         } else {
             for key in keys {
                 tabs.ask_to_act(key, action);
@@ -339,7 +331,7 @@ impl Runner {
         }
     }
 
-    /// What a follower tells the leader, who else decides alone.
+    /// Gives the message for the leader, unless this tab leads and decides by itself.
     fn unless_leading(&self, told: impl FnOnce() -> TabMessage) -> Option<TabMessage> {
         (!self.parts().tabs.leads()).then(told)
     }

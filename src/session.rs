@@ -9,7 +9,7 @@ mod message;
 mod settings;
 
 use atelier_contract::{Credentials, Guest, ServiceAddress, json};
-use atelier_engine::{Account, Idempotency, output_cache};
+use atelier_engine::{Account, Idempotency, MissingCredentials, output_cache};
 use leptos::prelude::*;
 
 use crate::browser::local::{self, LocalStore};
@@ -53,7 +53,7 @@ impl Session {
             wanted: RwSignal::new(false),
             channel: StoredValue::new_local(None),
         };
-        let channel = Channel::open(CHANNEL, move |text| this.hear(&text));
+        let channel = Channel::open_in_memory(CHANNEL, move |text| this.hear(&text));
         this.channel.set_value(Some(channel));
         this.tell(&SessionMessage::Wanted);
         local::on_change(SETTINGS, move || this.read_again());
@@ -106,7 +106,7 @@ impl Session {
             && let Some(token) = token
             && token.of(&settings).is_some()
         {
-            // Whether a reload finds it again is all that a refusal changes.
+            // A refusal changes only whether a reload finds it again.
             if settings.remember && stored_settings().is_none() {
                 // Where a person has cleared what this browser keeps, the token is not what comes back; nor is
                 // it taken from a tab that has just stored it, and whose settings are still to be read here.
@@ -154,7 +154,7 @@ impl Session {
     pub fn keep_limit(&self) -> Option<u64> {
         let settings = self.settings.read_untracked();
         let limit = match settings.keep_limit {
-            // Nothing was chosen.
+            // No choice is stored.
             0 => output_cache::chosen(0),
             limit => limit,
         };
@@ -164,7 +164,7 @@ impl Session {
     /// What the service at this address offers to anyone, by its list of models.
     pub fn set_guest(&self, address: ServiceAddress, guest: Option<Guest>) {
         match guest {
-            // Of a service that was only asked whether it answers.
+            // This is a service that was only asked whether it answers.
             _ if address != self.settings.read_untracked().address => {}
             Some(guest) => {
                 self.tell(&SessionMessage::Guest(address.clone(), guest.clone()));
@@ -178,6 +178,14 @@ impl Session {
                     self.guest.set(None);
                 }
             }
+        }
+    }
+
+    /// Takes the guest account that the service offered when it was last reached. Tasks that are submitted while it
+    /// can't be reached wait as that guest's, until it says whether it still takes guests.
+    pub fn recall_guest(&self, address: &ServiceAddress, guest: Guest) {
+        if self.guest.read_untracked().is_none() {
+            self.put_guest(address.clone(), guest);
         }
     }
 
@@ -279,12 +287,25 @@ impl Session {
         }
     }
 
+    /// What of User ID and token is not set; tracked.
+    pub fn missing_credentials(&self) -> Option<MissingCredentials> {
+        let settings = self.settings.read();
+        let has_token = self.token_of(&settings).is_some();
+        MissingCredentials::of(!settings.uid.is_empty(), has_token)
+    }
+
     /// Whether calls are made as the service's guest.
     pub fn is_guest(&self) -> bool {
         let settings = self.settings.read();
         settings.uid.is_empty()
             && self.token_of(&settings).is_none()
             && self.guest_of(&settings).is_some()
+    }
+
+    /// As whom calls are made where they are made as the service's guest; tracked.
+    pub fn guest(&self) -> Option<Guest> {
+        let settings = self.settings.read();
+        self.guest_of(&settings).filter(|_| self.is_guest())
     }
 
     /// Where and as whom tasks are submitted.
@@ -324,7 +345,7 @@ impl Session {
     /// Keeps in mind, for all tabs and later visits, whether the service refuses the credentials.
     pub fn set_refused(&self, refused: bool) {
         if refused {
-            // Where it is not kept, the next visit finds out at the price of one submission.
+            // If it is not kept, the next visit finds it out at the price of one submission.
             LocalStore::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
         } else if self.is_refused() {
             LocalStore::Browser.remove(REFUSED);

@@ -38,7 +38,7 @@ pub fn of(model: &ModelId) -> Option<f64> {
 /// Looks at every picture and every film that is loaded, for as long as the present owner lives.
 pub fn follow(contexts: Contexts) {
     local::on_change(PLACE, || known().set(kept()));
-    // These events do not rise.
+    // These events do not bubble.
     let captured = EventListenerOptions {
         phase: EventListenerPhase::Capture,
         passive: true,
@@ -48,7 +48,7 @@ pub fn follow(contexts: Contexts) {
             let _ = learn(contexts, event);
         };
         let listener = EventListener::new_with_options(&document(), kind, captured, seen);
-        // After its owner, what it asks is not there any more.
+        // The listener must not outlive its owner: the signals that it reads end with it.
         StoredValue::new_local(listener);
     }
 }
@@ -78,7 +78,7 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
     }
     let mut shapes = known().get_untracked();
     if shapes.learn(&task.model, width, height) {
-        // Where it is refused, it holds for this visit.
+        // If storage refuses, the shape holds for this visit.
         LocalStore::Browser.write(PLACE, &shapes.to_text());
         known().set(shapes);
     }

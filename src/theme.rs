@@ -57,7 +57,7 @@ impl Theme {
         match self {
             Theme::System => LocalStore::Browser.remove(THEME),
             _ => {
-                // Where it is refused, it holds for this visit.
+                // If storage refuses, the theme holds for this visit.
                 LocalStore::Browser.write(THEME, self.word());
             }
         }
@@ -96,7 +96,7 @@ mod tests {
             assert_eq!(stored().as_deref(), Some(word));
             assert_eq!(root.get_attribute("data-theme").as_deref(), Some(word));
         }
-        // As at the first visit: the next system may have another one.
+        // Stored as nothing, as at the first visit: the next system may have another one.
         Theme::System.choose(chosen);
         assert_eq!(stored(), None);
         assert_eq!(root.get_attribute("data-theme"), None);

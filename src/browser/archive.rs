@@ -4,12 +4,13 @@ use std::ops::Range;
 
 use atelier_engine::archive::Archive;
 use atelier_engine::archive::directory::{self, Entry, HEADER_LENGTH, TAIL};
+use atelier_engine::calendar::Local;
 use crc::{CRC_32_ISO_HDLC, Crc, Digest};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
-/// What an archive says of each file, so that it can be told whether it is whole.
+/// The checksum that an archive keeps of each file, so that a reader can tell whether the file is whole.
 static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes that are summed and copied in one go: some milliseconds.
@@ -29,8 +30,22 @@ impl ArchiveWriter {
     ///
     /// A sentence: the file can't be read, or is larger than an archive takes.
     pub async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
+        self.add_made(name, blob, None).await
+    }
+
+    /// With the time when it was made.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::add`].
+    pub async fn add_made(
+        &mut self,
+        name: &str,
+        blob: &Blob,
+        made: Option<Local>,
+    ) -> Result<(), String> {
         let sum = sum(blob).await.ok_or_else(|| unreadable(name))?;
-        let header = self.archive.add(name, blob.size() as u64, sum)?;
+        let header = self.archive.add(name, blob.size() as u64, sum, made)?;
         self.push(&header);
         self.parts.push(blob);
         Ok(())
@@ -41,7 +56,7 @@ impl ArchiveWriter {
     /// A sentence: the text is larger than an archive takes.
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
         let sum = CRC_32.checksum(text.as_bytes());
-        let header = self.archive.add(name, text.len() as u64, sum)?;
+        let header = self.archive.add(name, text.len() as u64, sum, None)?;
         self.push(&header);
         self.push(text.as_bytes());
         Ok(())
@@ -125,7 +140,7 @@ async fn sum(blob: &Blob) -> Option<u32> {
     let mut from = 0;
     while from < size {
         let to = size.min(from + PIECE);
-        // Awaited piece by piece: the page answers in between.
+        // Each piece is awaited by itself, so that the page responds in between.
         sum.update(&bytes(blob, from..to).await?);
         from = to;
     }

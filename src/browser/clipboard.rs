@@ -8,7 +8,7 @@ use web_sys::Blob;
 
 use super::picture;
 
-/// What clipboards take for pictures.
+/// The media type of the pictures that clipboards accept.
 const PNG: &str = "image/png";
 
 /// Whether the text is on the clipboard now. The browser may refuse, e.g. on a page that is not

@@ -9,8 +9,7 @@ pub fn now() -> Millis {
     Date::now() as Millis
 }
 
-/// What calendar and clock of the person show at a point in time, by the rules that hold there and
-/// then.
+/// Gives the date and the time of day at a point in time, by the person's time zone as it was then.
 pub fn local(then: Millis) -> Local {
     let date = Date::new(&JsValue::from_f64(then as f64));
     Local {

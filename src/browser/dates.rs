@@ -11,7 +11,7 @@ use super::clock;
 const LOCALE: &str = "en-GB";
 
 thread_local! {
-    // Made once: making one takes much longer than using it.
+    // The formats are made once, because making one takes much longer than using it.
     static WEEKDAY: Function = format(&[("weekday", "long")]);
     static DATE: Function = format(&[("day", "numeric"), ("month", "long"), ("year", "numeric")]);
 }

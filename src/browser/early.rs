@@ -9,7 +9,7 @@ use web_sys::AbortController;
 const NAME: &str = "atelierEarly";
 
 pub struct Early {
-    /// Of a `Response`.
+    /// It resolves to a `Response`.
     pub answer: Promise,
     pub controller: AbortController,
     handed_over: JsValue,
@@ -26,7 +26,7 @@ impl Early {
 pub fn take(url: &str) -> Option<Early> {
     let name = JsValue::from_str(NAME);
     let early = Reflect::get(&window(), &name).ok()?;
-    // Nothing that matters if it stays: the next one who comes would ask for another URL.
+    // It does no harm if it stays: the next caller asks for another URL.
     let _ = Reflect::delete_property(&window(), &name);
     if field(&early, "url")?.as_string().as_deref() != Some(url) {
         return None;

@@ -9,9 +9,10 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
 use gloo_timers::future::TimeoutFuture;
-use idb::{Database, DatabaseEvent, Factory, Transaction, TransactionMode};
+use idb::{Database, Transaction, TransactionMode};
 
 use crate::boxed::spawn;
+use crate::browser::connection::Connection;
 use crate::browser::storage::StorageError;
 
 const VERSION: u32 = 1;
@@ -33,17 +34,6 @@ pub async fn in_time<T: 'static>(
     match select(answered, TimeoutFuture::new(timeout_ms)).await {
         Either::Left((Ok(done), _)) => done,
         Either::Left((Err(_), _)) | Either::Right(_) => Err(StorageError::Silent),
-    }
-}
-
-/// An open database. That of the library stays open when it is dropped.
-struct Connection {
-    database: Database,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.database.close();
     }
 }
 
@@ -77,9 +67,9 @@ impl Expendable {
         mode: TransactionMode,
     ) -> Result<Transaction, StorageError> {
         let connection = self.connection().await.ok_or(StorageError::Refused)?;
-        let transaction = connection.database.transaction(stores, mode);
+        let transaction = connection.begin(stores, mode);
         if transaction.is_err() {
-            // The browser has closed it without a word: the next one opens it anew.
+            // The browser has closed it without an event: the next caller opens it again.
             self.opening.take();
         }
         Ok(transaction?)
@@ -90,7 +80,7 @@ impl Expendable {
             let this = self.clone();
             let opening = async move { this.open().await.ok() };
             let opening = opening.boxed_local().shared();
-            // To its end, though nobody may wait so long.
+            // The opening is carried out to its end, though nobody may wait for it so long.
             spawn(opening.clone().map(drop));
             opening
         };
@@ -98,18 +88,14 @@ impl Expendable {
     }
 
     async fn open(self) -> Result<Rc<Connection>, StorageError> {
-        let mut request = Factory::new()?.open(self.name, Some(VERSION))?;
         let make_stores = self.make_stores;
-        request.on_upgrade_needed(move |event| {
-            if let Ok(database) = event.database() {
-                make_stores(&database);
-            }
-        });
-        let mut database = request.await?;
-        let opening = self.opening.clone();
-        database.on_version_change(move |_| drop(opening.take()));
         let opening = self.opening;
-        database.on_close(move |_| drop(opening.take()));
-        Ok(Rc::new(Connection { database }))
+        let connection = Connection::open(
+            self.name,
+            VERSION,
+            Box::new(move |database, _| make_stores(database)),
+            Rc::new(move || drop(opening.take())),
+        );
+        Ok(Rc::new(connection.await?))
     }
 }

@@ -6,7 +6,11 @@ use web_sys::Blob;
 /// Larger files are no tables of inputs.
 const MAX_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
 
-/// The text of a file; the error is a sentence.
+/// The text of a file.
+///
+/// # Errors
+///
+/// A sentence for a person: the file is too large, or can't be read.
 pub async fn text(file: &Blob) -> Result<String, String> {
     if file.size() > MAX_BYTES {
         return Err("The file is larger than 32 MB.".into());
@@ -15,6 +19,10 @@ pub async fn text(file: &Blob) -> Result<String, String> {
 }
 
 /// The same, however large it is.
+///
+/// # Errors
+///
+/// A sentence for a person: the file can't be read.
 pub async fn all_text(file: &Blob) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await.ok();
     text.and_then(|text| text.as_string())

@@ -1,8 +1,8 @@
-//! What the page's head says of the page.
+//! Reads the page's own `<head>`.
 
 use leptos::prelude::document;
 
-/// What a `<meta>` of this name says.
+/// Gives the content of the `<meta>` element of this name.
 pub fn meta(name: &str) -> Option<String> {
     let meta = document().query_selector(&format!("meta[name={name}]"));
     meta.ok()??.get_attribute("content")

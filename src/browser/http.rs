@@ -4,6 +4,7 @@
 use atelier_contract::{
     ApiError, Credentials, IDEMPOTENCY_HEADER, envelope, json, parse_retry_after,
 };
+use atelier_engine::CallKind;
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
@@ -72,6 +73,9 @@ impl Body {
 }
 
 /// `GET` of a discovery endpoint, without credentials.
+///
+/// # Errors
+/// As for every call here: there was no answer in time, it broke off or was too large, or it was no success.
 pub async fn get(url: &str) -> Result<Body, ApiError> {
     let reply = exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?;
     Ok(reply.ok()?.body)
@@ -81,6 +85,9 @@ pub async fn get(url: &str) -> Result<Body, ApiError> {
 /// loading. Where that came to nothing, it is asked for once more.
 ///
 /// Whatever the browser has kept, the service is asked: who is not there can't be sent anything.
+///
+/// # Errors
+/// No whole answer in time, an HTTP status outside 200–299, or a body that is too large.
 pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     let early = early::take(url);
     if let Some(body) = early.as_ref().and_then(Early::body) {
@@ -116,11 +123,17 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
 }
 
 /// `GET` of a text file of the service, without credentials.
+///
+/// # Errors
+/// As for [`get_models`].
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
     text(exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?)
 }
 
 /// A text as the page's own host gives it out now, whatever the browser has kept.
+///
+/// # Errors
+/// As for [`get_models`].
 pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
     let request = Request::get(url).cache(RequestCache::NoStore);
     text(exchange(request, None, TIMEOUT_MS, MAX_BYTES).await?)
@@ -133,6 +146,9 @@ fn text(reply: Reply) -> Result<String, ApiError> {
 
 /// A file at its own address, e.g. an output, of at most so many bytes: no credentials, no
 /// referrer.
+///
+/// # Errors
+/// As for [`get_models`].
 pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
     let reply = exchange(request, None, FILE_TIMEOUT_MS, most).await?.ok()?;
@@ -150,6 +166,9 @@ pub async fn content_length(url: &str) -> Option<u64> {
 }
 
 /// `GET` with credentials. The token goes to this address alone: a redirect is not followed.
+///
+/// # Errors
+/// As for [`get_models`]; also a redirect, or a body that is no JSON.
 pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, ApiError> {
     let request = Request::get(url)
         .header("Authorization", &credentials.authorization())
@@ -161,13 +180,17 @@ pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, Api
 }
 
 /// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is not followed.
+///
+/// # Errors
+/// As for [`get_with`]; none if a generate was refused but took tasks ([`envelope::submitted`]).
 pub async fn post_json(
+    kind: CallKind,
     url: &str,
     body: &Value,
     credentials: &Credentials,
     idempotency_key: Option<&str>,
 ) -> Result<Value, ApiError> {
-    let is_generate = url.contains("/v2/generate");
+    let is_generate = kind == CallKind::Generate;
     let timeout = if is_generate {
         GENERATE_TIMEOUT_MS
     } else {
@@ -300,7 +323,7 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         .get("Date")
         .and_then(|date| clock::http_date(&date))
         .unwrap_or_else(clock::now);
-    // What is said instead of a file is read as any reply.
+    // An answer that is no success holds an explanation instead of a file, and is read as any reply.
     let most_bytes = if response.ok() { most_bytes } else { MAX_BYTES };
     let (body, is_whole) = read_bounded(&response, most_bytes).await?;
     Ok(Reply {
@@ -335,7 +358,7 @@ async fn read_bounded(response: &Response, most_bytes: u64) -> Result<(Array, bo
         let chunk: Uint8Array = value.unchecked_into();
         let Some(rest) = left.checked_sub(chunk.length().into()) else {
             // The reader is given up with the request: the guard aborts it.
-            return Err(ApiError::malformed("it is too large to read"));
+            return Err(ApiError::malformed(ApiError::TOO_LARGE));
         };
         left = rest;
         parts.push(&chunk);
@@ -354,7 +377,7 @@ fn cut() -> ApiError {
     }
 }
 
-/// What the browser says of it helps nobody.
+/// The browser's own words for a broken answer help nobody, so that they are dropped.
 fn broken(_: JsValue) -> ApiError {
     cut()
 }

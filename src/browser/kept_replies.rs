@@ -32,7 +32,7 @@ pub struct Reply {
     pub body: Vec<u8>,
 }
 
-/// What was last given at this URL, if that is kept.
+/// Gives the reply that was kept for this URL, if there is one.
 pub async fn read(url: &str) -> Option<Reply> {
     let key = Query::from(JsValue::from_str(url));
     let found = async move {
@@ -85,7 +85,7 @@ async fn put(
     Ok(transaction.await?)
 }
 
-/// All of them go.
+/// Deletes all replies that are kept.
 pub async fn clear() {
     let cleared = async {
         let transaction = begin(TransactionMode::ReadWrite).await?;
@@ -97,7 +97,7 @@ pub async fn clear() {
         transaction.object_store(FACTS)?.delete(all()?)?;
         Ok::<_, StorageError>(transaction.await?)
     };
-    // What can't be cleared can't be read.
+    // If they can't be deleted, they can't be read either.
     let _ = in_time(TIMEOUT_MS, cleared).await;
 }
 

@@ -16,7 +16,7 @@ use super::{clock, lease_store, panic, random};
 /// The lock's name.
 const NAME: &str = "atelier.leader";
 
-/// What storage says of the tab that leads, to one that does not.
+/// Reads from storage which tab leads, for a tab that does not.
 pub fn found() -> Found {
     lease_store::read("")
 }
@@ -85,7 +85,7 @@ impl Leadership {
             NAME,
             controller.as_ref(),
             move |lock| {
-                // Else it was on its way when the wish was taken back.
+                // If not, the lock was on its way when the wish for it was taken back.
                 if let Some(this) = held.upgrade().filter(is_wanted) {
                     this.lock.replace(Some(lock));
                     this.set_claim(Claim::HasLock);

@@ -1,5 +1,5 @@
-//! Where the lease stands by which tabs agree on who leads: `localStorage`, or, where that is full, a
-//! cookie. All tabs see both, and both are read and written at once.
+//! Storage of the lease by which tabs agree on which of them leads. It is in `localStorage`, or, where that is
+//! full, in a cookie: every tab sees both, and both are read and written synchronously.
 
 use atelier_engine::lease::{self, Found, Lease};
 use js_sys::Reflect;
@@ -14,7 +14,7 @@ const KEY: &str = "atelier.leader";
 /// it has ended.
 const COOKIE_AGE_S: u32 = 60;
 
-/// What counts for the tab `me`.
+/// Gives the lease that the tab `me` has to go by.
 pub fn read(me: &str) -> Found {
     let Some(text) = LocalStore::Browser.try_read(KEY) else {
         return Found::Refused;
@@ -66,6 +66,6 @@ fn cookie() -> Option<Lease> {
 fn set_cookie(text: &str, age_s: u32) {
     let (name, text) = (cookie_name(), text.replace(' ', "/"));
     let cookie = format!("{name}={text}; Max-Age={age_s}; Path=/; SameSite=Strict");
-    // Where cookies are refused, it is not there when it is read again.
+    // If the browser refuses cookies, the lease is not there when it is read again.
     let _ = Reflect::set(&document(), &"cookie".into(), &cookie.into());
 }

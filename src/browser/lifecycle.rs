@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use futures::channel::oneshot;
-use gloo_events::EventListener;
+use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::{document, window};
 use web_sys::VisibilityState;
 
@@ -40,7 +40,7 @@ pub async fn until_online() {
         // Nobody may be waiting any more.
         let _ = tell.send(());
     });
-    // It is told of as long as it is listened for.
+    // The sender lives as long as the listener, so an answer comes.
     let _ = told.await;
 }
 
@@ -55,4 +55,30 @@ pub fn on_change(callback: impl Fn() + Clone + 'static) {
     for name in ["pageshow", "online", "offline", "focus"] {
         listen(&window(), name);
     }
+}
+
+/// Calls back whenever the page is left, perhaps for good, for as long as the listeners live.
+pub fn on_leaving(callback: impl Fn() + Clone + 'static) -> [EventListener; 2] {
+    let hidden = callback.clone();
+    [
+        EventListener::new(&window(), "pagehide", move |_| callback()),
+        // On a phone nothing else may be said before it ends.
+        EventListener::new(&document(), "visibilitychange", move |_| {
+            if !is_visible() {
+                hidden();
+            }
+        }),
+    ]
+}
+
+/// The browser asks whoever wants to leave the page while something would be lost, until this is dropped.
+pub fn ask_before_leaving(would_lose: impl Fn() -> bool + 'static) -> EventListener {
+    let options = EventListenerOptions::enable_prevent_default();
+    EventListener::new_with_options(&window(), "beforeunload", options, move |event| {
+        if would_lose() {
+            event.prevent_default();
+            // Older browsers ask for this alone.
+            let _ = js_sys::Reflect::set(event, &"returnValue".into(), &true.into());
+        }
+    })
 }

@@ -61,3 +61,15 @@ pub fn listen(key: String, callback: impl Fn() + 'static) -> EventListener {
         }
     })
 }
+
+/// Calls back with what another tab has put there under this key, for as long as the listener lives.
+pub fn on_text(key: String, callback: impl Fn(String) + 'static) -> EventListener {
+    EventListener::new(&window(), "storage", move |event| {
+        let said = |name: &str| js_sys::Reflect::get(event, &name.into()).ok()?.as_string();
+        if let (Some(changed), Some(text)) = (said("key"), said("newValue"))
+            && changed == key
+        {
+            callback(text);
+        }
+    })
+}

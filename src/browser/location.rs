@@ -49,7 +49,7 @@ pub fn push(path_and_query: &str) {
     }
 }
 
-/// As the browser's own Back; what follows it hears of it a moment later.
+/// Goes back as the browser's own Back button does. Whoever follows the address hears of it a moment later.
 pub fn back() {
     if let Ok(history) = window().history() {
         // Refused only where the page is going away already.
@@ -78,10 +78,15 @@ pub fn on_link(callback: impl Fn(String) + 'static) -> EventListener {
     })
 }
 
+/// Whether the browser does something else with a link than to follow it here.
+pub fn opens_elsewhere(click: &MouseEvent) -> bool {
+    let has_modifier = click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key();
+    has_modifier || click.button() != 0
+}
+
 fn followed(event: &web_sys::Event) -> Option<String> {
     let click = event.dyn_ref::<MouseEvent>()?;
-    let elsewhere = click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key();
-    if elsewhere || click.button() != 0 || click.default_prevented() {
+    if opens_elsewhere(click) || click.default_prevented() {
         return None;
     }
     let link = click
@@ -100,7 +105,7 @@ fn followed(event: &web_sys::Event) -> Option<String> {
     is_plain.then(|| format!("{}{}", link.pathname(), link.search()))
 }
 
-/// What the browser runs on, such as `MacIntel`; empty where it does not say.
+/// Gives the name of the operating system, such as `MacIntel`, or an empty text if the browser does not say.
 pub fn platform() -> String {
     window().navigator().platform().unwrap_or_default()
 }

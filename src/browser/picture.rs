@@ -28,7 +28,7 @@ pub async fn resized(picture: &Blob, (width, height): (u32, u32)) -> Result<Blob
     options.set_resize_width(width);
     options.set_resize_height(height);
     options.set_resize_quality(ResizeQuality::Medium);
-    // Read and resized beside the page, not in its way.
+    // Decoded and resized off the main thread.
     let bitmap =
         window().create_image_bitmap_with_blob_and_image_bitmap_options(picture, &options)?;
     drawn(&JsFuture::from(bitmap).await?.dyn_into()?, "image/webp").await

@@ -12,8 +12,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::clock;
 
 thread_local! {
-    /// By the clock of events. What a press leads to, as the submission of a form, has a time of its own, which is
-    /// that of its handling.
+    /// The time of the last press, in milliseconds by the clock of events. An event that a press leads to, such as a
+    /// submission, carries the time of its handling instead.
     static LAST: Cell<Option<f64>> = const { Cell::new(None) };
 }
 
@@ -34,7 +34,7 @@ pub fn at() -> Millis {
     clock::now().saturating_sub(late as Millis)
 }
 
-/// In milliseconds; `None` outside of a handler.
+/// Gives how long ago the present event happened, in milliseconds; `None` outside of a handler.
 fn late() -> Option<f64> {
     let kind = get(&get(&window(), "event")?, "type")?.as_string()?;
     if !matches!(kind.as_str(), "click" | "keydown" | "submit") {
@@ -45,8 +45,9 @@ fn late() -> Option<f64> {
     Some(now.call0(&performance).ok()?.as_f64()? - LAST.get()?)
 }
 
-/// By name: each function of `web_sys` that is used anywhere is a line of the script with which a visit begins.
-fn get(object: &JsValue, name: &str) -> Option<JsValue> {
+/// Reads a property by its name. Each function of `web_sys` that is used anywhere would be a line more in the script
+/// that a visit begins with.
+pub(super) fn get(object: &JsValue, name: &str) -> Option<JsValue> {
     let found = Reflect::get(object, &name.into()).ok()?;
     (!found.is_undefined()).then_some(found)
 }
@@ -66,7 +67,7 @@ mod tests {
     async fn a_press_was_made_before_it_is_handled() {
         listen();
         let said = Rc::new(Cell::new(0));
-        // As a form is submitted by a click.
+        // A form is submitted by a click, too.
         let _submitted = EventListener::new(&document(), "submit", {
             let said = Rc::clone(&said);
             move |_| said.set(at())
@@ -80,7 +81,7 @@ mod tests {
         let after = clock::now();
         TimeoutFuture::new(300).await;
         document().dispatch_event(&press).expect("dispatched");
-        // Each of both clocks is rounded.
+        // Both clocks are rounded.
         assert!((before.saturating_sub(5)..after + 50).contains(&said.get()));
         assert!(at() + 50 > clock::now(), "nothing is being handled");
     }

@@ -1,4 +1,4 @@
-//! What the browser remembers of what it has fetched.
+//! Asks the browser which files it remembers to have fetched.
 
 use js_sys::{Array, Function, Reflect};
 use leptos::prelude::window;

@@ -18,7 +18,7 @@ const MAX_COMPRESSED_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 /// A drawing is not worth a longer wait.
 const TIMEOUT_MS: u32 = 30_000;
 
-/// To see how loud a sound is, few samples do; an hour of these is 115 MB.
+/// Few samples a second are enough to see how loud a sound is; one hour of these takes 115 MB.
 const SAMPLE_RATE: f32 = 8_000.0;
 
 /// A sound, decoded. Nothing where it can't be fetched by this page, or is none.

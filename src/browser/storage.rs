@@ -13,11 +13,14 @@ use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::request::PutStoreRequest;
 use idb::{
-    Database, DatabaseEvent, Error, Factory, KeyRange, ObjectStore, ObjectStoreParams, Query,
-    TransactionMode, TransactionResult,
+    Database, Error, KeyRange, ObjectStore, ObjectStoreParams, Query, TransactionMode,
+    TransactionResult,
 };
 use leptos::prelude::window;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::DomException;
+
+use crate::browser::connection::Connection;
 
 const NAME: &str = "atelier";
 
@@ -32,7 +35,7 @@ const TIMEOUT_MS: u32 = 8_000;
 /// transaction.
 const MAX_CHUNK_PUTS: usize = 200;
 
-/// What is kept, each kind under its own name.
+/// The kinds of records that are kept, each under a name of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     /// JSON of an engine task, by its key.
@@ -58,17 +61,10 @@ impl Store {
     }
 }
 
-/// An open database.
+/// The open database of what must outlive the page.
 #[derive(Debug)]
 pub struct Storage {
-    database: Database,
-}
-
-impl Drop for Storage {
-    /// A connection that nobody uses would hold up whoever wants to upgrade or delete the database.
-    fn drop(&mut self) {
-        self.database.close();
-    }
+    connection: Connection,
 }
 
 /// Why something was not read or written.
@@ -95,7 +91,7 @@ impl StorageError {
         Self::Newer,
     ];
 
-    /// Its name between tabs.
+    /// Gives the word for it in messages between tabs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -110,7 +106,7 @@ impl StorageError {
         Self::ALL.into_iter().find(|error| error.word() == word)
     }
 
-    /// For a person: the middle of a sentence, after "This browser".
+    /// Gives the reason for a person, as the middle of a sentence that begins with "This browser".
     pub fn reason(self) -> &'static str {
         match self {
             Self::Refused => "does not let Atelier keep anything",
@@ -121,7 +117,7 @@ impl StorageError {
         }
     }
 
-    /// For a person: what it means for tasks.
+    /// Tells a person what the error means for tasks.
     pub fn user_message(self) -> String {
         match self {
             Self::Newer => SUPERSEDED.into(),
@@ -153,18 +149,25 @@ impl From<StorageError> for Failure {
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl From<Error> for StorageError {
-    /// The browsers' own words differ and tell a person nothing; what matters is what it means.
+    /// The browsers' own words differ and tell a person nothing; the exception's name is all that tells what has
+    /// happened.
     fn from(error: Error) -> Self {
-        let text = format!("{error:?}");
-        // An exception's name is all that tells what has happened.
-        if text.contains("QuotaExceeded") {
-            Self::Full
-        } else if text.contains("VersionError") {
-            Self::Newer
-        } else if text.contains("InvalidState") {
-            Self::Closed
-        } else {
-            Self::Refused
+        let exception = match error {
+            Error::DomException(exception) => Some(exception),
+            Error::IndexedDbOpenFailed(thrown)
+            | Error::TransactionOpenFailed(thrown)
+            | Error::TransactionCommitError(thrown)
+            | Error::ObjectStoreNotFound(thrown)
+            | Error::GetAllFailed(thrown)
+            | Error::UpdateFailed(thrown)
+            | Error::DeleteFailed(thrown) => thrown.dyn_into::<DomException>().ok(),
+            _ => None,
+        };
+        match exception.map(|it| it.name()).as_deref() {
+            Some("QuotaExceededError") => Self::Full,
+            Some("VersionError") => Self::Newer,
+            Some("InvalidStateError") => Self::Closed,
+            _ => Self::Refused,
         }
     }
 }
@@ -172,39 +175,32 @@ impl From<Error> for StorageError {
 impl Storage {
     /// `on_gone` is called once, when the connection has been taken away. It may never answer; a
     /// future that is dropped leaves a connection behind that blocks others.
+    ///
+    /// # Errors
+    ///
+    /// The browser refuses storage, or a newer release keeps the tasks.
     pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Rc<Self>, StorageError> {
         Self::open_named(NAME, on_gone).await.map(Rc::new)
     }
 
     /// Opens a database of another name; tests do.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::open`].
     pub async fn open_named(
         name: &str,
         on_gone: impl FnOnce() + 'static,
     ) -> Result<Self, StorageError> {
-        let mut request = Factory::new()?.open(name, Some(VERSION))?;
-        request.on_upgrade_needed(|event| {
-            if let Ok(database) = event.database() {
-                upgrade(&database, event.old_version().unwrap_or(0));
-            }
-        });
-        let mut database = request.await?;
-        let on_gone = Rc::new(Cell::new(Some(on_gone)));
-        let tell = move || {
+        let on_gone = Cell::new(Some(on_gone));
+        let on_gone = move || {
             if let Some(on_gone) = on_gone.take() {
                 on_gone();
             }
         };
-        let tell_too = tell.clone();
-        // A newer Atelier in another tab wants to upgrade, or somebody deletes the database: give way
-        // instead of blocking it.
-        database.on_version_change(move |event| {
-            if let Ok(database) = event.database() {
-                database.close();
-            }
-            tell();
-        });
-        database.on_close(move |_| tell_too());
-        Ok(Self { database })
+        let connection =
+            Connection::open(name, VERSION, Box::new(upgrade), Rc::new(on_gone)).await?;
+        Ok(Self { connection })
     }
 
     /// Writes records in one transaction: all of them, or none.
@@ -236,9 +232,7 @@ impl Storage {
             if names.is_empty() {
                 return Ok(None);
             }
-            let transaction = self
-                .database
-                .transaction(&names, TransactionMode::ReadWrite)?;
+            let transaction = self.connection.begin(&names, TransactionMode::ReadWrite)?;
             let mut stores = Vec::new();
             for store in touched {
                 stores.push((store, transaction.object_store(store.name())?));
@@ -250,8 +244,8 @@ impl Storage {
             }
             let last = put_all(&stores, now)?;
             let transaction = match later.is_empty() {
-                // What is complete is written even if the page goes now. And where the browser freezes the page,
-                // it would be open, and block other tabs, until the page is looked at.
+                // A committed transaction is written even if the page goes now. If it were left open and the browser
+                // froze the page, it would block other tabs until the page is looked at.
                 true => transaction.commit()?,
                 false => transaction,
             };
@@ -265,7 +259,7 @@ impl Storage {
                 if let Some(last) = last.take() {
                     let is_put = in_time(async move { Ok(last.await.is_ok()) }).await?;
                     if !is_put {
-                        break; // The transaction says why.
+                        break; // The transaction says why it failed.
                     }
                 }
                 last = put_all(&stores, records)?;
@@ -280,18 +274,25 @@ impl Storage {
         written.boxed_local()
     }
 
+    /// # Errors
+    ///
+    /// The database can't be read, or does not answer in time.
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<JsValue>, StorageError> {
         let key = Query::from(JsValue::from_str(key));
         Ok(self.read(store, Some(key)).await?.pop())
     }
 
     /// Every JSON text of a store.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Storage::get`].
     pub async fn all_texts(&self, store: Store) -> Result<Vec<String>, StorageError> {
         let values = self.read(store, None).await?;
         Ok(values.iter().filter_map(JsValue::as_string).collect())
     }
 
-    /// What answers the query; everything without one.
+    /// Reads the records that the query finds, or all records without a query.
     fn read(
         &self,
         store: Store,
@@ -299,8 +300,8 @@ impl Storage {
     ) -> LocalBoxFuture<'_, Result<Vec<JsValue>, StorageError>> {
         let read = async move {
             let transaction = self
-                .database
-                .transaction(&[store.name()], TransactionMode::ReadOnly)?;
+                .connection
+                .begin(&[store.name()], TransactionMode::ReadOnly)?;
             let store = transaction.object_store(store.name())?;
             Ok(store.get_all(query, None)?.await?)
         };

@@ -10,14 +10,12 @@ use atelier_engine::Millis;
 use atelier_engine::compose::revision::{Stored, Verdict, Wanted};
 use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
 use gloo_timers::future::TimeoutFuture;
-use idb::{
-    Database, DatabaseEvent, Factory, ObjectStoreParams, Query, Transaction, TransactionMode,
-    TransactionResult,
-};
+use idb::{Database, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::boxed::spawn;
+use crate::browser::connection::Connection;
 use crate::browser::storage::StorageError;
 
 const NAME: &str = "atelier-drafts";
@@ -35,25 +33,14 @@ pub struct TableRecord {
     pub text: String,
 }
 
-/// What was found and done.
+/// The result of [`exchange`].
 #[derive(Debug)]
 pub struct Exchanged {
-    /// What was read; after writing, what gave way to it without having been seen, or, if nothing
-    /// was written, what is later.
+    /// The record that was read. After writing it is the version that was replaced without having been seen; if
+    /// nothing was written, it is the later version that stays.
     pub there: Option<TableRecord>,
-    /// As which revision the table was written, if it was.
+    /// The revision that the table was written as, if it was written.
     pub revision: Option<u64>,
-}
-
-/// An open database. That of the library stays open when it is dropped, with handlers that are gone.
-struct Connection {
-    database: Database,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.database.close();
-    }
 }
 
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StorageError>>>;
@@ -65,12 +52,16 @@ thread_local! {
     static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
 }
 
-/// What to do whenever the connection has been taken away: what was stored may be gone.
+/// Sets what is done whenever the connection has been taken away, because the tables may be gone with it.
 pub fn on_gone(act: fn()) {
     ON_GONE.set(act);
 }
 
 /// Reads a table, or writes it unless another tab has written a later one since.
+///
+/// # Errors
+///
+/// The database can't be opened, read or written, or does not answer in time; a write may then still be done.
 pub async fn exchange(
     model: &str,
     coming: Option<(Wanted, String)>,
@@ -80,7 +71,7 @@ pub async fn exchange(
     match select(work, TimeoutFuture::new(TIMEOUT_MS)).await {
         Either::Left((result, _)) => result,
         Either::Right((_, work)) => {
-            // It goes on, and may yet be done.
+            // The write goes on, and may still succeed.
             spawn(async move {
                 let _ = work.await;
             });
@@ -123,8 +114,7 @@ pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
     let connection = opening.peek()?.as_ref().ok()?;
     let revision = wanted.base + 1;
     let transaction = connection
-        .database
-        .transaction(&[STORE], TransactionMode::ReadWrite)
+        .begin(&[STORE], TransactionMode::ReadWrite)
         .ok()?;
     put(&transaction, model, revision, wanted, text).ok()?;
     transaction.commit().ok()?;
@@ -137,22 +127,20 @@ async fn begin(writes: bool) -> Result<Transaction, StorageError> {
         false => TransactionMode::ReadOnly,
     };
     let connection = connection().await?;
-    if let Ok(transaction) = connection.database.transaction(&[STORE], mode()) {
+    if let Ok(transaction) = connection.begin(&[STORE], mode()) {
         return Ok(transaction);
     }
-    // The browser has closed it without a word.
+    // The browser has closed the connection without an event.
     OPENING.take();
-    Ok(self::connection()
-        .await?
-        .database
-        .transaction(&[STORE], mode())?)
+    Ok(self::connection().await?.begin(&[STORE], mode())?)
 }
 
 async fn connection() -> Result<Rc<Connection>, StorageError> {
     let opening = OPENING.with_borrow_mut(|opening| {
         let begin = || {
             let opening = open().boxed_local().shared();
-            // To its end, though nobody may wait so long: what is open must give way to others.
+            // The opening is carried out to its end, though nobody may wait for it so long: an open connection must
+            // give way to other tabs.
             let end = opening.clone();
             spawn(async move {
                 if end.await.is_err() {
@@ -171,18 +159,18 @@ async fn connection() -> Result<Rc<Connection>, StorageError> {
 }
 
 async fn open() -> Result<Rc<Connection>, StorageError> {
-    let mut request = Factory::new()?.open(NAME, Some(VERSION))?;
-    request.on_upgrade_needed(|event| {
-        if let Ok(database) = event.database() {
-            // It can only fail if the store exists, which is what is wanted.
-            let _ = database.create_object_store(STORE, ObjectStoreParams::new());
-        }
-    });
-    let mut database = request.await?;
-    // A newer Atelier in another tab wants to upgrade, or somebody to delete: give way.
-    database.on_version_change(|_| give_up());
-    database.on_close(|_| give_up());
-    Ok(Rc::new(Connection { database }))
+    let connection = Connection::open(
+        NAME,
+        VERSION,
+        Box::new(|database, _| make_store(database)),
+        Rc::new(give_up),
+    );
+    Ok(Rc::new(connection.await?))
+}
+
+fn make_store(database: &Database) {
+    // It can only fail if the store exists, which is what is wanted.
+    let _ = database.create_object_store(STORE, ObjectStoreParams::new());
 }
 
 fn give_up() {
@@ -230,6 +218,7 @@ fn put(
 
 #[cfg(test)]
 mod tests {
+    use idb::{DatabaseEvent, Factory};
     use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;

@@ -18,10 +18,10 @@ const PICTURES: &str = "pictures";
 /// The outputs' names, in the order in which their pictures were made.
 const MADE: &str = "made";
 
-/// Of some 20 to 60 kB each. The oldest go first.
+/// Each picture takes some 20 to 60 kB. The oldest are the first to go.
 const MAX_KEPT: u32 = 1_500;
 
-/// So long a picture in a list waits for its small one.
+/// A picture in a list waits this long for its small version.
 const TIMEOUT_MS: u32 = 400;
 
 thread_local! {
@@ -52,7 +52,7 @@ fn picture(record: JsValue) -> Option<Blob> {
 
 /// Keeps the small picture of the output of this name. Where there is no room, all of them make way.
 pub async fn write(name: &str, picture: &Blob) {
-    // As bytes: some browsers store no files in private windows.
+    // The picture is kept as bytes, because some browsers store no files in private windows.
     let Ok(bytes) = JsFuture::from(picture.array_buffer()).await else {
         return;
     };
@@ -94,7 +94,7 @@ pub fn forget(task: &str) {
     });
 }
 
-/// All of them go.
+/// Deletes all small pictures.
 pub fn clear() {
     spawn(async {
         let _ = delete("", "\u{ffff}").await;

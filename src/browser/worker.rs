@@ -12,7 +12,7 @@ use web_sys::{
 
 const SCRIPT: &str = "/worker.js";
 
-/// What the caches of all releases begin with, see the worker.
+/// The names of all releases' caches begin with this; the service worker gives them.
 const CACHES: &str = "atelier-";
 
 /// Whether the browser lets a page have one: not in some private windows, nor where the page is neither
@@ -29,15 +29,23 @@ fn container() -> Option<ServiceWorkerContainer> {
 
 /// Has the worker of the newest release installed. A page that is of that release says so, for the
 /// worker takes over from the one before it once all open pages are. Whether the browser allows it.
-pub async fn start(release: &str) -> bool {
+///
+/// `is_wanted`: asked once the browser has answered: a person may have switched it off meanwhile.
+pub async fn start(release: &str, is_wanted: fn() -> bool) -> bool {
     let Some(container) = container() else {
         return false;
     };
     let options = RegistrationOptions::new();
     options.set_update_via_cache(ServiceWorkerUpdateViaCache::None);
-    let Some(registered) = settled(container.register_with_options(SCRIPT, &options)).await else {
+    let registered: Option<ServiceWorkerRegistration> =
+        settled(container.register_with_options(SCRIPT, &options)).await;
+    let Some(registered) = registered else {
         return false;
     };
+    if let Some(worker) = registered.active().filter(|_| is_wanted()) {
+        // A worker that is gone keeps nothing.
+        let _ = worker.post_message(&"keep".into());
+    }
     let release = release.to_owned();
     greet(&registered, &release);
     let again = {
@@ -45,7 +53,7 @@ pub async fn start(release: &str) -> bool {
         move |_: &Event| greet(&registered, &release)
     };
     EventListener::new(&registered, "updatefound", again.clone()).forget();
-    // One that waits wants to know it.
+    // A worker that waits asks for it.
     EventListener::new(&container, "message", again).forget();
     true
 }
@@ -56,8 +64,14 @@ pub async fn stop() {
         return;
     };
     let registered: Option<ServiceWorkerRegistration> = settled(container.get_registration()).await;
+    if let Some(it) = &registered {
+        for worker in [it.installing(), it.waiting(), it.active()] {
+            // What it is just storing would come back. A worker that is gone stores nothing.
+            let _ = worker.map(|worker| worker.post_message(&"drop".into()));
+        }
+    }
     if let Some(unregistered) = registered.and_then(|it| it.unregister().ok()) {
-        // Refused, there is none.
+        // If this fails, there is no worker.
         let _ = JsFuture::from(unregistered).await;
     }
     let Ok(caches) = window().caches() else {

@@ -1,4 +1,4 @@
-//! How the deferred part comes: after the first view, but soon; at once where somebody wants it; again
+//! How a part comes: what drives tasks after the first view, but soon; each at once where somebody wants it; again
 //! where it failed; or, where its file is gone, in the newer release.
 
 use atelier_engine::release::{self, MissingReason, Remedy};
@@ -6,15 +6,12 @@ use futures::future::{self, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::{Deferred, Program, State};
+use super::{Deferred, Functions, Program, State};
 use crate::boxed::{after, effect, spawn};
 use crate::browser::frame::after_frame;
 use crate::browser::local::LocalStore;
 use crate::browser::{head, http, lifecycle, location, style};
 use crate::catalog::{Catalog, Load};
-
-/// Where a release build names the style sheet of the deferred part.
-const STYLE: &str = "deferred-style";
 
 /// The releases that this tab was loaded anew for.
 const TRIED: &str = "atelier.releases-tried";
@@ -27,20 +24,15 @@ const MAX_WAIT_MS: u32 = 1_000;
 const READ_MS: u32 = 600;
 
 /// Brings its functions; none if their file can't be fetched.
-pub type Loader = fn() -> LocalBoxFuture<'static, Option<Program>>;
+pub type Loader<F> = fn() -> LocalBoxFuture<'static, Option<F>>;
 
-impl Deferred {
+impl Deferred<Program> {
     /// Fetches it once the list of models is on the screen, or can't be had, or lets itself be waited
     /// for: where the processor is slow, it would take the time of the first cards. And again, where
     /// it was missed, when the page is looked at or the network comes back.
-    pub fn start(self, load: Loader, catalog: Catalog) {
-        self.root.set_value(Owner::current());
-        self.loader.set_value(Some(load));
-        let load = move || {
-            if self.state.try_get_untracked() == Some(State::Waiting) {
-                self.load();
-            }
-        };
+    pub fn start(self, load: Loader<Program>, catalog: Catalog) {
+        self.offer(load);
+        let load = move || self.load_early();
         effect(move || {
             if !matches!(catalog.models(), Load::Loading) {
                 // The first cards come in the next frame, and those below them in the one after it.
@@ -54,6 +46,21 @@ impl Deferred {
             }
         });
     }
+}
+
+impl<F: Functions> Deferred<F> {
+    /// It can be fetched from now on. The present owner is the root.
+    pub fn offer(self, load: Loader<F>) {
+        self.root.set_value(Owner::current());
+        self.loader.set_value(Some(load));
+    }
+
+    /// Fetches it, if that was not tried yet: it will be wanted.
+    pub fn load_early(self) {
+        if self.state.try_get_untracked() == Some(State::Waiting) {
+            self.load();
+        }
+    }
 
     /// Fetches it, once more if it has failed before.
     pub fn load(self) {
@@ -63,8 +70,8 @@ impl Deferred {
         };
         spawn(async move {
             // Without its styles it must not be shown.
-            match future::join(load(), own_style()).await {
-                (Some(program), true) => self.arrive(program),
+            match future::join(load(), style_of(F::STYLE)).await {
+                (Some(functions), true) => self.arrive(functions),
                 _ if self.is_wanted.get_value() => self.remedy().await,
                 _ => self.state.set(State::Missing(None)),
             }
@@ -80,8 +87,7 @@ impl Deferred {
         }
     }
 
-    /// It could not be fetched: goes on to the newer release that is there, or says why not. What
-    /// drives tasks is not here, so that no request of this tab is cut off.
+    /// It could not be fetched: goes on to the newer release that is there, or says why not.
     async fn remedy(self) {
         let page = http::get_fresh_text("/").await.unwrap_or_default();
         let tried = LocalStore::Tab.read(TRIED).unwrap_or_default();
@@ -90,18 +96,32 @@ impl Deferred {
             Remedy::Reload(newest) => newest,
             Remedy::Stay(reason) => return self.state.set(State::Missing(Some(reason))),
         };
-        // What can't be remembered would be tried again and again.
-        if !LocalStore::Tab.write(TRIED, &release::with_tried(&tried, &newest)) {
-            return self.state.set(State::Missing(Some(MissingReason::Newer)));
-        }
+        self.leave(Some(release::with_tried(&tried, &newest))).await;
+    }
+
+    /// A person wants the page to load itself anew.
+    pub fn reload(self) {
+        spawn(self.leave(None));
+    }
+
+    /// `tried`: which releases the tab was loaded anew for, where it does so by itself.
+    async fn leave(self, tried: Option<String>) {
         self.state.set(State::Leaving);
         TimeoutFuture::new(READ_MS).await;
-        location::reload();
+        let root = self.root.get_value();
+        let may_leave = root.map_or_else(F::may_leave, |root| root.with(F::may_leave));
+        // Unless the attempt is remembered, the page would be reloaded again and again.
+        let is_remembered = |tried: String| LocalStore::Tab.write(TRIED, &tried);
+        if may_leave.await && tried.is_none_or(is_remembered) {
+            location::reload();
+        } else {
+            self.state.set(State::Missing(Some(MissingReason::Newer)));
+        }
     }
 }
 
-async fn own_style() -> bool {
-    match head::meta(STYLE) {
+async fn style_of(part: &str) -> bool {
+    match head::meta(part) {
         Some(address) => style::load(&address).await,
         None => true,
     }

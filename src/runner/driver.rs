@@ -4,19 +4,21 @@
 use std::collections::HashSet;
 
 use atelier_contract::{ApiError, path};
+use atelier_engine::output_cache::CopyRequest;
 use atelier_engine::{BlockReason, Call, CallKind, Command, Engine, Phase, Task, TaskKey};
 use futures::future::{FutureExt, Shared};
 use gloo_timers::callback::Timeout;
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::notifications::announce;
 use super::output_cache::{self, OutputCache};
+use super::rate_limit_store;
 use super::records::Records;
 use super::status::Status;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
-use super::waits;
 use crate::boxed::{after, spawn};
 use crate::browser::storage::{StorageError, Store, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
@@ -24,6 +26,9 @@ use crate::session::Session;
 
 /// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
 const MAX_INLINE_WRITES: usize = 100;
+
+/// How long a page that is being left runs on at most, as far as it can be told.
+const LEAVING_MS: u32 = 500;
 
 #[derive(Clone, Copy)]
 pub(super) struct Driver {
@@ -41,10 +46,12 @@ struct State {
     timer: Option<Timeout>,
     /// Records that are to be written in the next task; many, while this tab leads.
     unwritten: Vec<TaskKey>,
-    /// In which generation of leading they were put off.
+    /// The generation of leading in which these writes were put off.
     unwritten_since: Option<u64>,
     /// The write that was begun last.
     last_write: Option<Shared<Written>>,
+    /// An answer to [`Driver::knock`] is awaited.
+    is_knocking: bool,
 }
 
 /// The records that one decision of the engine changes.
@@ -56,7 +63,7 @@ struct Saved {
 }
 
 impl Saved {
-    /// What is not shown yet; it is taken for shown from then on.
+    /// Gives the tasks that are not shown yet. They count as shown from then on.
     fn unshown(&mut self) -> &[Task] {
         let from = std::mem::replace(&mut self.shown, self.tasks.len());
         &self.tasks[from..]
@@ -86,6 +93,7 @@ impl Driver {
                 unwritten: Vec::new(),
                 unwritten_since: None,
                 last_write: None,
+                is_knocking: false,
             }),
         }
     }
@@ -127,7 +135,7 @@ impl Driver {
         let now = clock::now();
         let decided = self.update(|engine| {
             (
-                engine.step(now, &mut random::unit),
+                engine.step(now),
                 engine.next_wake(),
                 engine.block_reason(now),
                 engine.is_refused(),
@@ -145,7 +153,7 @@ impl Driver {
                 // Something waits for it from now on; or it has answered a call, and what it says of guests and of
                 // keys is wanted now.
                 self.session.ask_again();
-                // Its list may be what is slow.
+                // The service's list of models may be what is slow.
                 self.knock();
             }
             self.session.set_refused(is_refused);
@@ -153,25 +161,34 @@ impl Driver {
         }
         self.state.update_value(|state| {
             state.timer = next_wake.map(|at| {
-                // A timer of the browser is a signed 32-bit number; a later wake-up is looked at again.
+                // A browser's timer is a signed 32-bit number of milliseconds; whatever comes later
+                // is looked at again then.
                 let wait = at.saturating_sub(now).min(600_000) as u32;
                 Timeout::new(wait, move || self.pump())
             });
         });
     }
 
-    /// Finds out whether a service whose list of models can't be had takes calls all the same, where tasks wait for that.
+    /// Finds out whether a service whose list of models can't be had, or that refused the credentials, takes calls all
+    /// the same, where tasks wait for that.
     pub fn knock(self) {
         let body = self.with_engine(|engine| engine.knock(clock::now()));
         let credentials = untrack(|| self.session.credentials());
         let (Some(Some(body)), Some(credentials)) = (body, credentials) else {
             return;
         };
+        // However many presses there are: one question at a time.
+        let is_asked =
+            (self.state).try_update_value(|state| std::mem::replace(&mut state.is_knocking, true));
+        if is_asked != Some(false) {
+            return;
+        }
         let address = self.session.settings_untracked().address;
         spawn(async move {
             let url = address.url(path::STATUS);
-            let answer = http::post_json(&url, &body, &credentials, None).await;
+            let answer = http::post_json(CallKind::Status, &url, &body, &credentials, None).await;
             let answer = answer.map(drop);
+            (self.state).try_update_value(|state| state.is_knocking = false);
             self.change(|engine| {
                 engine.knocked(address.as_str(), &answer, clock::now());
             });
@@ -189,25 +206,21 @@ impl Driver {
                 Command::Save(task) => saved.tasks.push(task),
                 Command::Delete(key) => {
                     self.tasks.hide(&key);
-                    // With it go the copies of its outputs.
+                    // The copies of its outputs go with it.
                     let mut records = vec![(Store::Tasks, key.0.clone())];
                     records.extend(output_cache::records(format!("{key}/")));
                     self.cache.delete(records);
                     thumbnails::forget(&key.0);
                     self.tabs.tell(&TabMessage::Removed(key));
                 }
-                Command::Wait {
-                    address,
-                    until,
-                    since,
-                } => waits::keep(address, until, since),
+                Command::Wait(limit) => rate_limit_store::keep(limit),
                 Command::Call(call) => calls.push(call),
                 Command::Finished(key) => {
                     let task = self.tasks.task(&key);
                     if let Some(task) = task.filter(|_| self.session.settings_untracked().notify) {
                         announce(&task.read_untracked());
                     }
-                    self.cache.keep(format!("{key}/"));
+                    self.cache.request(CopyRequest::Task(key));
                 }
             }
         }
@@ -230,7 +243,7 @@ impl Driver {
         if saved.len() > MAX_INLINE_WRITES && generation.is_some() && lifecycle::is_visible() {
             let put_off = saved.extract_if(.., |task| !waited_for.contains(&task.key));
             let put_off: Vec<_> = put_off.map(|task| task.key).collect();
-            // All in one go, so that a batch is there as a whole.
+            // They change all at once, so that a batch appears as a whole.
             self.state.update_value(|state| {
                 state.unwritten.extend(put_off);
                 state.unwritten_since = generation;
@@ -240,7 +253,8 @@ impl Driver {
         self.write(&saved)
     }
 
-    /// What is sent once more has not changed, and is written all the same before it leaves.
+    /// Adds the tasks that are sent once more. They have not changed, and are written all the same before they are
+    /// sent.
     fn add_missing(self, saved: &mut Vec<Task>, waited_for: &HashSet<&TaskKey>) {
         let known: HashSet<&TaskKey> = saved.iter().map(|task| &task.key).collect();
         let missing = waited_for.iter().filter(|key| !known.contains(*key));
@@ -267,7 +281,7 @@ impl Driver {
         if self.tabs.generation() == since {
             return drop(self.write(&tasks));
         }
-        // Another tab leads by now, and writes. It has not heard of what is new.
+        // Another tab leads by now, and does the writing, but has not heard of what is new.
         tasks.retain(|task| task.state.phase() == Phase::Queued);
         self.tabs.tell(&TabMessage::Submitted(tasks));
     }
@@ -283,7 +297,7 @@ impl Driver {
         if let Some(last) = last.flatten() {
             last.await?;
         }
-        // Without it nothing is written, and nothing refused.
+        // Without storage nothing is written, and nothing refused.
         self.records
             .storage()
             .map(|_| ())
@@ -300,7 +314,7 @@ impl Driver {
         self.state
             .update_value(|state| state.last_write = Some(end.clone()));
         spawn(async move {
-            // What is refused is written again once storage works.
+            // If storage refuses it, it is written again once storage works.
             let _ = end.await;
         });
         written
@@ -309,7 +323,8 @@ impl Driver {
     /// Makes a call that was decided in this generation of leading, once what it waits for is written.
     async fn perform(self, call: Call, written: Shared<Written>, generation: Option<u64>) {
         if !call.write_first().is_empty() {
-            // Where it is refused, the engine knows now, and may want to ask before sending.
+            // If storage refuses it, the engine knows by now, and may want a person to be asked before anything is
+            // sent.
             let _ = written.await;
             let leaves = self.update(|engine| engine.may_leave(call.id, clock::now()));
             if leaves != Some(true) {
@@ -334,10 +349,16 @@ impl Driver {
             return;
         };
         let key = call.idempotency_key.as_deref();
-        let answer = http::post_json(&address.url(call.path), &call.body, &credentials, key).await;
+        let url = address.url(call.path);
+        let answer = http::post_json(call.kind, &url, &call.body, &credentials, key).await;
         let is_silent = |error: &ApiError| error.is_unreachable();
+        if matches!(answer, Err(ApiError::Network { .. })) {
+            // The calls of a page that is being left are refused while it still runs. That is no outage: the next page
+            // finds that this one was closed.
+            TimeoutFuture::new(LEAVING_MS).await;
+        }
         if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_silent) {
-            // What waits behind it would meet the same, one after the other.
+            // The calls that wait behind this one would fail in the same way, one after the other.
             self.session.doubt();
         }
         self.change(|engine| {

@@ -1,4 +1,4 @@
-//! What a person is told who looks elsewhere.
+//! Notifies a person who looks at something else of a task's end.
 
 use crate::browser::{lifecycle, notify};
 use atelier_engine::{Phase, Task};

@@ -1,13 +1,13 @@
-//! What the runner is made of. Each part is a handle of its own, with private state; arrows point
-//! from later to earlier ones.
+//! The parts of the runner. Each part is a handle of its own, with private state; later parts know the earlier ones.
 
 use atelier_contract::path;
-use atelier_engine::output_cache::place;
-use atelier_engine::{Engine, Task};
+use atelier_engine::output_cache::{CopyRequest, place};
+use atelier_engine::{Engine, Millis, Task};
 use leptos::prelude::*;
 
 use super::driver::Driver;
 use super::output_cache::OutputCache;
+use super::rate_limit_store;
 use super::records::Records;
 use super::recovery::Recovery;
 use super::status::Status;
@@ -15,7 +15,6 @@ use super::stopped::Stopped;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
-use super::waits;
 use crate::boxed::spawn;
 use crate::browser::{clock, http, lifecycle};
 use crate::notices::Notices;
@@ -63,7 +62,7 @@ impl Parts {
         }
         is_open.set(true);
         if untrack(|| self.status.is_superseded()) {
-            // Never sends what only the newer one knows all about.
+            // This version must never send what only the newer one understands in full.
             return;
         }
         self.tabs
@@ -107,16 +106,9 @@ impl Parts {
         let is_incomplete = stored.is_err() || self.status.leader_cannot_write() || is_unwritten;
         self.driver.change(|engine| {
             let now = clock::now();
-            let mut tasks = stored.unwrap_or_default();
-            if is_incomplete {
-                // What this tab knows beside it is all there is.
-                let is_known = |task: &&Task| tasks.iter().all(|stored| stored.key != task.key);
-                let unstored: Vec<Task> = engine.tasks().filter(is_known).cloned().collect();
-                tasks.extend(unstored);
-            }
-            engine.load(tasks, now);
-            for wait in waits::kept() {
-                engine.wait(&wait.address, wait.until, wait.since, now);
+            load(engine, stored.unwrap_or_default(), is_incomplete, now);
+            for limit in rate_limit_store::kept() {
+                engine.wait(&limit, now);
             }
             if self.session.is_refused() {
                 engine.credentials_refused(now);
@@ -136,10 +128,22 @@ impl Parts {
             }
             engine.set_leading(true, now);
         });
-        // Where tasks wait for a service that can't be reached, nobody else asks it any more.
+        if is_incomplete {
+            let batches = self.tasks.with_tasks(|tasks| {
+                let there = tasks.iter().filter(|task| task.removed.is_none());
+                there
+                    .filter_map(|task| Some(task.batch.as_ref()?.batch.clone()))
+                    .collect()
+            });
+            self.records.store_batches(&batches);
+        }
+        // Some tasks wait for a service that can't be reached, and nobody else asks it any more.
         self.session.ask_again();
-        self.driver.knock();
-        // What was done already is not done again.
+        // Credentials that were refused wait for a person.
+        if !self.session.is_refused() {
+            self.driver.knock();
+        }
+        // A request that was carried out already is not carried out again.
         for message in asked_here {
             self.apply_request(message);
         }
@@ -194,7 +198,20 @@ impl Parts {
             engine.set_favorite(&key, position, is_favorite, clock::now());
         });
         if is_favorite {
-            self.cache.keep(output.to_owned());
+            self.cache.request(CopyRequest::Output(output.to_owned()));
         }
     }
+}
+
+/// Gives the engine the tasks that are stored. If these may not be all, the others that this tab knows are loaded as
+/// well, and stored again.
+fn load(engine: &mut Engine, mut tasks: Vec<Task>, is_incomplete: bool, now: Millis) {
+    let mut unstored = Vec::new();
+    if is_incomplete {
+        let is_unstored = |task: &&Task| tasks.iter().all(|stored| stored.key != task.key);
+        unstored.extend(engine.tasks().filter(is_unstored).cloned());
+        tasks.extend(unstored.iter().cloned());
+    }
+    engine.load(tasks, now);
+    engine.store(unstored.iter().map(|task| &task.key));
 }

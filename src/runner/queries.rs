@@ -1,4 +1,4 @@
-//! What views ask the runner for, each answered by the part that knows it.
+//! The questions that views ask the runner; the part that knows the answer gives it.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use atelier_contract::ModelId;
 use atelier_engine::batch::Batch;
+use atelier_engine::other_accounts::OtherAccounts;
 use atelier_engine::output::OutputKind;
-use atelier_engine::output_cache::CachedOutput;
+use atelier_engine::output_cache::{CachedOutput, CopyRequest};
 use atelier_engine::{
-    Action, BatchKey, BlockReason, Engine, Millis, Sending, Task, TaskKey, is_not_followed,
-    recovery, wait_reason,
+    Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, Sending, Task, TaskKey,
+    recovery, unasked_reason, wait_reason,
 };
 use leptos::prelude::*;
 use web_sys::Blob;
@@ -18,25 +19,32 @@ use web_sys::Blob;
 use super::Runner;
 use super::parts::Parts;
 use super::tab_message::TabMessage;
+use crate::awaited::awaited;
 use crate::boxed::spawn;
 use crate::browser::storage::{Storage, StorageError};
 
-/// What holds calls back.
+/// Questions about what holds calls back.
 impl Runner {
     /// Why no calls are made at present; tracked.
     pub fn block_reason(&self) -> Option<BlockReason> {
         self.parts().status.block_reason().get()
     }
 
-    /// How many tasks go on at a service and are not asked about, because Settings name another account or
-    /// none; tracked.
-    pub fn not_followed_count(&self) -> usize {
+    /// Waits until every submission is answered that this tab has under way.
+    pub async fn all_sent(self) {
+        awaited(move || {
+            self.track_phases();
+            let is_sending = self.parts().driver.with_engine(Engine::is_sending);
+            (is_sending != Some(true)).then_some(())
+        })
+        .await
+    }
+
+    /// Gives the tasks that wait for another account than the one in Settings; tracked.
+    pub fn of_other_accounts(&self) -> OtherAccounts {
         self.track_phases();
         self.with_sending(|sending| {
-            self.with_tasks(|tasks| {
-                let not_followed = |task: &&&Task| is_not_followed(task, sending);
-                tasks.iter().filter(not_followed).count()
-            })
+            self.with_tasks(|tasks| OtherAccounts::of(tasks.iter().copied(), sending))
         })
     }
 
@@ -45,12 +53,22 @@ impl Runner {
         self.with_sending(|sending| wait_reason(task, sending, now))
     }
 
+    /// Why the service can't be asked about a task; tracked.
+    pub fn unasked_reason(&self, task: &Task) -> Option<String> {
+        self.with_sending(|sending| unasked_reason(task, sending))
+    }
+
     fn with_sending<T>(&self, look: impl FnOnce(Sending<'_>) -> T) -> T {
         let block_reason = self.parts().status.block_reason();
         let block_reason = block_reason.read();
+        let session = &self.session;
         look(Sending {
-            account: &self.session.account(),
-            has_credentials: self.session.has_credentials(),
+            account: &session.account(),
+            access: match (session.has_credentials(), session.missing_credentials()) {
+                (Some(false), Some(missing)) => Access::Missing(missing),
+                (Some(true), _) => Access::Given,
+                _ => Access::Unknown,
+            },
             block_reason: block_reason.as_ref(),
             is_leader_asleep: self.parts().tabs.is_leader_asleep(),
             is_superseded: self.is_superseded(),
@@ -74,6 +92,11 @@ impl Runner {
     /// One task; the signal itself is not tracked.
     pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
         self.parts().tasks.task(key)
+    }
+
+    /// Gives the batch of this task and its place there, if the task is known and one of a batch; not tracked.
+    pub fn place_of(&self, key: &TaskKey) -> Option<BatchPlace> {
+        self.task(key)?.with_untracked(|task| task.batch.clone())
     }
 
     /// Waits for the service's word on a task's outputs, unless it came at this time or later.
@@ -124,7 +147,7 @@ impl Runner {
         self.parts().tasks.latest(key)
     }
 
-    /// What was removed and is not forgotten yet; tracked.
+    /// Gives the tasks that were removed and can still be brought back; tracked.
     pub fn removed(&self) -> Vec<Task> {
         self.parts().tasks.removed()
     }
@@ -134,7 +157,8 @@ impl Runner {
         self.parts().stopped.is_stopped_here(batch)
     }
 
-    /// What was taken back and stands in no table yet, as far as this tab knows; not tracked.
+    /// Gives the tasks of a batch that were taken back and that stand in no table yet, as far as this tab knows; not
+    /// tracked.
     pub fn taken_back(&self, batch: &Batch) -> Vec<Task> {
         self.parts().stopped.taken_back(batch)
     }
@@ -152,9 +176,9 @@ impl Runner {
     }
 }
 
-/// What is kept.
+/// Questions about what is kept.
 impl Runner {
-    /// What earlier visits left has been read, or can't be; tracked.
+    /// Whether the records of earlier visits have been read, or can't be; tracked.
     pub fn is_open(&self) -> bool {
         self.is_open.get()
     }
@@ -168,7 +192,7 @@ impl Runner {
     /// while it is still read for the first time, and once it was. Tracked.
     pub fn unread(&self) -> Option<&'static str> {
         let parts = self.parts();
-        let error = parts.status.own_storage_error();
+        let error = self.own_storage_error();
         if !self.is_open() || parts.recovery.has_read_tasks() {
             return None;
         }
@@ -198,7 +222,7 @@ impl Runner {
         })
     }
 
-    /// Where records are kept, once it is open; `None` for good where the browser refuses.
+    /// Gives the storage of records once it is open; `None` for good if the browser refuses.
     pub fn storage(&self) -> Option<Rc<Storage>> {
         self.parts().records.storage()
     }
@@ -208,17 +232,27 @@ impl Runner {
         self.parts().status.storage_error()
     }
 
+    /// The same of this tab alone; tracked.
+    pub fn own_storage_error(&self) -> Option<StorageError> {
+        self.parts().status.own_storage_error()
+    }
+
+    /// This tab makes the calls, and stores what comes of them; not tracked.
+    pub fn leads(&self) -> bool {
+        self.parts().tabs.leads()
+    }
+
     /// A person is asked before anything is sent that can't be stored; not tracked.
     pub fn asks_before_sending(&self) -> bool {
         self.parts().driver.with_engine(Engine::asks_before_sending) == Some(true)
     }
 
-    /// Which items of a batch are tasks, as far as this tab knows.
+    /// Gives the items of a batch that are tasks, as far as this tab knows.
     pub fn items_known(&self, batch: &BatchKey) -> HashSet<usize> {
         self.with_tasks(|tasks| {
             tasks
                 .iter()
-                .filter_map(|task| item_of(task, batch))
+                .filter_map(|task| task.index_in(batch))
                 .collect()
         })
     }
@@ -231,7 +265,7 @@ impl Runner {
     pub async fn items_kept(&self, batch: &BatchKey) -> Result<HashSet<usize>, StorageError> {
         let stored = self.parts().records.read_all().await?;
         let mut items = self.items_known(batch);
-        items.extend(stored.iter().filter_map(|task| item_of(task, batch)));
+        items.extend(stored.iter().filter_map(|task| task.index_in(batch)));
         Ok(items)
     }
 
@@ -245,18 +279,42 @@ impl Runner {
         self.parts().records.know_batch(key, text);
     }
 
+    /// The record of a batch that another tab has just sent. The tab that leads writes it, too: that one may be unable to,
+    /// and be gone before it can.
+    pub fn hear_batch(&self, key: &BatchKey, text: String) {
+        let parts = self.parts();
+        // The tab that wrote a batch has written the newest record of it, if it is known here already.
+        match parts.tabs.leads() && !parts.records.knows_batch(key) {
+            true => parts.records.keep_batch(key, text),
+            false => parts.records.know_batch(key, text),
+        }
+    }
+
     /// Deletes a batch's record.
     pub fn delete_batch(&self, key: &BatchKey) {
         self.parts().records.delete_batch(key);
     }
 
     /// An output is before a person: its copy is not the next to go, and where there is none, one
-    /// is made. To be called once a visit. An empty name asks for nothing but that what is above
-    /// the limit goes.
+    /// is made. To be called once a visit.
     pub fn shown(&self, output: String) {
+        self.request_copies(CopyRequest::Output(output));
+    }
+
+    /// A person wants copies from now on: also of what is there already.
+    pub fn keep_all(&self) {
+        self.request_copies(CopyRequest::All);
+    }
+
+    /// The room for copies was changed: those that are above it go.
+    pub fn fit_copies_into_limit(&self) {
+        self.request_copies(CopyRequest::MakeRoom);
+    }
+
+    fn request_copies(&self, request: CopyRequest) {
         let Parts { cache, tabs, .. } = self.parts();
-        tabs.tell(&TabMessage::Shown(output.clone()));
-        cache.keep(output);
+        tabs.tell(&TabMessage::CopyRequested(request.clone()));
+        cache.request(request);
     }
 
     /// An output is a favorite from now on, or no longer. A copy of a favorite is made whatever the
@@ -270,7 +328,7 @@ impl Runner {
         self.parts().cache.copy(output).await
     }
 
-    /// What is known of all copies of outputs.
+    /// Gives the facts about all copies of outputs.
     ///
     /// # Errors
     ///
@@ -293,13 +351,8 @@ impl Runner {
         self.parts().cache.track();
     }
 
-    /// All copies of outputs go but those of favorites.
+    /// Deletes all copies of outputs but those of favorites.
     pub fn delete_copies(&self) {
         spawn(self.parts().cache.delete_all());
     }
-}
-
-fn item_of(task: &Task, batch: &BatchKey) -> Option<usize> {
-    let place = task.batch.as_ref().filter(|place| place.batch == *batch);
-    place.map(|place| place.index)
 }

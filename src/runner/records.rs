@@ -1,10 +1,11 @@
 //! Records in storage: the connection to it; tasks, batches and copies of outputs read, written and
 //! deleted. Says when something failed; [`super::recovery`] mends it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use atelier_contract::json;
+use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::recovery::Failure;
 use atelier_engine::{BatchKey, Task};
 use futures::future::{Either, FutureExt, select};
@@ -29,7 +30,7 @@ pub(super) struct Records {
 struct State {
     /// `None` until it is open, and while it can't be opened.
     storage: Option<Rc<Storage>>,
-    /// Which connection to it this is, or was: what is heard of an earlier one is no news.
+    /// The number of the present or last connection to storage. News of an earlier connection is none.
     connection: u64,
     /// An answer to opening it is awaited.
     is_opening: bool,
@@ -145,12 +146,15 @@ impl Records {
             .filter_map(|text| Task::from_value(json::read(text)?))
             .collect();
         if tasks.len() < total {
+            let unread = total - tasks.len();
             self.notices.problem(format!(
-                "{} stored tasks could not be read. They are left as they are.",
-                total - tasks.len()
+                "{} could not be read. {} as {}.",
+                counted(unread, "stored task"),
+                agreeing(unread, "It is left", "They are left"),
+                agreeing(unread, "it is", "they are"),
             ));
         }
-        // Removed, and not yet deleted: its record is only still there.
+        // The task was removed; its record is merely not deleted yet.
         let undeleted = self
             .state
             .try_with_value(|state| state.undeleted.clone())
@@ -214,7 +218,7 @@ impl Records {
         };
         let written = self.watched(storage.put(&[record]));
         spawn(async move {
-            // What is refused is written again once storage works.
+            // If storage refuses it, it is written again once storage works.
             let _ = written.await;
         });
     }
@@ -225,13 +229,41 @@ impl Records {
             .update_value(|state| drop(state.batches.insert(key.clone(), text)));
     }
 
+    pub fn knows_batch(self, key: &BatchKey) -> bool {
+        self.state
+            .with_value(|state| state.batches.contains_key(key))
+    }
+
+    /// Writes the records of these batches, as far as this tab knows them and storage lacks them: the tab that they are
+    /// of could not. One that is there may be newer.
+    pub fn store_batches(self, batches: &HashSet<BatchKey>) {
+        let known = self.state.with_value(|state| {
+            let known = state
+                .batches
+                .iter()
+                .filter(|(key, _)| batches.contains(*key));
+            let known = known.map(|(key, text)| (key.clone(), text.clone()));
+            known.collect::<Vec<_>>()
+        });
+        spawn(async move {
+            for (key, text) in known {
+                let Some(storage) = self.storage() else {
+                    return; // They are written once storage works.
+                };
+                if matches!(storage.get(Store::Batches, &key.0).await, Ok(None)) {
+                    self.keep_batch(&key, text);
+                }
+            }
+        });
+    }
+
     /// Deletes a batch's record.
     pub fn delete_batch(self, key: &BatchKey) {
         self.state
             .update_value(|state| drop(state.batches.remove(key)));
         let deleted = self.delete(vec![(Store::Batches, key.0.clone())]);
         spawn(async move {
-            // What is refused is deleted once storage works.
+            // If storage refuses, it is deleted once storage works.
             let _ = deleted.await;
         });
     }
@@ -262,7 +294,7 @@ impl Records {
 }
 
 fn record(task: &Task) -> (Store, String, JsValue) {
-    let text = task.to_value().to_string();
+    let text = task.to_text();
     (Store::Tasks, task.key.0.clone(), JsValue::from_str(&text))
 }
 

@@ -85,7 +85,7 @@ impl Recovery {
     /// Takes over the tasks that storage has and this tab has not heard of. Of all others it has heard
     /// something newer.
     pub async fn merge_unknown(self) {
-        // Where it can't be read now, it is once this tab's own storage works.
+        // If storage can't be read now, it is read once this tab's own storage works.
         let mut stored = self.records.read_all().await.unwrap_or_default();
         self.driver
             .with_engine(|engine| stored.retain(|task| engine.task(&task.key).is_none()));
@@ -98,7 +98,7 @@ impl Recovery {
         if !self.is_unwritten() || self.tabs.leads() {
             return;
         }
-        // Where it can't be read now, it is when this tab's own storage works.
+        // If storage can't be read now, it is read once this tab's own storage works.
         let Ok(stored) = self.records.read_all().await else {
             return;
         };
@@ -188,7 +188,7 @@ impl Recovery {
         } else {
             self.merge_stored().await?;
         }
-        // Whoever leads by now has written something newer.
+        // The tab that leads by now has written something newer.
         self.tabs.check();
         let leads = self.tabs.leads();
         let written = self.driver.with_engine(|engine| {

@@ -1,5 +1,5 @@
-//! What holds the tab back that makes the calls, and why tasks are kept in memory alone: what stands
-//! above every page, in every tab.
+//! Says above every page, in every tab, why the tab that makes the calls is held back, and why tasks are kept in
+//! memory alone.
 
 use atelier_engine::BlockReason;
 use leptos::prelude::*;
@@ -49,10 +49,10 @@ impl Status {
         self.is_superseded.get()
     }
 
-    /// For as long as the page lives.
+    /// Notes for as long as the page lives that a newer Atelier keeps the tasks.
     pub fn supersede(self) {
         self.is_superseded.set(true);
-        // It held up calls that are no longer made.
+        // The error held up calls that are no longer made.
         self.block_reason.set(None);
     }
 
@@ -60,7 +60,7 @@ impl Status {
         self.leader_storage_error.get_untracked().is_some()
     }
 
-    /// Of the tab that leads; whether it is another one than before.
+    /// Takes over the leader's reason. Gives whether it is another one than before.
     pub fn set_block_reason(self, block_reason: Option<BlockReason>) -> bool {
         let is_other = *self.block_reason.read_untracked() != block_reason;
         if is_other {
@@ -115,7 +115,7 @@ mod tests {
     use crate::runner::task_store::TaskStore;
     use crate::runner::testing::{owner, pause, start_afresh, until};
 
-    /// What a tab says, as another one hears it.
+    /// The messages of a tab, as another one hears them.
     struct Said {
         owner: Owner,
         tabs: TabSync,
@@ -151,7 +151,7 @@ mod tests {
             until("the right to lead", || tabs.leads()).await;
         }
 
-        /// All it has said beside its wish to know how things stand, once that is so much.
+        /// Gives the states that the tab has told, once there are so many of them.
         async fn states(&self, count: usize) -> Vec<String> {
             let states = || -> Vec<String> {
                 let heard = self.heard.borrow();
@@ -159,7 +159,7 @@ mod tests {
                 states.cloned().collect()
             };
             until("what is told", || states().len() >= count).await;
-            // And no more.
+            // It says nothing more.
             pause().await;
             states()
         }
@@ -232,7 +232,7 @@ mod tests {
             status.block_reason().get_untracked(),
             Some(BlockReason::Offline)
         );
-        // Its own comes first: that is what a person can do something about here.
+        // A tab's own error comes before the leader's, because a person can do something about it here.
         status.set_storage_error(Some(StorageError::Newer));
         assert_eq!(shown.get(), Some(StorageError::Newer));
         status.set_storage_error(None);

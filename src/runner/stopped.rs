@@ -1,5 +1,5 @@
-//! What of a stopped batch was not sent: the leader says which items these are, and the tab in which
-//! Stop was pressed puts what was typed into the table again.
+//! Puts the items of a stopped batch that were not sent into the table again. The leader says which items these are,
+//! and the tab in which Stop was pressed puts them back.
 
 use atelier_engine::batch::Batch;
 use atelier_engine::{BatchKey, Task, TaskKey};
@@ -44,7 +44,8 @@ impl Stopped {
             .with_value(|state| state.stopped_in_this_tab.contains(batch))
     }
 
-    /// What was taken back and stands in no table yet, as far as this tab knows; not tracked.
+    /// Gives the tasks of a batch that were taken back and that stand in no table yet, as far as this tab knows; not
+    /// tracked.
     pub fn taken_back(self, batch: &Batch) -> Vec<Task> {
         let found: Vec<Task> = self.tasks.with_tasks(|tasks| {
             let items = batch.items(tasks.iter().copied());

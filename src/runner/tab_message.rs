@@ -1,13 +1,14 @@
-//! What the tabs of one person tell each other. Tabs may be of different versions: the shapes do
-//! not change.
+//! The messages that the tabs of one person send each other. Tabs may be of different versions, so that the shapes of
+//! messages do not change.
 
 use atelier_contract::json::{self, Record};
+use atelier_engine::output_cache::CopyRequest;
 use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Task, TaskKey};
 use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
-/// As every version calls it: tabs of two of them may be open.
+/// Every version calls the reason so, and tabs of two versions may be open.
 const BLOCK_REASON: &str = "hindrance";
 
 /// When something was asked for, in ms since 1970.
@@ -32,7 +33,7 @@ pub enum TabMessage {
     Wake,
     /// Nobody reaches the service from another tab.
     Doubt,
-    /// What holds the leader back, and why it cannot keep tasks, where that is so.
+    /// The leader says what holds it back, and why it can't keep tasks, if that is so.
     State(Option<BlockReason>, Option<StorageError>),
     /// A follower asks for the leader's state.
     StateWanted,
@@ -40,8 +41,8 @@ pub enum TabMessage {
     SendWithoutStorage,
     /// The service was seen to take the present credentials after all.
     CredentialsAccepted,
-    /// An output is before a person in a follower, by the key of its copy.
-    Shown(String),
+    /// A follower asks for copies of outputs, mostly because an output is before a person there.
+    CopyRequested(CopyRequest),
     /// Copies of outputs have come or gone.
     Copies,
     /// The leader has written everything again: who was opened meanwhile has not read all of it.
@@ -102,7 +103,7 @@ impl TabMessage {
                     error.as_deref().and_then(StorageError::from_word),
                 )
             }
-            "Shown" => Self::Shown(json::text(value)?),
+            "Shown" => Self::CopyRequested(CopyRequest::read(&json::text(value)?)),
             "Favorite" => {
                 let mut favorite = Record::read(value)?;
                 Self::Favorite(favorite.text("output")?, favorite.switch("is", true)?)
@@ -116,7 +117,7 @@ impl TabMessage {
             Self::Task(task) => ("Task", task.to_value()),
             Self::Unstored(task) => ("Unstored", task.to_value()),
             Self::Removed(key) => ("Removed", key.0.as_str().into()),
-            // Versions before batches know one alone.
+            // Versions without batches know only one task.
             Self::Submitted(tasks) => match tasks.as_slice() {
                 [task] => ("Submitted", task.to_value()),
                 tasks => {
@@ -152,7 +153,7 @@ impl TabMessage {
                 state.put_some("storage_error", error.map(|error| error.word().into()));
                 ("State", state.into_value())
             }
-            Self::Shown(copy) => ("Shown", copy.as_str().into()),
+            Self::CopyRequested(request) => ("Shown", request.to_text().into()),
             Self::Copies => return "Copies".into(),
             Self::Favorite(output, is) => {
                 let mut favorite = Record::new();
@@ -163,7 +164,7 @@ impl TabMessage {
         };
         let mut record = Record::new();
         record.put(name, value);
-        // Beside it: earlier versions read what comes first, and that in one shape alone.
+        // The rest follows it: earlier versions read only what comes first, and only in this shape.
         if let Self::ActOnBatch(.., Some(at)) = self {
             record.put(AT, (*at).into());
         }

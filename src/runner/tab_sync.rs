@@ -1,4 +1,4 @@
-//! Who of the tabs leads, and what this one tells the others; `hearing` is the other direction.
+//! Agrees with the other tabs which one leads, and tells them what this one does; `hearing` is the other direction.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -37,13 +37,13 @@ struct State {
     leadership: Option<Rc<Leadership>>,
     role: TabRole,
     watch: LeaderWatch,
-    /// What the other tabs are still to be told of.
+    /// The tasks that the other tabs are still to be told of.
     untold: VecDeque<TaskKey>,
-    /// What a person has asked for in this tab while another one led, and when.
+    /// The requests that a person has made in this tab while another one led, and when.
     asked: Vec<(Millis, TabMessage)>,
     /// The same of single tasks; see [`TabSync::ask_to_act`].
     unanswered: Vec<(TaskKey, Action)>,
-    /// What was asked of batches, in this tab or another one.
+    /// The requests for whole batches, from this tab or another one.
     batches: BatchRequests,
 }
 
@@ -73,7 +73,7 @@ impl TabSync {
                     return Some(state.role.take_over());
                 }
                 state.role.follow();
-                // Whoever leads now knows better.
+                // The tab that leads now knows better.
                 state.untold.clear();
                 None
             });
@@ -85,7 +85,7 @@ impl TabSync {
             .update_value(|state| state.leadership = Some(leadership));
     }
 
-    /// What the last leader left was read in this generation; see [`TabRole::lead`].
+    /// Leads from now on, because the records of the last leader were read in this generation; see [`TabRole::lead`].
     pub fn lead(self, generation: u64) -> Option<Vec<String>> {
         let put_off = self
             .state
@@ -160,13 +160,13 @@ impl TabSync {
         self.is_leader_asleep.get()
     }
 
-    /// Which generation of leading this tab is in, if it leads.
+    /// Gives the generation of leading that this tab is in, if it leads.
     pub fn generation(self) -> Option<u64> {
         let generation = self.state.try_with_value(|state| state.role.generation());
         generation.flatten()
     }
 
-    /// What another tab says is heard later, if this one is about to lead.
+    /// Puts off hearing another tab's message if this tab is about to lead.
     pub fn defers(self, text: &str) -> bool {
         let is_put_off = self
             .state
@@ -197,9 +197,11 @@ impl TabSync {
         let message = TabMessage::Act(key.clone(), action);
         let takes_over = self.state.with_value(|state| state.role.takes_over());
         match action {
-            // Whoever asks for a second attempt twice may pay for both.
-            Action::Resubmit | Action::Refetch if takes_over => self.ask_leader(message),
-            Action::Resubmit | Action::Refetch => self.tell(&message),
+            // A person who asks for a second attempt twice may pay for both.
+            Action::Resubmit | Action::Refetch | Action::AskAgain if takes_over => {
+                self.ask_leader(message);
+            }
+            Action::Resubmit | Action::Refetch | Action::AskAgain => self.tell(&message),
             _ => {
                 self.tell(&message);
                 let asked = (key.clone(), action);
@@ -248,10 +250,7 @@ impl TabSync {
             return;
         }
         self.tasks.with_tasks(|tasks| {
-            let is_of_it = |task: &&&Task| {
-                let place = task.batch.as_ref();
-                place.is_some_and(|place| place.batch == *batch)
-            };
+            let is_of_it = |task: &&&Task| task.is_of(batch);
             let tasks = tasks.iter().filter(is_of_it).copied();
             self.state
                 .update_value(|state| state.batches.look(batch, tasks, clock::now()));
@@ -280,8 +279,8 @@ impl TabSync {
             .try_update_value(|state| state.unanswered.retain(is_unanswered));
     }
 
-    /// What a person has asked for in this tab and may not have been heard, in the order in which it was
-    /// asked for. What is no longer remembered by that is asked for once more, or done by this tab.
+    /// Gives the requests that a person has made in this tab and that may not have been heard, in their order. Those
+    /// are asked for once more, or carried out by this tab.
     pub fn take_unconfirmed_requests(self) -> Vec<TabMessage> {
         let now = clock::now();
         let taken = self.state.try_update_value(|state| {
@@ -314,7 +313,7 @@ impl TabSync {
         let count = self.state.try_with_value(|state| state.untold.len());
         match (was_idle == Some(true), lifecycle::is_visible()) {
             (_, false) => self.tell_next_tasks(),
-            // Whatever else so many have to do with comes first.
+            // With so many tasks, everything else that the page has to do comes first.
             (true, true) if count > Some(MAX_CHUNK_TASKS) => {
                 after(0, move || self.tell_next_tasks()).forget();
             }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atelier_contract::ModelId;
 use atelier_engine::output::OutputKind;
 use atelier_engine::press::SAME_PRESS;
-use atelier_engine::{BatchKey, Millis, Task, TaskKey, TaskState};
+use atelier_engine::{BatchKey, Millis, Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::awaited::awaited;
@@ -61,8 +61,7 @@ impl TaskStore {
         let index = |key: &TaskKey| {
             let task = self.task(key)?;
             let task = task.read_untracked();
-            let place = task.batch.as_ref().filter(|place| place.batch == *batch)?;
-            Some(place.index)
+            task.index_in(batch)
         };
         let mut mine: Vec<_> = listed
             .iter()
@@ -123,12 +122,12 @@ impl TaskStore {
         })
     }
 
-    /// How many tasks of a model are under way, those of batches aside; tracked.
+    /// How many tasks of a model are under way, those of composed batches aside; tracked.
     pub fn active_of(self, model: &ModelId) -> usize {
         self.revision.track();
         self.with_tasks(|tasks| {
             let is_meant =
-                |task: &&&Task| task.model == *model && task.batch.is_none() && task.is_active();
+                |task: &&&Task| task.model == *model && task.is_single() && task.is_active();
             tasks.iter().filter(is_meant).count()
         })
     }
@@ -139,10 +138,7 @@ impl TaskStore {
         let mut found: Vec<String> = Vec::new();
         for task in self.keys.read().iter().filter_map(|key| self.task(key)) {
             let task = task.read_untracked();
-            let TaskState::Ready { outputs, .. } = &task.state else {
-                continue;
-            };
-            for url in outputs {
+            for url in task.outputs() {
                 if task.output_kind(url) == kind && !found.contains(url) {
                     found.push(url.clone());
                 }
@@ -239,7 +235,7 @@ impl TaskStore {
         }
     }
 
-    /// Where it stands among those that are listed.
+    /// Gives the place of a task among those that are listed.
     fn place(self, key: &TaskKey) -> Option<usize> {
         self.keys
             .with_untracked(|keys| keys.iter().position(|known| known == key))
@@ -286,7 +282,7 @@ impl TaskStore {
         self.revision.track();
         self.known.with_value(|known| {
             let mut latest = key;
-            // No chain is longer than there are links.
+            // A chain that is longer than the number of links goes in a circle.
             for _ in 0..known.replaced.len() {
                 latest = known.replaced.get(latest).unwrap_or(latest);
             }
@@ -311,7 +307,7 @@ impl TaskStore {
         self.revision.update(|revision| *revision += 1);
     }
 
-    /// What was removed and is not forgotten yet; tracked.
+    /// Gives the tasks that were removed and can still be brought back; tracked.
     pub fn removed(self) -> Vec<Task> {
         self.revision.track();
         self.with_tasks(|tasks| {

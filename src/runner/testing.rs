@@ -1,4 +1,4 @@
-//! What the tests of the runner's parts share.
+//! Shared by the tests of the runner's parts.
 //!
 //! To a browser a tab is what has a channel, a claim to lead and a connection to storage of its own: this
 //! one page has several of them.
@@ -20,20 +20,20 @@ use crate::browser::storage::{Storage, Store};
 use crate::notices::Notices;
 use crate::session::{Session, Settings};
 
-/// Where tasks are stored.
+/// The name of the database of tasks.
 pub const DATABASE: &str = "atelier";
 
 thread_local! {
     /// One for all tests: what follows the page's events lives as long as the page.
     static SESSION: (Owner, Session) = {
-        // What runs effects is there once something was shown.
+        // Leptos runs effects once something was shown.
         let nowhere = document().create_element("div").expect("an element");
         leptos::mount::mount_to(nowhere.unchecked_into(), || ()).forget();
         let owner = Owner::new();
         let session = owner.with(Session::start);
         (owner, session)
     };
-    /// What tests have opened; one that fails leaves it open.
+    /// The tabs that tests have opened. A test that fails leaves its tabs open.
     static OPENED: RefCell<Vec<Close>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -68,7 +68,7 @@ pub async fn start_afresh() {
     delete_database().await;
 }
 
-/// Whoever has it open is told, and gives way.
+/// Deletes the database. Whoever has it open is told, and gives way.
 pub async fn delete_database() {
     let factory = Factory::new().expect("IndexedDB");
     let deleted = factory.delete(DATABASE).expect("a request");
@@ -118,7 +118,7 @@ pub async fn put(tasks: &[Task]) {
     storage.put(&records).await.expect("written");
 }
 
-/// What storage has, by its keys.
+/// Gives all stored tasks, by their keys.
 pub async fn stored() -> Vec<Task> {
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
@@ -140,7 +140,7 @@ pub async fn until(what: &str, is_so: impl Fn() -> bool) {
     panic!("waited in vain for {what}");
 }
 
-/// What was told is heard by then.
+/// Waits long enough for messages to be heard.
 pub async fn pause() {
     TimeoutFuture::new(10).await;
 }
@@ -182,7 +182,7 @@ impl Tab {
         self.runner.parts()
     }
 
-    /// What a person is shown, each time that it changes.
+    /// Notes each value that a person would be shown.
     pub fn follow<T: Send + Sync + 'static>(
         &self,
         look: impl Fn() -> T + 'static,

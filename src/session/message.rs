@@ -102,7 +102,7 @@ mod tests {
             "{}",
             r#"{"later":{}}"#,
             r#"{"settings":[]}"#,
-            // With half a token they are taken for settings without one otherwise.
+            // Settings with half a token would otherwise be taken for settings without one.
             r#"{"settings":{"uid":"me"},"token":{"sealed":"x"}}"#,
             r#"{"guest":{"uid":"guest","token":"for anyone"}}"#,
             r#"{"address":"ftp://s.example","guest":{"uid":"guest","token":"for anyone"}}"#,

@@ -1,5 +1,5 @@
-//! Which items of a batch were seen as tasks since its page was left in the midst of sending it. By the time that its
-//! table is looked at again, a person may have removed them: they were sent all the same.
+//! Notes which items of a batch were seen as tasks since its page was left in the midst of sending it. A person may
+//! have removed them by the time that the table is looked at again, but they were sent all the same.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::boxed::spawn;
 use crate::browser::local::LocalStore;
 use crate::runner::Runner;
 
-/// What the tab that leads has heard from a page that is gone is stored by then.
+/// By then the tab that leads has stored what it has heard from a page that is gone.
 pub(super) const SETTLED_AFTER_MS: u32 = 1_000;
 
 const PLACE: &str = "atelier.sending";
@@ -29,7 +29,7 @@ fn change(change: impl FnOnce(&mut Noted)) {
     let mut noted = read();
     change(&mut noted);
     match serde_json::to_string(&noted) {
-        // Refused, what is stored of the tasks when the table is looked at has to tell.
+        // If storage refuses, the stored tasks have to tell it when the table is read.
         Ok(text) if !noted.is_empty() => drop(LocalStore::Browser.write(PLACE, &text)),
         _ => LocalStore::Browser.remove(PLACE),
     }

@@ -4,11 +4,12 @@
 //! named, and its page gone, looks which tasks there are: all other rows are yet to be sent.
 
 use std::cell::RefCell;
+use std::pin::pin;
 
-use atelier_engine::BatchKey;
 use atelier_engine::compose::table::Writer;
 use atelier_engine::plural::{agreeing, counted};
-use futures::future::LocalBoxFuture;
+use atelier_engine::{BatchKey, TaskKey};
+use futures::future::{LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
@@ -20,14 +21,14 @@ use crate::browser::locks::{self, Lock};
 use crate::contexts::Contexts;
 use crate::runner::Runner;
 
-/// Where it can't be known whether the page is gone, its tasks are stored by then, or were refused.
+/// If it can't be known whether the page is gone, its tasks are stored or refused after this time.
 const SURELY_STORED_AFTER_MS: u32 = 10_000;
 
 /// How long until what was refused is asked for again.
 const AGAIN_MS: u32 = 3_000;
 
 thread_local! {
-    /// What this page sees to.
+    /// The batches that this page sends or settles.
     static SEEN_TO: RefCell<Vec<BatchKey>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -40,7 +41,7 @@ pub struct Sending {
 }
 
 impl Sending {
-    /// To be called before rows are marked as sent.
+    /// Begins sending. Call it before rows are marked as sent.
     pub fn begin(kept: &'static KeptTable, batch: BatchKey) -> Self {
         SEEN_TO.with_borrow_mut(|seen_to| seen_to.push(batch.clone()));
         let lock = hold(&batch);
@@ -51,22 +52,35 @@ impl Sending {
     pub fn secure(&self) {
         noted::begin(&self.batch);
         let text = Writer::new(self.kept.table.get_untracked()).finish();
-        // No other storage is done with it at once.
+        // This storage alone writes at once.
         self.kept.leave_behind(&text);
         self.kept.write_soon();
     }
 
-    /// To be called once the tasks are submitted.
+    /// Ends sending. Call it once the tasks are submitted.
     pub fn end(self, runner: Runner) {
         let Self { kept, batch, lock } = self;
         spawn(async move {
             let lock = lock.await;
             awaited(move || runner.is_open().then_some(())).await;
-            // Where a person wants them to be sent without being stored, the rows count as sent, too.
-            while runner.written().await.is_err() && runner.asks_before_sending() {
-                TimeoutFuture::new(AGAIN_MS).await;
-            }
+            let is_written = loop {
+                let is_written = runner.written().await.is_ok();
+                if is_written || !runner.asks_before_sending() {
+                    break is_written;
+                }
+                // The tasks are sent as soon as a person wants that all the same.
+                let wanted = awaited(move || {
+                    let _ = runner.block_reason();
+                    (!runner.asks_before_sending()).then_some(())
+                });
+                select(pin!(wanted), TimeoutFuture::new(AGAIN_MS)).await;
+            };
             kept.edit(|table| table.mark_stored(&batch));
+            if !is_written {
+                // If a person wants the tasks to be sent without being stored, the rows count as sent, also for
+                // whoever finds what this page has left.
+                kept.leave_behind(&Writer::new(kept.table.get_untracked()).finish());
+            }
             kept.once_stored(move || {
                 noted::end(&batch);
                 drop(lock);
@@ -104,7 +118,7 @@ impl KeptTable {
         });
     }
 
-    /// Its page was left when all was done, and before it had said so.
+    /// Ends the batches whose page was left when all was stored, and before it had said so.
     async fn end_what_was_stored(&'static self) {
         if noted::batches().is_empty() {
             return;
@@ -133,13 +147,17 @@ impl KeptTable {
             }
             match all.runner.items_kept(&batch).await {
                 Ok(stored) => break &stored | &noted::items(&batch),
-                // Nothing is known, and nothing done.
+                // Nothing is known yet, so nothing is done.
                 Err(_) => TimeoutFuture::new(AGAIN_MS).await,
             }
         };
-        let count = self.edit(|table| table.settle(&batch, &stored));
-        if stored.is_empty() {
-            Batches::new(all).remove(&batch);
+        let known = |key: &TaskKey| all.runner.place_of(key);
+        let count = self
+            .edit(|table| table.settle(&batch, &stored, &known))
+            .len();
+        match stored.is_empty() {
+            true => Batches::new(all).remove(&batch),
+            false => Batches::new(all).keep_only(&batch, &stored),
         }
         if count > 0 {
             all.notices.say(format!(

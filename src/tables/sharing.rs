@@ -1,5 +1,4 @@
-//! What all tables of this tab have in common: they hear of the page's coming and going, and of the
-//! other tabs.
+//! Tells all tables of this tab when the page comes or goes, and what other tabs have stored.
 
 use std::cell::RefCell;
 
@@ -20,18 +19,19 @@ pub(super) trait Shared {
     fn write_soon(&'static self);
     /// The page is closed, or put away.
     fn write_at_once(&'static self);
-    /// What is stored may be gone, say because a person has cleared the browser's data.
+    /// The stored table may be gone, say because a person has cleared the browser's data.
     fn may_be_gone(&'static self);
     /// Another tab has written a table: this one, or another.
     fn on_message(&'static self, stored: &TableStored);
 }
 
 thread_local! {
-    static TABLES: RefCell<Vec<&'static dyn Shared>> = const { RefCell::new(Vec::new()) };
     static SHARED: Sharing = Sharing::start();
 }
 
 struct Sharing {
+    tables: RefCell<Vec<&'static dyn Shared>>,
+    /// The name of this tab, among those of the browser.
     me: String,
     channel: Channel,
     _listener: EventListener,
@@ -54,6 +54,7 @@ impl Sharing {
             }
         });
         Self {
+            tables: RefCell::default(),
             me: random::key(),
             channel: Channel::open(CHANNEL, |text| {
                 if let Some(stored) = TableStored::read(&text) {
@@ -72,16 +73,15 @@ impl Sharing {
 }
 
 fn tables() -> Vec<&'static dyn Shared> {
-    TABLES.with_borrow(Clone::clone)
+    SHARED.with(|shared| shared.tables.borrow().clone())
 }
 
+/// The table hears of what happens from now on.
 pub(super) fn add(table: &'static dyn Shared) {
-    TABLES.with_borrow_mut(|tables| tables.push(table));
-    // From now on it hears of what happens.
-    SHARED.with(|_| ());
+    SHARED.with(|shared| shared.tables.borrow_mut().push(table));
 }
 
-/// This tab, among those of the browser.
+/// The name of this tab, among those of the browser.
 pub(super) fn me() -> String {
     SHARED.with(|shared| shared.me.clone())
 }

@@ -1,24 +1,33 @@
 //! Batch mode of the model page: composing many inputs, and watching what becomes of them.
 
 mod add_rows;
+mod arrows;
 mod cell;
 mod composer;
 mod export;
 mod grid;
+mod item;
 mod keeping;
+mod made;
 mod manifest_viewer;
 pub mod page;
 mod place;
+mod removed_rows;
+mod row_state;
 mod run;
 mod send;
 mod table_editor;
+mod thumb;
+mod way_back;
 
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::batch::Batch;
+use atelier_engine::batch::listed::{Listed, labels};
 use atelier_engine::plural::counted;
 use icondata_lu::LuLayoutGrid;
+use leptos::html::Button;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
@@ -58,11 +67,12 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
         move || batches.of(&model)
     });
     let is_below = place::is_below(composer, memo(move || !of_model.read().is_empty()));
+    let generate = NodeRef::<Button>::new();
     view! {
         <div
             class="batch"
             class:sent=is_below
-            on:click=handler(move |click| composer.just_sent.keep_from_links(&click))
+            on:click=handler(move |click| composer.just_pressed.keep_from_links(&click))
         >
             {place::way_to_composer(composer, is_below)}
             <form
@@ -70,10 +80,13 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
                 aria-label="Input"
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
+                on:keydown=handler(move |event| send::press_by_key(&event, generate))
             >
-                {add_rows::add_rows(composer)}
-                {table_editor::table_editor(composer)}
-                {send::send(composer, model, is_below)}
+                <div class="composer-body">
+                    {add_rows::add_rows(composer)}
+                    {table_editor::table_editor(composer)}
+                </div>
+                {send::send(composer, model, is_below, generate)}
             </form>
             {result(composer, of_model)}
         </div>
@@ -105,7 +118,7 @@ fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
             <div class="empty" hidden=when(move || !empty.get())>
                 <Glyph icon=LuLayoutGrid />
                 <p>"The batch appears here, item by item."</p>
-                <p class="muted">
+                <p class="muted" hidden=when(move || contexts().runner.unkept_message().is_some())>
                     "It keeps running if you leave this page, and is here after a reload."
                 </p>
             </div>
@@ -120,19 +133,34 @@ fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
 /// Which of several batches is shown.
 fn earlier(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView {
     let navigation = contexts().navigation;
+    let runner = contexts().runner;
+    let first = move |batch: &Batch| {
+        let keys = runner.keys_of_batch(&batch.key);
+        runner.with_tasks_of(&keys, |tasks| {
+            let first = tasks
+                .iter()
+                .min_by_key(|it| it.batch.as_ref().map(|at| at.index));
+            first.map(|task| task.input.clone())
+        })
+    };
     let options = move || {
         let now = clock::now();
         let batches = batches.read();
+        let listed = batches.iter().map(|batch| Listed {
+            about: format!(
+                "{} · {}",
+                dates::time(batch.created, now),
+                counted(batch.count(), "item")
+            ),
+            name: &batch.name,
+            first: untrack(|| first(batch)),
+        });
+        let labels = labels(&listed.collect::<Vec<_>>());
         batches
             .iter()
-            .map(|batch| {
+            .zip(labels)
+            .map(|(batch, label)| {
                 let key = batch.key.0.clone();
-                let label = format!(
-                    "{} · {} · {}",
-                    dates::time(batch.created, now),
-                    counted(batch.size, "item"),
-                    batch.name,
-                );
                 let is_chosen = {
                     let key = key.clone();
                     when(move || chosen.read().as_ref() == Some(&key))

@@ -5,6 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
+use super::parts::focus;
+
 const COVER: &str = ".model-card .cover";
 const ROW: &str = ".group-row:has(> ul)";
 
@@ -34,11 +36,8 @@ pub fn listen() {
 
 /// The page's search, for somebody who is not writing already.
 fn search() -> Option<HtmlElement> {
-    let focused = document().active_element();
-    let writes = |element: &Element| {
-        element.matches("input, textarea, select, dialog *, [contenteditable]") == Ok(true)
-    };
-    if focused.as_ref().is_some_and(writes) {
+    let is_in_dialog = |element: Element| element.matches("dialog *") == Ok(true);
+    if focus::is_writing() || document().active_element().is_some_and(is_in_dialog) {
         return None;
     }
     find("#main input[type=search]")
@@ -89,7 +88,7 @@ fn in_row(row: &Element, card: &str) -> Option<Element> {
 
 /// The nearest card of the next row below, or above with a `way` of -1. Several groups may stand in one row.
 fn beyond(card: &Element, way: f64) -> Option<Element> {
-    // Of its row: a card that a pointer is on is lifted a little.
+    // The row's top: a card under the pointer is lifted a little.
     let top = |card: &Element| {
         let row = card.closest(".group-row").ok().flatten();
         row.as_ref()

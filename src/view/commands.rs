@@ -13,10 +13,10 @@ use crate::boxed::{dynamic, effect, handler, text};
 use crate::browser::frame::after_frame;
 use crate::browser::location;
 use crate::contexts::contexts;
-use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::{dialog, focus_return};
 use crate::view::task::{actions, thumbnail};
-use found::{Act, Command, found};
+use found::{Act, Command, ELSEWHERE, found};
 
 /// The way to them for who does not know the keys.
 pub fn go_to() -> AnyView {
@@ -47,6 +47,7 @@ pub fn Commands() -> impl IntoView {
     let dialog = NodeRef::<Dialog>::new();
     let is_open = shortcuts::is_open(navigation, COMMANDS);
     dialog::follow(dialog, is_open);
+    focus_return::follow(is_open);
     let typed = RwSignal::new(String::new());
     let found = found(contexts, is_open, typed);
     let at = RwSignal::new(0);
@@ -85,14 +86,8 @@ pub fn Commands() -> impl IntoView {
     };
     // What was searched for stands in the order in which it was found.
     let is_grouped = move || typed.read_untracked().trim().is_empty();
-    view! {
-        <dialog
-            class="commands"
-            node_ref=dialog
-            aria-label="Commands"
-            closedby="any"
-            on:close=handler(move |_: web_sys::Event| close())
-        >
+    let contents = move || {
+        view! {
             <div class="commands-head">
                 <input
                     type="text"
@@ -115,9 +110,32 @@ pub fn Commands() -> impl IntoView {
                 {dialog::close_button(close, false)}
             </div>
             {dynamic(move || options(found.get(), is_grouped(), at, act))}
-            {dialog::notices(is_open)}
+        }
+        .into_any()
+    };
+    view! {
+        <dialog
+            class="commands"
+            node_ref=dialog
+            aria-label="Commands"
+            closedby="any"
+            on:close=handler(move |_: web_sys::Event| close())
+            on:keydown=handler(move |event: KeyboardEvent| {
+                // The keys that have opened it.
+                if is_own_key(&event) {
+                    event.prevent_default();
+                    close();
+                }
+            })
+        >
+            {dialog::contents(is_open, contents)}
         </dialog>
     }
+}
+
+fn is_own_key(event: &KeyboardEvent) -> bool {
+    let is_held = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
+    is_held && !event.repeat() && event.key().eq_ignore_ascii_case("k")
 }
 
 /// What is chosen is scrolled to.
@@ -140,13 +158,11 @@ fn options(
     at: RwSignal<usize>,
     act: Callback<Command>,
 ) -> AnyView {
-    if found.is_empty() {
-        return view! { <p class="muted">"Nothing matches."</p> }.into_any();
-    }
     let runner = contexts().runner;
     let mut group = "";
     let option = |(n, command): (usize, Command)| {
-        let begins = is_grouped && std::mem::replace(&mut group, command.group) != command.group;
+        let has_heading = is_grouped || command.group == ELSEWHERE;
+        let begins = has_heading && std::mem::replace(&mut group, command.group) != command.group;
         let heading = begins.then(|| {
             view! {
                 <li role="presentation" class="command-group">

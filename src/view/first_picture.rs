@@ -2,7 +2,7 @@
 
 use atelier_contract::{Draft, Entry, Model};
 use atelier_engine::route::Route;
-use atelier_engine::seed;
+use atelier_engine::seed::{self, Seeded};
 
 use crate::awaited::awaited;
 use crate::boxed::spawn;
@@ -17,7 +17,7 @@ const PROMPT: &str = "An alpine lake at dawn, teal and rose";
 /// Opens the model's page, and sends a prompt of ours there, if the model takes nothing else.
 pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Model) {
     let page = Route::Model(model.id.clone());
-    // To be changed a little, and sent again.
+    // The form stays as it is, to be changed a little and sent again.
     suggest(&model.id, PROMPT);
     navigation.go(&page.path());
     spawn(async move {
@@ -40,8 +40,11 @@ pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Mod
         draft.set("prompt", Entry::Text(PROMPT.into()));
         let draft = seed::settled(&draft, &schema, random::bits());
         // What else it asks for is the person's to fill in.
-        if let Ok(input) = schema.validate(&draft, false) {
-            runner.submit_all(vec![input], model.display_name());
+        if let Ok(input) = schema.validate(&draft, false)
+            && runner.can_send()
+        {
+            let is_chosen = false;
+            runner.submit(Seeded { input, is_chosen }, model.display_name());
         }
     });
 }

@@ -1,5 +1,8 @@
 //! `/gallery`: every output in one place.
 
+mod add_to_batch;
+mod arrivals;
+mod bar_top;
 mod filters;
 mod focus;
 mod grid;
@@ -7,11 +10,16 @@ mod keys;
 mod laid;
 mod marquee;
 pub mod narrowing;
-mod selection;
+mod pack;
+pub mod selection;
 mod tile;
-mod variations;
+mod tile_list;
+pub mod tile_tools;
+mod vary;
+mod waiting;
+mod windowed;
 
-use atelier_engine::plural::counted;
+use atelier_engine::plural::{counted_many, grouped};
 use icondata_lu::LuImages;
 use leptos::prelude::*;
 
@@ -38,59 +46,93 @@ pub fn GalleryPage() -> impl IntoView {
             typed.set(text);
         }
     });
-    let found = memo(move || gallery.find(&narrowing.read().filter(&typed.read())));
+    let asked = memo(move || (narrowing.get(), typed.get()));
+    let filter = move || {
+        let (narrowing, typed) = &*asked.read();
+        narrowing.filter(typed)
+    };
+    let found = memo(move || gallery.find(&filter()));
+    let waiting = memo(move || gallery.expected(&filter()));
     let size = RwSignal::new(grid::kept_size());
     let selection = Selection::new(found);
-    let is_empty = when(move || found.read().is_empty());
+    let is_empty = when(move || found.read().is_empty() && waiting.read().is_empty());
     // Whatever the filters let through.
     let has_none = memo(move || {
         let is_read = all.runner.is_open();
         is_read && is_empty.get() && gallery.find(&Default::default()).is_empty()
     });
-    let is_kept = when(move || all.session.settings().keep);
+    let is_refused = when(move || all.runner.own_storage_error().is_some());
+    let is_kept = when(move || all.session.settings().keep && !is_refused.get());
     view! {
         <div class="page gallery-page">
             <div class="page-head">
                 <h1>"Gallery"</h1>
                 <p class="muted" role="status">
-                    {text(move || counted(found.read().len(), "output"))}
+                    {text(move || {
+                        // What is read from storage is more of all, and may be none of what is found.
+                        all.runner.track_phases();
+                        match (found.read().len(), gallery.count()) {
+                            (found, all) if found < all => {
+                                format!("{} of {}", counted_many(found, "output"), grouped(all))
+                            }
+                            (found, _) => counted_many(found, "output"),
+                        }
+                    })}
                 </p>
             </div>
             <p class="hint" hidden=is_kept>
                 "Outputs load from the service; their addresses may expire. "
-                <a href="/settings">"Keep copies in this browser"</a>
+                <a href="/settings" hidden=is_refused>
+                    "Keep copies in this browser"
+                </a>
+                <span hidden=when(move || !is_refused.get())>
+                    "This browser refuses to store copies at present."
+                </span>
             </p>
-            <Filters typed size hidden=has_none />
+            <Filters typed narrowing size hidden=has_none />
             <SelectionBar selection />
-            <Grid found size selection />
-            <div class="empty" hidden=when(move || !is_empty.get() || !all.runner.is_open())>
-                <Glyph icon=LuImages />
-                {dynamic(move || {
-                    if let Some(unread) = all.runner.unread() {
-                        view! { <p>{unread}</p> }.into_any()
-                    } else if has_none.get() {
-                        view! {
-                            <p>"Nothing made yet. Whatever you make appears here."</p>
-                            <a class="button" href="/">
-                                "Choose a model"
-                            </a>
-                        }
-                            .into_any()
-                    } else {
-                        view! {
-                            <p>"No output matches."</p>
-                            <a
-                                class="button"
-                                href="/gallery"
-                                on:click=handler(move |_| typed.set(String::new()))
-                            >
-                                "Show all outputs"
-                            </a>
-                        }
-                            .into_any()
-                    }
-                })}
-            </div>
+            <Grid found waiting asked size selection />
+            {dynamic(move || match is_empty.get() && all.runner.is_open() {
+                true => nothing(has_none, typed),
+                false => ().into_any(),
+            })}
         </div>
     }
+}
+
+/// Why nothing is shown, and what leads on.
+fn nothing(has_none: Memo<bool>, typed: RwSignal<String>) -> AnyView {
+    let runner = contexts().runner;
+    let said = dynamic(move || {
+        if let Some(unread) = runner.unread() {
+            view! { <p>{unread}</p> }.into_any()
+        } else if has_none.get() {
+            view! {
+                <p>"Nothing made yet. Whatever you make appears here."</p>
+                <a class="button" href="/">
+                    "Choose a model"
+                </a>
+            }
+            .into_any()
+        } else {
+            view! {
+                <p>"No output matches."</p>
+                <a
+                    class="button"
+                    href="/gallery"
+                    on:click=handler(move |_| typed.set(String::new()))
+                >
+                    "Show all outputs"
+                </a>
+            }
+            .into_any()
+        }
+    });
+    view! {
+        <div class="empty">
+            <Glyph icon=LuImages />
+            {said}
+        </div>
+    }
+    .into_any()
 }

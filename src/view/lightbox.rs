@@ -2,9 +2,9 @@
 
 mod actions;
 pub mod comparison;
-mod lineage;
 mod measures;
 mod panel;
+mod player;
 mod removal;
 mod sequence;
 pub mod shown;
@@ -15,7 +15,7 @@ mod zooming;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
-use icondata_lu::{LuChevronLeft, LuChevronRight, LuZoomIn};
+use icondata_lu::{LuChevronLeft, LuChevronRight};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -28,7 +28,7 @@ use shown::{SHOWN, known, shown_output};
 use zooming::Zooming;
 
 use super::undo::Undo;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, follow_memo, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
@@ -45,7 +45,7 @@ pub fn Lightbox() -> impl IntoView {
     let shown = sequence.shown;
     let is_open = when(move || shown.read().is_some());
     dialog::follow(dialog, is_open);
-    let zooming = Zooming::new();
+    let zooming = Zooming::new(".stage > img");
     let close = move || navigation.pop_query(SHOWN);
     let removal = Removal::new(sequence);
     let remove = move || removal.remove(close);
@@ -56,7 +56,19 @@ pub fn Lightbox() -> impl IntoView {
     });
     return_focus(navigation, shown);
     removal::keep_focus(shown);
-    let output = output(sequence, zooming, remove);
+    let contents = move || {
+        view! {
+            {head(sequence, zooming, close)}
+            // None of the buttons has the focus first: Space is to play what is shown.
+            <div class="lightbox-body" tabindex="-1" autofocus>
+                {output(sequence, zooming, remove)}
+            </div>
+            // That of the page lies behind.
+            <Undo />
+            {removal.question(close)}
+        }
+        .into_any()
+    };
     view! {
         <dialog
             class="lightbox"
@@ -64,29 +76,35 @@ pub fn Lightbox() -> impl IntoView {
             aria-label="Output"
             on:close=handler(move |_: web_sys::Event| close())
         >
-            {head(sequence, zooming, close)}
-            <div class="lightbox-body">{output}</div>
-            {dialog::notices(is_open)}
-            // That of the page lies behind, too.
-            {dynamic(move || match is_open.get() {
-                true => view! { <Undo /> }.into_any(),
-                false => ().into_any(),
-            })}
+            {dialog::contents(is_open, contents)}
         </dialog>
     }
 }
 
-/// A dialog gives the focus back to what had it; after a reload nothing had. The gallery knows its tiles
-/// itself, those out of sight as well.
+/// A dialog gives the focus back to what had it; after a reload nothing had, and where arrows have led on it is another
+/// output that a person comes back from. The gallery knows its tiles itself, those out of sight as well.
 fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
     let before = StoredValue::new(None::<String>);
+    // The one that it was opened with.
+    let first = StoredValue::new(None::<String>);
     effect(move || {
         let now = shown.get();
-        let closed = before.get_value().filter(|_| now.is_none());
-        before.set_value(now);
-        let Some(closed) = closed else { return };
+        let last = before.get_value();
+        before.set_value(now.clone());
+        if last.is_none() {
+            first.set_value(now.clone());
+        }
+        let Some(closed) = last.filter(|_| now.is_none()) else {
+            return;
+        };
         if untrack(|| navigation.route()) == Route::Gallery {
             return;
+        }
+        if first.get_value().as_ref() != Some(&closed) {
+            let closed = closed.clone();
+            after_frame(move || {
+                focus::to_output(&closed);
+            });
         }
         give_focus(closed, FRAMES);
     });
@@ -125,11 +143,15 @@ fn follow_keys(
             untrack(|| sequence.shown.get().is_none() || shown::is_covered(navigation))
                 || other.is_ok_and(|other| other.is_some());
         let focused = document().active_element();
-        let is_players =
-            focused.is_some_and(|at| at.matches("audio, video, input, select") == Ok(true));
+        let has_focus = |selector: &str| {
+            let focused = focused.as_ref();
+            focused.is_some_and(|at| at.matches(selector) == Ok(true))
+        };
+        let is_players = has_focus("audio, video, input, select");
         if has_modifier || is_covered || is_players {
             return;
         }
+        let is_button = has_focus("button, summary");
         match event.key().as_str() {
             _ if zooming.key(event) => {}
             "ArrowLeft" => sequence.go(-1),
@@ -137,6 +159,7 @@ fn follow_keys(
             // Held down, it is one press all the same.
             "Delete" | "f" | "F" | "d" | "D" if event.repeat() => {}
             "Delete" => remove(),
+            " " if !event.repeat() && !is_button && player::turn() => {}
             "f" | "F" => click(".lightbox-actions .heart"),
             "d" | "D" => click(".lightbox-actions .save"),
             _ => return,
@@ -150,7 +173,7 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
     // Films and sounds have their own controls.
     let known = known(sequence.shown);
     let is_picture = memo(move || {
-        known.track();
+        follow_memo(known);
         let shown = sequence.shown.get();
         let kind = shown.and_then(|name| Some(shown_output(&name)?.kind));
         kind == Some(OutputKind::Image)
@@ -170,31 +193,16 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
         }
         .into_any()
     };
-    let zoom_button = dynamic(move || match is_picture.get() {
-        true => view! {
-            <button
-                class="icon-button"
-                type="button"
-                aria-label="Zoom"
-                title="Zoom: wheel, + and -, or press the picture twice"
-                aria-pressed=text(move || zooming.is_close().to_string())
-                on:click=handler(move |_| zooming.turn())
-            >
-                <Glyph icon=LuZoomIn />
-            </button>
-        }
-        .into_any(),
-        false => ().into_any(),
-    });
     view! {
         <header class="lightbox-head">
             <p class="muted" role="status">
-                {text(move || sequence.place())}
+                {text(move || sequence.place())} " "
+                <span class="lightbox-whole">{text(move || sequence.whole().to_owned())}</span>
             </p>
-            {zoom_button}
+            {zooming.button(is_picture)}
             {step_button("Previous", LuChevronLeft, -1)}
             {step_button("Next", LuChevronRight, 1)}
-            {dialog::close_button(close, true)}
+            {dialog::close_button(close, false)}
         </header>
     }
     .into_any()
@@ -215,7 +223,7 @@ fn output(
     };
     let known = known(shown);
     dynamic(move || {
-        known.track();
+        follow_memo(known);
         let Some(name) = shown.get() else {
             return ().into_any();
         };

@@ -6,9 +6,11 @@ mod head;
 mod input_json;
 mod loaded;
 pub mod mode;
+mod newest_single;
 mod one;
 mod presets;
 mod recall;
+mod refused;
 mod result;
 mod shown_schema;
 mod submission;
@@ -26,6 +28,7 @@ use super::batch::batch;
 use super::integrations::{downloads, integrations};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
+use super::parts::viewport;
 use crate::boxed::{derived, dynamic, memo, text};
 use crate::catalog::Load;
 use crate::outage;
@@ -37,6 +40,7 @@ use shown_schema::ShownSchema;
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
     let one = draft::kept_draft(&model);
+    let is_recipe = RwSignal::new(loaded::brings_recipe());
     let mode = mode::mode();
     let page_model = model.clone();
     let shown = ShownSchema::follow(model.clone());
@@ -56,7 +60,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
         }
         match mode.get() {
             Mode::Integrations => integrations(model, one),
-            mode => workbench(model, shown, one, mode),
+            mode => workbench(model, shown, one, is_recipe, mode),
         }
     });
     view! {
@@ -107,9 +111,28 @@ fn unknown(model: &ModelId) -> AnyView {
     .into_any()
 }
 
+/// What stands for the form.
+fn skeleton() -> AnyView {
+    view! {
+        <div class="panel">
+            <div class="skeleton tall" role="status" aria-label="Loading the input form"></div>
+        </div>
+    }
+    .into_any()
+}
+
 /// The form, and what becomes of what it sends.
-fn workbench(model: ModelId, shown: ShownSchema, one: RwSignal<Draft>, mode: Mode) -> AnyView {
-    let catalog = contexts().catalog;
+fn workbench(
+    model: ModelId,
+    shown: ShownSchema,
+    one: RwSignal<Draft>,
+    is_recipe: RwSignal<bool>,
+    mode: Mode,
+) -> AnyView {
+    let (catalog, runner) = (contexts().catalog, contexts().runner);
+    // Where the form is a bar, it is another one below a result: drawn before that is known it would move.
+    let awaits_result =
+        memo(move || mode == Mode::One && viewport::is_one_pane() && !runner.is_open());
     let result_model = model.clone();
     let result = match mode {
         Mode::One => {
@@ -118,25 +141,15 @@ fn workbench(model: ModelId, shown: ShownSchema, one: RwSignal<Draft>, mode: Mod
                 let count = |schema| output::count_of_draft(&one.read(), schema);
                 schema.loaded().map(|schema| count(schema))
             });
-            view! { <result::ResultRegion model=result_model outputs /> }.into_any()
+            view! { <result::ResultRegion model=result_model outputs is_recipe /> }.into_any()
         }
         _ => ().into_any(),
     };
     view! {
         <div class="workbench" class:many=mode == Mode::Batch>
             {dynamic(move || match shown.get() {
-                Load::Loading => {
-                    view! {
-                        <div class="panel">
-                            <div
-                                class="skeleton tall"
-                                role="status"
-                                aria-label="Loading the input form"
-                            ></div>
-                        </div>
-                    }
-                        .into_any()
-                }
+                Load::Loading => skeleton(),
+                Load::Loaded(_) if awaits_result.get() => skeleton(),
                 Load::Failed(error) => {
                     let model = model.clone();
                     view! {
@@ -154,7 +167,7 @@ fn workbench(model: ModelId, shown: ShownSchema, one: RwSignal<Draft>, mode: Mod
                 }
                 Load::Loaded(schema) if mode == Mode::Batch => batch(model.clone(), schema, one),
                 Load::Loaded(schema) => {
-                    view! { <one::OneForm model=model.clone() schema draft=one /> }.into_any()
+                    view! { <one::OneForm model=model.clone() schema draft=one is_recipe /> }.into_any()
                 }
             })}
             {result}

@@ -1,20 +1,22 @@
 //! What a model's card has once the deferred part is here: a picture, and a heart.
 
 use atelier_contract::Model;
-use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, TaskState};
+use atelier_engine::Task;
+use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
 use super::parts::heart::heart;
-use super::parts::media::MediaView;
+use super::parts::picture;
 use crate::boxed::{dynamic, memo};
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
 use crate::model_order;
 
 /// The person's latest picture or film of the model, else the service's poster or preview; each where the one
 /// before can't be loaded. Below them lies the card's own drawing.
 pub fn card(model: Model) -> AnyView {
-    let runner = contexts().runner;
+    let Contexts {
+        runner, session, ..
+    } = contexts();
     let id = model.id.clone();
     let label = format!("Favorite: {}", model.display_name());
     let model_away = model.away.clone();
@@ -38,8 +40,15 @@ pub fn card(model: Model) -> AnyView {
         let Some((url, kind)) = next else {
             return ().into_any();
         };
-        let on_gone = move |()| gone.update(|gone| *gone += 1);
-        view! { <MediaView url kind label="" thumbnail=true on_gone /> }.into_any()
+        let on_error = Box::new(move |_| gone.update(|gone| *gone += 1));
+        let address = session.settings_untracked().address;
+        let Some(source) = SafeUrl::media(&url, address.as_str()) else {
+            return ().into_any();
+        };
+        match kind {
+            OutputKind::Video => picture::still(source.as_str(), on_error),
+            _ => picture::image(source.as_str(), "", true, Box::new(|_| ()), on_error),
+        }
     };
     let is_favorite = {
         let id = id.clone();
@@ -66,9 +75,7 @@ pub fn card(model: Model) -> AnyView {
 
 /// The first output of a task that says on a card what its model does: a sound does not.
 fn shown(task: &Task) -> Option<(String, OutputKind)> {
-    let TaskState::Ready { outputs, .. } = &task.state else {
-        return None;
-    };
+    let outputs = task.outputs();
     let url = outputs.first().filter(|_| task.removed.is_none())?;
     let kind = task.output_kind(url);
     matches!(kind, OutputKind::Image | OutputKind::Video).then(|| (url.clone(), kind))

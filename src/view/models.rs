@@ -1,8 +1,8 @@
 //! `/`: every model of the service.
 
 mod card;
+mod model_grid;
 mod search;
-mod shelves;
 mod welcome;
 
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::catalog::Load;
 use crate::contexts::contexts;
 use crate::deferred::State;
 use crate::model_order;
+use model_grid::ModelGrid;
 use search::Index;
-use shelves::ModelShelves;
 use welcome::welcome;
 
 #[component]
@@ -112,7 +112,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     view! {
         <div class="page-head">
             <h1>"Models"</h1>
-            {dynamic(move || deferred.program().map(|program| (program.models_said)()).into_any())}
+            {dynamic(move || deferred.functions().map(|program| (program.models_said)()).into_any())}
             <p class="muted" role="status">{count}</p>
         </div>
         {welcome(&list)}
@@ -128,7 +128,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     </p>
                 }.into_any()
             })}
-        <ModelShelves all=list categories found is_typing />
+        <ModelGrid all=list categories found is_typing />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}

@@ -1,4 +1,4 @@
-use icondata_lu::LuX;
+use icondata_lu::{LuTriangleAlert, LuX};
 use leptos::prelude::*;
 
 use super::parts::glyph::Glyph;
@@ -29,7 +29,8 @@ pub fn notice_list() -> AnyView {
 fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
     let id = notice.id;
     view! {
-                <div class="notice" class:problem=notice.is_problem>
+                <div class="notice" class:bad=notice.is_problem>
+                    {notice.is_problem.then(|| view! { <Glyph icon=LuTriangleAlert /> }.into_any())}
                     <p>{notice.text.clone()}</p>
                     <button
                         class="icon-button"

@@ -10,7 +10,7 @@ mod tick;
 
 use leptos::prelude::*;
 
-use crate::boxed::{handler, text};
+use crate::boxed::{handler, text, when};
 use entered::Entered;
 
 /// `/settings`: where the service is and who asks, what is kept, and the history as a file.
@@ -32,13 +32,14 @@ pub fn SettingsPage() -> impl IntoView {
                             "Save"
                         </button>
                         {connection::test(entered)}
-                        <span class="muted" hidden=entered.saved>
+                        <span class="muted" hidden=when(move || entered.saved.get() || entered.is_unsaved.get())>
                             "Saves the connection. Everything else takes effect at once."
                         </span>
                         <span role="status">
-                            {text(move || match entered.saved.get() {
-                                true => "Saved.".into(),
-                                false => String::new(),
+                            {text(move || match (entered.saved.get(), entered.is_unsaved.get()) {
+                                (true, _) => "Saved.".into(),
+                                (false, true) => "What you typed here is not saved yet.".into(),
+                                (false, false) => String::new(),
                             })}
                         </span>
                     </div>

@@ -6,7 +6,7 @@ use atelier_engine::route::Route;
 
 use super::parts::glyph::{Glyph, changing_glyph};
 use crate::boxed::{derived, dynamic, effect, handler, text};
-use crate::deferred::{Deferred, State};
+use crate::deferred::{Deferred, Program, State};
 use crate::theme::Theme;
 
 /// What stands around every page.
@@ -45,7 +45,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
     };
     let task_count = dynamic(move || {
         deferred
-            .program()
+            .functions()
             .map(|program| (program.task_count)())
             .into_any()
     });
@@ -68,7 +68,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         </header>
         {dynamic(move || match deferred.state() {
             State::Missing(None) => missing(deferred),
-            _ => deferred.program().map(|program| (program.status)()).into_any(),
+            _ => deferred.functions().map(|program| (program.status)()).into_any(),
         })}
         <main id="main" tabindex="-1" node_ref=main>
             {page}
@@ -77,7 +77,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
 }
 
 /// What drives tasks could not be fetched; the list of models works without it.
-fn missing(deferred: Deferred) -> AnyView {
+fn missing(deferred: Deferred<Program>) -> AnyView {
     view! {
         <div class="limit" role="status">
             <div class="limit-line">

@@ -7,16 +7,16 @@ use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, KeyboardEvent};
+use web_sys::KeyboardEvent;
 
-use crate::boxed::{dynamic, handler, when};
+use crate::boxed::{handler, when};
 use crate::browser::{clock, location};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
-use crate::view::parts::dialog;
+use crate::view::parts::{dialog, focus, focus_return};
 
 /// In the address: which of the dialogs is open.
-const OPEN: &str = "open";
+pub const OPEN: &str = "open";
 pub const SHORTCUTS: &str = "shortcuts";
 pub const COMMANDS: &str = "commands";
 
@@ -24,7 +24,7 @@ pub const COMMANDS: &str = "commands";
 const SECOND_KEY: Millis = 1_500;
 
 /// What each key does, by where it works. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins what is held together.
-const KEYS: [(&str, &[(&str, &str)]); 4] = [
+const KEYS: [(&str, &[(&str, &str)]); 6] = [
     (
         "Everywhere",
         &[
@@ -35,18 +35,33 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("g then g", "Gallery"),
             ("g then s", "Settings"),
             ("?", "This list"),
+            ("Esc", "Close what lies over the page"),
+        ],
+    ),
+    (
+        "Models and tasks",
+        &[
+            ("← ↑ → ↓", "Move between models, or a batch's items"),
+            ("← or →", "Move along a batch in Tasks"),
+            ("x or f or d", "An item: select, favorite, download"),
         ],
     ),
     (
         "A model's form",
-        &[("Mod+Enter", "Generate"), ("Alt+↑ or ↓", "Earlier prompts")],
+        &[
+            ("Mod+Enter", "Generate"),
+            ("Alt+↑ or ↓", "Earlier prompts"),
+            ("↑ or ↓", "A number, one step"),
+            ("F1", "What the field is for"),
+        ],
     ),
     (
         "Gallery",
         &[
+            ("Tab", "The outputs, as one stop"),
             ("← ↑ → ↓", "Move between outputs"),
             ("Home or End", "First, last output"),
-            ("x", "Select; with Shift and an arrow, several"),
+            ("Space or x", "Select; with Shift and an arrow, several"),
             ("f", "Favorite, or no longer"),
             ("d", "Download"),
             ("Mod+A", "Select all"),
@@ -59,13 +74,22 @@ const KEYS: [(&str, &[(&str, &str)]); 4] = [
         "An output shown large",
         &[
             ("← or →", "Previous, next"),
+            ("Space", "Play a film or a sound, or pause it"),
             ("f", "Favorite, or no longer"),
             ("d", "Download"),
             ("+ or -", "Zoom in, zoom out"),
             ("0", "Fit to the window"),
             ("Shift+← ↑ → ↓", "Move around a picture that is zoomed in"),
             ("Delete", "Remove its task"),
-            ("Esc", "Close"),
+        ],
+    ),
+    (
+        "Compare and Explore",
+        &[
+            ("← or →", "Along an axis, or move the slider"),
+            ("+ or -", "Zoom in, zoom out; all pictures in step"),
+            ("0", "Fit to the window"),
+            ("Shift+← ↑ → ↓", "Move around pictures that are zoomed in"),
         ],
     ),
 ];
@@ -123,13 +147,8 @@ pub fn listen(navigation: Navigation) {
 
 /// The person writes, or has a dialog open that is in the way: plain keys are not ours.
 fn is_occupied(in_the_way: &str) -> bool {
-    let writes = |element: Element| {
-        element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select, [contenteditable]")
-            == Ok(true)
-    };
     let has_dialog = document().query_selector(in_the_way);
-    document().active_element().is_some_and(writes)
-        || has_dialog.is_ok_and(|dialog| dialog.is_some())
+    focus::is_writing() || has_dialog.is_ok_and(|dialog| dialog.is_some())
 }
 
 pub fn open(navigation: Navigation, dialog: &str) {
@@ -153,10 +172,19 @@ pub fn Shortcuts() -> impl IntoView {
     let dialog = NodeRef::<Dialog>::new();
     let is_open = is_open(navigation, SHORTCUTS);
     dialog::follow(dialog, is_open);
-    let groups = dynamic(move || match is_open.get() {
-        true => groups(),
-        false => ().into_any(),
-    });
+    focus_return::follow(is_open);
+    let contents = move || {
+        view! {
+            <header class="row">
+                <h2>"Keyboard shortcuts"</h2>
+                {dialog::close_button(move || close(navigation, SHORTCUTS), false)}
+            </header>
+            <div class="shortcut-groups" tabindex="0">
+                <div class="shortcut-columns">{groups()}</div>
+            </div>
+        }
+        .into_any()
+    };
     view! {
         <dialog
             class="shortcuts"
@@ -165,12 +193,7 @@ pub fn Shortcuts() -> impl IntoView {
             closedby="any"
             on:close=handler(move |_: web_sys::Event| close(navigation, SHORTCUTS))
         >
-            <header class="row">
-                <h2>"Keyboard shortcuts"</h2>
-                {dialog::close_button(move || close(navigation, SHORTCUTS), false)}
-            </header>
-            <div class="shortcut-groups" tabindex="0">{groups}</div>
-            {dialog::notices(is_open)}
+            {dialog::contents(is_open, contents)}
         </dialog>
     }
 }

@@ -39,7 +39,7 @@ async fn refused_credentials() {
         "Failed",
         &[
             "did not accept the credentials",
-            "nothing was generated or billed",
+            "Nothing was generated or billed",
         ],
     )
     .await;
@@ -126,7 +126,7 @@ async fn a_limit_whose_words_break_off() {
 }
 
 #[wasm_bindgen_test]
-async fn no_credentials_at_all() {
+async fn a_token_that_is_missing() {
     Page::forget_all().await;
     let settings = json!({"address": wire::SERVICE, "uid": "somebody"}).to_string();
     crate::page::local_storage()
@@ -136,7 +136,7 @@ async fn no_credentials_at_all() {
     page.fill("textbox", "prompt", "rose window").await;
     page.the("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.says("User ID and Access token are not set yet.").await;
+    page.says("Access token is not set yet.").await;
     page.shows("textbox", "prompt", "rose window").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 }

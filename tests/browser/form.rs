@@ -125,14 +125,10 @@ fn odd_schema() -> Schema {
 async fn mount_odd(draft: RwSignal<Draft>) -> Page {
     Page::forget_all().await;
     Page::mount("/", move || {
-        Contexts::provide();
+        Contexts::provide().runner.begin();
         view! {
             <form aria-label="Input">
-                <Fields
-                    schema=Arc::new(odd_schema())
-                    draft
-                    attempted=RwSignal::new(true)
-                />
+                <Fields schema=Arc::new(odd_schema()) draft attempted=RwSignal::new(true) refused=Vec::new() />
             </form>
         }
         .into_any()
@@ -345,7 +341,7 @@ async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
         .await;
     page.says("This is not JSON yet").await;
     page.click("button", "Generate").await;
-    page.says("Not sent.").await;
+    page.says("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 
     // The form holds what could be read last.
@@ -364,13 +360,13 @@ async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
     page.click("button", "Presets").await;
     page.fill("textbox", "Name of the preset", "Fine").await;
     page.click("button", "Save").await;
-    page.the("button", "Fine").await;
+    page.the("button", "Apply Fine").await;
     drop(page);
 
     let page = Page::reopen("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;
-    page.click("button", "Fine").await;
+    page.click("button", "Apply Fine").await;
     page.shows("textbox", "prompt", "gold and indigo").await;
     page.shows("spinbutton", "strokes", "900").await;
     page.says("Changed in the form: prompt").await;
@@ -378,7 +374,10 @@ async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
     page.shows("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;
     page.click("button", "Remove Fine").await;
-    until("no preset", || (!page.has("button", "Fine")).then_some(())).await;
+    until("no preset", || {
+        (!page.has("button", "Apply Fine")).then_some(())
+    })
+    .await;
 }
 
 /// Guards against words of a service that are shown as anything but marks and offers.

@@ -197,7 +197,6 @@ async fn the_address_of_a_copy_goes_with_its_view() {
     );
     wire::spoil(json!({"path": "/v2/response", "fault": "status", "status": 404})).await;
     let page = Page::reopen(&format!("/tasks/{key}")).await;
-    page.says("Shown from the copy kept in this browser.").await;
     let source = shows_picture(&page).await.src();
     assert!(source.starts_with("blob:"), "{source}");
     page.click("link", "Settings").await;

@@ -1,3 +1,5 @@
+//! What an account may have of a service, and how much of it is used.
+
 use serde::{Deserialize, Serialize};
 
 /// `GET /api/account`: which account an access token is of, and what that account takes of what it
@@ -18,10 +20,10 @@ pub struct AccountStatus {
     /// How many may be worked on at once; without a number, as many as there is room for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_running: Option<usize>,
-    /// What its tasks take on the service's disk, inputs and outputs.
+    /// The bytes that its tasks take on the service's disk, inputs and outputs.
     #[serde(default)]
     pub bytes: u64,
-    /// How much they may take; without a number, as much as there is.
+    /// How many bytes they may take; without a number, as many as there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
 }

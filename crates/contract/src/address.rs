@@ -1,3 +1,5 @@
+//! The address of the service.
+
 use std::fmt;
 
 /// Where the service is: empty for the origin that served the page, else an http(s) address,
@@ -6,7 +8,7 @@ use std::fmt;
 pub struct ServiceAddress(String);
 
 impl ServiceAddress {
-    /// Reads an address as a person types it. Errors are whole sentences.
+    /// Reads an address as a person types it.
     ///
     /// # Errors
     ///

@@ -1,3 +1,5 @@
+//! Calls that carry several tasks at once, and their replies.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,9 +27,9 @@ impl BatchRequest {
 /// One answer inside a batch reply (INTERFACE "Batch result entry").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchEntry {
-    /// Position of the item in `requests`.
+    /// Position of the item in `requests`, from 0 (INTERFACE "Batch result entry").
     pub index: usize,
-    /// HTTP status of that sub-call.
+    /// HTTP status of that sub-call; 200 to 299 is success.
     pub status: u16,
     /// What the matching single endpoint answers for that item.
     pub body: Value,
@@ -36,7 +38,8 @@ pub struct BatchEntry {
 /// A batch reply, sorted out by item: `None` where an item has no usable entry.
 ///
 /// Entries that are missing, surplus, out of order, repeated or malformed touch only the items
-/// they concern. Where `index` is absent, the position counts, provided that no entry has one.
+/// they concern. Where `index` is absent, the position counts, provided that no entry has one and that there is one
+/// for each item: otherwise nobody knows whose they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchReply {
     pub entries: Vec<Option<BatchEntry>>,
@@ -57,8 +60,10 @@ impl BatchReply {
             }
             return Err(ApiError::malformed("the batch reply has no results"));
         };
+        let indexes: Vec<Option<usize>> = results.iter().map(index_of).collect();
         let indexed = results.iter().any(|entry| entry.get("index").is_some());
-        if counts_from_one(results, count) {
+        let is_unsure = !indexed && results.len() != count;
+        if is_unsure || counts_from_one(&indexes, count) {
             return Ok(Self {
                 entries: vec![None; count],
             });
@@ -66,9 +71,10 @@ impl BatchReply {
         let mut entries: Vec<Option<BatchEntry>> = vec![None; count];
         let mut repeated = vec![false; count];
         for (position, result) in results.iter().enumerate() {
-            let index = match result.get("index") {
-                Some(index) => index.as_u64().and_then(|index| usize::try_from(index).ok()),
-                None => (!indexed).then_some(position),
+            let index = if indexed {
+                indexes[position]
+            } else {
+                Some(position)
             };
             let Some(index) = index.filter(|index| *index < count) else {
                 continue;
@@ -88,14 +94,19 @@ impl BatchReply {
     }
 }
 
-/// The indexes are those of a count from 1: by them each item would get the answer of another one.
-fn counts_from_one(results: &[Value], count: usize) -> bool {
-    let has = |index: usize| {
-        results
-            .iter()
-            .any(|entry| entry.get("index") == Some(&index.into()))
-    };
-    !has(0) && (1..=count).all(has)
+/// A number, or one that is written as a text.
+fn index_of(entry: &Value) -> Option<usize> {
+    let index = entry.get("index")?;
+    match index.as_str() {
+        Some(text) => text.parse().ok(),
+        None => usize::try_from(index.as_u64()?).ok(),
+    }
+}
+
+/// The indexes are those of a count from 1, of which some may lack: by them each item would get the answer of another
+/// one.
+fn counts_from_one(indexes: &[Option<usize>], count: usize) -> bool {
+    !indexes.contains(&Some(0)) && indexes.contains(&Some(count))
 }
 
 fn entry(index: usize, result: &Value) -> Option<BatchEntry> {
@@ -158,6 +169,7 @@ mod tests {
             reply(vec![result(1), result(2), result(3)], 3),
             [None, None, None]
         );
+        assert_eq!(reply(vec![result(1), result(3)], 3), [None, None, None]);
         assert_eq!(
             reply(vec![result(1), result(2)], 3),
             [None, Some(1), Some(2)]
@@ -169,6 +181,23 @@ mod tests {
         let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});
         assert_eq!(reply(vec![bare(5), bare(6)], 2), [Some(5), Some(6)]);
         assert_eq!(reply(vec![bare(5), result(1)], 2), [None, Some(1)]);
+    }
+
+    /// Guards against the ids of others: one entry was missing, or one too many, and each after it had moved.
+    #[test]
+    fn positions_count_only_where_there_is_an_entry_for_each_item() {
+        let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});
+        assert_eq!(reply(vec![bare(6)], 2), [None, None]);
+        assert_eq!(reply(vec![bare(4), bare(5), bare(6)], 2), [None, None]);
+    }
+
+    #[test]
+    fn an_index_may_be_a_text() {
+        let entry = |index: &str, id: usize| json!({"index": index, "status": 200, "body": {"data": {"id": id}}});
+        assert_eq!(
+            reply(vec![entry("1", 6), entry("0", 5), entry("x", 7)], 3),
+            [Some(5), Some(6), None]
+        );
     }
 
     proptest! {

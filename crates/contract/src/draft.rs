@@ -1,3 +1,5 @@
+//! What a person has entered into a form, before it is checked.
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

@@ -1,3 +1,5 @@
+//! The envelope of every reply.
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

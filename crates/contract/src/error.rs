@@ -1,9 +1,16 @@
+//! The ways in which a call can fail, and what a person is told of each.
+
+mod field_problem;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::ServiceAddress;
 use crate::prose::message_in;
+use field_problem::field_problems;
+
+pub use field_problem::FieldProblem;
 
 /// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
 ///
@@ -25,7 +32,13 @@ pub enum ApiError {
     Unauthorized { message: String },
     /// 404 or 405 or 410.
     #[error("not found: {message}")]
-    NotFound { message: String },
+    NotFound {
+        message: String,
+        /// The service itself said so: each of its responses carries a boolean `success` (INTERFACE.md, rules). What
+        /// stands in its place for a while, a proxy or a gateway, has words of its own. Not kept.
+        #[serde(skip)]
+        is_of_service: bool,
+    },
     /// 400, 413, 415 or 422.
     #[error("invalid: {message}")]
     Invalid {
@@ -52,13 +65,6 @@ pub enum ApiError {
     /// Any other refusal: another 4xx, a 3xx, or `success: false`.
     #[error("refused ({status}): {message}")]
     Refused { status: u16, message: String },
-}
-
-/// What a 4xx says of one parameter.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FieldProblem {
-    pub parameter: String,
-    pub message: String,
 }
 
 /// The body of a failing reply as the local service writes it.
@@ -89,7 +95,14 @@ impl ApiError {
     pub const PAGE_CLOSED: &str = "the page was closed before the answer came";
     pub const EXPORTED_UNSENT: &str = "not sent yet when its history was exported";
     pub const REDIRECTED: &str = "redirected";
+    /// Detail of [`ApiError::Malformed`] where an answer was not read to its end. Stored with tasks.
+    pub const TOO_LARGE: &str = "it is too large to read";
     pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
+    /// How [`ApiError::user_message`] begins of [`ApiError::Invalid`]. Stored with tasks.
+    const INVALID_INPUT: &str = "The service found the input invalid.";
+    /// How it begins of [`ApiError::Unauthorized`]. Stored with tasks.
+    const UNAUTHORIZED: &str =
+        "The service did not accept the credentials. Check User ID and Access token in Settings.";
     /// Detail of [`ApiError::Malformed`] where another than the service has answered. Stored with tasks.
     const WEB_PAGE: &str = "it is a web page, not JSON. The service address may be wrong";
 
@@ -123,7 +136,10 @@ impl ApiError {
         let message = body.map(body_message).unwrap_or_default();
         match status {
             401 | 403 => Self::Unauthorized { message },
-            404 | 405 | 410 => Self::NotFound { message },
+            404 | 405 | 410 => Self::NotFound {
+                message,
+                is_of_service: body.is_some_and(|body| body["success"].is_boolean()),
+            },
             400 | 413 | 415 | 422 => Self::Invalid {
                 message,
                 fields: body.map(field_problems).unwrap_or_default(),
@@ -176,6 +192,11 @@ impl ApiError {
         }
     }
 
+    /// The answer would be as large if it were asked for again.
+    pub fn is_too_large(&self) -> bool {
+        matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)
+    }
+
     /// The service has said that it did not take the request: no task exists and nothing was
     /// billed. After anything else a `generate` may have been received; a service that notices the same request
     /// twice (409, 425) has perhaps taken it the first time: browsers send one again by themselves where a
@@ -186,6 +207,11 @@ impl ApiError {
             | Self::NotFound { .. }
             | Self::Invalid { .. }
             | Self::RateLimited { .. } => true,
+            // A gateway gave up waiting for the answer (444, 460, 499): the request had gone on.
+            Self::Refused {
+                status: 444 | 460 | 499,
+                ..
+            } => false,
             Self::Refused { .. } => !self.is_conflict(),
             Self::Server {
                 status,
@@ -232,9 +258,26 @@ impl ApiError {
             _ => false,
         };
         match is_seen_here && !address.is_of_origin(page_origin) {
-            true => format!("{message} Or it does not allow this page to call it (CORS)."),
+            true => format!("{message} Or its owner has to allow this page's address (CORS)."),
             false => message,
         }
+    }
+
+    /// The service's own words in the [`ApiError::user_message`] of [`ApiError::Invalid`]. Those of any other refusal are
+    /// about something else than the input, such as what is paid or a queue.
+    pub fn words_on_input(message: &str) -> Option<&str> {
+        let words = message.strip_prefix(Self::INVALID_INPUT)?;
+        words.strip_prefix(IT_SAYS)
+    }
+
+    /// Whether this is the [`ApiError::user_message`] of a refusal of User ID and token.
+    pub fn is_about_credentials(message: &str) -> bool {
+        message.starts_with(Self::UNAUTHORIZED)
+    }
+
+    /// Whether this is the [`ApiError::user_message`] of a refusal for want of credits (402).
+    pub fn is_about_credits(message: &str) -> bool {
+        message.starts_with(&refused(402))
     }
 
     /// What happened and what to do, for a person.
@@ -261,24 +304,17 @@ impl ApiError {
             Self::Timeout { after_ms } => {
                 format!("No answer within {} s.", after_ms.div_ceil(1000))
             }
-            Self::Unauthorized { message } => with(
-                "The service did not accept the credentials. Check User ID and Access token in Settings.",
-                message,
-            ),
-            Self::NotFound { message } => {
+            Self::Unauthorized { message } => with(Self::UNAUTHORIZED, message),
+            Self::NotFound { message, .. } => {
                 with("The service does not know what was asked for.", message)
             }
             Self::Invalid { message, fields } => {
-                let details = fields
-                    .iter()
-                    .filter(|field| !message.contains(&field.message))
-                    .map(|field| field.message.as_str());
-                let details: Vec<&str> = [message.as_str()]
-                    .into_iter()
-                    .chain(details)
-                    .filter(|d| !d.is_empty())
-                    .collect();
-                with("The service found the input invalid.", &details.join("; "))
+                let details = fields.iter().map(FieldProblem::user_message);
+                let mut details: Vec<String> = details.filter(|it| !message.contains(it)).collect();
+                if !details.iter().any(|it| it.contains(message)) {
+                    details.insert(0, message.clone());
+                }
+                with(Self::INVALID_INPUT, &details.join("; "))
             }
             Self::RateLimited { message, .. } => {
                 with("Rate-limited: the service asks for fewer calls.", message)
@@ -297,11 +333,18 @@ impl ApiError {
                 message,
             } => with("The service refused.", message),
             Self::Refused { status, message } => {
-                with(&format!("The service refused (HTTP {status})."), message)
+                with(&refused(*status), message)
             }
         }
     }
 }
+
+fn refused(status: u16) -> String {
+    format!("The service refused (HTTP {status}).")
+}
+
+/// Between a sentence of ours and the service's own words. Stored with tasks.
+const IT_SAYS: &str = " It says: ";
 
 /// A sentence of ours, then the service's own words, marked as such.
 fn with(sentence: &str, message: &str) -> String {
@@ -313,7 +356,7 @@ fn with(sentence: &str, message: &str) -> String {
     } else {
         "."
     };
-    format!("{sentence} It says: {message}{stop}")
+    format!("{sentence}{IT_SAYS}{message}{stop}")
 }
 
 /// The most telling message of a body: `message`, `error`, `detail`, of any shape, at the top or
@@ -327,48 +370,6 @@ fn body_message(body: &Value) -> String {
         .or_else(|| message_in(body.pointer("/data/message")?))
         .unwrap_or_default();
     found.chars().take(MAX).collect()
-}
-
-/// Problems by parameter, in the shapes seen in the field: `fields: [{parameter, message}]`,
-/// `errors: {name: message}` and `detail: [{loc: [.., name], msg}]`.
-fn field_problems(body: &Value) -> Vec<FieldProblem> {
-    for key in ["fields", "errors", "detail", "details"] {
-        let found: Vec<FieldProblem> = match body.get(key) {
-            Some(Value::Array(entries)) => entries.iter().filter_map(field_problem).collect(),
-            Some(Value::Object(map)) => map
-                .iter()
-                .filter_map(|(name, message)| {
-                    let message = match message {
-                        Value::Array(messages) => message_in(messages.first()?)?,
-                        other => message_in(other)?,
-                    };
-                    Some(FieldProblem {
-                        parameter: name.clone(),
-                        message,
-                    })
-                })
-                .collect(),
-            _ => Vec::new(),
-        };
-        if !found.is_empty() {
-            return found;
-        }
-    }
-    Vec::new()
-}
-
-fn field_problem(entry: &Value) -> Option<FieldProblem> {
-    let message = ["message", "msg", "error"]
-        .iter()
-        .find_map(|key| message_in(entry.get(*key)?))?;
-    let parameter = ["parameter", "field", "name", "path", "loc"]
-        .iter()
-        .find_map(|key| match entry.get(*key)? {
-            Value::String(name) => Some(name.clone()),
-            Value::Array(path) => path.iter().rev().find_map(Value::as_str).map(str::to_owned),
-            _ => None,
-        })?;
-    Some(FieldProblem { parameter, message })
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! A model's input after it was checked: only this can be sent.
+
 use serde_json::{Map, Value};
 
 use crate::json::Record;
@@ -46,16 +48,24 @@ impl Input {
     /// The text that tells this input from others of the same model: its prompt, else its first
     /// non-empty text; empty if it has none.
     pub fn title(&self) -> &str {
+        self.titled().map_or("", |(_, text)| text)
+    }
+
+    /// The parameter that has the title.
+    pub fn title_name(&self) -> Option<&str> {
+        self.titled().map(|(name, _)| name)
+    }
+
+    fn titled(&self) -> Option<(&str, &str)> {
         let texts = || {
             self.values
                 .iter()
-                .filter_map(|(name, value)| Some((name, value.as_str()?.trim())))
+                .filter_map(|(name, value)| Some((name.as_str(), value.as_str()?.trim())))
                 .filter(|(_, text)| !text.is_empty())
         };
         texts()
             .find(|(name, _)| *name == "prompt")
             .or_else(|| texts().find(|(name, _)| name.contains("prompt") || name.contains("text")))
             .or_else(|| texts().next())
-            .map_or("", |(_, text)| text)
     }
 }

@@ -48,6 +48,14 @@ pub fn encode(value: &impl Serialize) -> Value {
     }
 }
 
+/// The text of [`encode`], without the values in between.
+pub fn to_text(value: &impl Serialize) -> String {
+    match serde_json::to_string(value) {
+        Ok(text) => text,
+        Err(_) => unreachable!("only maps whose keys are no texts can't be written"),
+    }
+}
+
 /// The text inside a JSON string.
 pub fn text(value: Value) -> Option<String> {
     match value {

@@ -1,3 +1,5 @@
+//! A model of the service, and its identity.
+
 use std::fmt;
 
 use serde_json::Value;

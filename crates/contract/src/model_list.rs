@@ -1,3 +1,5 @@
+//! The list of models, and what the service says beside it of itself.
+
 use crate::lenient::{self, Target};
 use crate::prose::bounded;
 use crate::{ApiError, Guest, Model, ModelId};
@@ -216,7 +218,7 @@ mod tests {
         };
         assert_eq!(said(json!({"ttl_seconds": 86400})), Some(86_400_000));
         assert_eq!(said(json!({"ttl_seconds": 1.5, "more": 1})), Some(1_500));
-        // How long is what matters: without it nothing is known.
+        // Only the duration counts: without it, nothing is known.
         for odd in [
             json!(true),
             json!({}),

@@ -106,7 +106,8 @@ pub fn equal(a: &Number, b: &Number) -> bool {
 }
 
 fn is_whole(float: &Number, whole: i128) -> bool {
-    // A float at the end of i128's range is no integer that a `Number` holds: nothing is saturated.
+    // A float at the end of i128's range is not an integer that a `Number` holds: nothing
+    // saturates.
     let float = float.as_f64().filter(|float| float.fract() == 0.0);
     float.is_some_and(|float| float as i128 == whole)
 }

@@ -1,3 +1,5 @@
+//! A parameter of a model: its type, its bounds and its choices.
+
 use serde_json::{Map, Number, Value};
 
 use crate::json::{self, Record};

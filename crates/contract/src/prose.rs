@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-/// In characters: far more than anybody reads. Firefox lays out a text of 10 MB for minutes, and nothing can
-/// be pressed meanwhile.
+/// The longest prose that is shown, in characters: far more than anybody reads. Firefox lays out a text of 10
+/// MB for minutes, and nothing can be pressed meanwhile.
 pub const MAX_PROSE: usize = 10_000;
 
 /// The text, or its beginning if it is longer than [`MAX_PROSE`].
@@ -20,7 +20,8 @@ pub(crate) fn message_in(error: &Value) -> Option<String> {
     let text = match error {
         Value::Null | Value::Bool(_) => return None,
         Value::String(text) => text.trim().to_owned(),
-        Value::Object(map) => ["message", "error", "detail", "reason"]
+        Value::Array(errors) => return errors.iter().find_map(message_in),
+        Value::Object(map) => ["message", "error", "detail", "reason", "msg"]
             .iter()
             .find_map(|key| message_in(map.get(*key)?))
             .unwrap_or_else(|| error.to_string()),

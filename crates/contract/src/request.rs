@@ -1,3 +1,5 @@
+//! The body and the headers of a single call.
+
 use std::fmt;
 
 use serde_json::{Map, Value};

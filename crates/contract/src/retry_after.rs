@@ -1,3 +1,5 @@
+//! The `Retry-After` header.
+
 /// Reads a `Retry-After` header: seconds, or an HTTP date. Returns the wait in milliseconds.
 ///
 /// `now_ms` is the present time since the Unix epoch: the service's own `Date` header where it can
@@ -9,7 +11,7 @@ pub fn parse(header: &str, now_ms: u64, date: impl Fn(&str) -> Option<u64>) -> O
     if let Ok(seconds) = header.parse::<u64>() {
         return Some(seconds.saturating_mul(1000));
     }
-    // Longer than can be counted is as long as can be.
+    // A wait that is too long to be counted becomes the longest one.
     if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(u64::MAX);
     }

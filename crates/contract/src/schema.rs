@@ -1,3 +1,5 @@
+//! The input schema of a model.
+
 use std::collections::BTreeSet;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! The words for the progress of a task.
+
 use std::fmt;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! A task as the service tells it: its id, its status and its response.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -54,10 +56,12 @@ impl Accepted {
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
+    /// [`ApiError::Refused`] if the reply says `success: false` and has neither a status nor an id.
     /// [`ApiError::Malformed`] if it has no `data`, or no id in it.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
-        let data = data_of(body)?;
+        // With an id the task was taken, and may be billed, whatever else is said.
+        let taken = body.get("data").filter(|data| id_of(data).is_some());
+        let data = taken.map_or_else(|| data_of(body), Ok)?;
         let id = id_of(data).ok_or_else(|| ApiError::malformed("the reply has no task id"))?;
         Ok(Self {
             id,
@@ -68,7 +72,7 @@ impl Accepted {
 }
 
 impl Progress {
-    /// In characters.
+    /// The longest line of progress that is shown, in characters.
     pub const MAX_LINE: usize = 200;
 
     /// Reads the body of a status reply; one without a status is malformed.
@@ -79,12 +83,18 @@ impl Progress {
     /// [`ApiError::Malformed`] if it has no `data`, or no status in it.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
+        let status =
+            status_of(data).ok_or_else(|| ApiError::malformed("the reply has no status"))?;
+        let error = error_text(body, data);
+        // It may be all that explains a word that the interface does not name.
+        let explained = error
+            .as_deref()
+            .filter(|_| matches!(status, StatusWord::Other(_)));
         Ok(Self {
             id: id_of(data),
-            status: status_of(data)
-                .ok_or_else(|| ApiError::malformed("the reply has no status"))?,
-            error: error_text(body, data),
-            line: line_of(data),
+            line: line_of(data).or_else(|| explained.and_then(last_line)),
+            status,
+            error,
         })
     }
 }
@@ -145,7 +155,10 @@ fn status_of(data: &Value) -> Option<StatusWord> {
 
 /// The last line: a bar that draws itself again has many.
 fn line_of(data: &Value) -> Option<String> {
-    let text = data.get("progress")?.as_str()?;
+    last_line(data.get("progress")?.as_str()?)
+}
+
+fn last_line(text: &str) -> Option<String> {
     let is_end = |c| c == '\n' || c == '\r';
     let line = text.trim_end().rsplit(is_end).next()?.trim();
     let line: String = line
@@ -183,6 +196,28 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
+
+    /// Guards against a service's own explanation being dropped beside a word like `cancelled`.
+    #[test]
+    fn an_error_beside_an_unknown_word_is_what_the_task_says() {
+        let body = json!({"data": {"status": "cancelled", "error": {"message": "blocked"}}});
+        assert_eq!(
+            Progress::from_body(&body).unwrap().line.as_deref(),
+            Some("blocked")
+        );
+        let known = json!({"data": {"status": "processing", "error": "odd"}});
+        assert_eq!(Progress::from_body(&known).unwrap().line, None);
+    }
+
+    /// Guards against "nothing was generated or billed" about a task that was taken, and against sending it once more.
+    #[test]
+    fn a_task_with_an_id_was_taken_whatever_success_says() {
+        let body = json!({"success": false, "message": "warning", "data": {"id": "t"}});
+        assert_eq!(Accepted::from_body(&body).unwrap().id.0, "t");
+        let without = json!({"success": false, "message": "no", "data": {}});
+        let refused = Accepted::from_body(&without);
+        assert!(matches!(refused, Err(ApiError::Refused { .. })));
+    }
 
     /// Guards against an id that is asked about with digits that the service has never given.
     #[test]

@@ -181,7 +181,10 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
 
 /// Demands the parameter's JSON type.
 fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
-    let not = |what: &str| format!("must be {what}, not {}", shortened(&value.to_string()));
+    let not = |what: &str| match &value {
+        Value::String(text) => format!("must be {what}, not the text “{}”", shortened(text)),
+        value => format!("must be {what}, not {}", shortened(&value.to_string())),
+    };
     match (parameter.kind(), &value) {
         (Kind::Text, Value::String(_))
         | (Kind::Number, Value::Number(_))

@@ -1,4 +1,4 @@
-//! Whose a task is.
+//! The account that a task belongs to.
 
 use atelier_contract::{ApiError, ServiceAddress};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// What an error of a call to its service means, for a page of this origin.
+    /// Tells a person what an error of a call to this service means, for a page of this origin.
     pub fn user_message(&self, error: &ApiError, page_origin: &str) -> String {
         match ServiceAddress::parse(&self.address) {
             Ok(address) => error.user_message_of(&address, page_origin),

@@ -1,4 +1,4 @@
-//! What a service says of an account, in words.
+//! Says in words how a service describes an account.
 
 use atelier_contract::AccountStatus;
 

@@ -17,7 +17,7 @@ pub fn earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize 
 }
 
 /// `Second attempt.`
-pub fn said(number: usize) -> String {
+pub fn attempt_label(number: usize) -> String {
     match number {
         2 => "Second attempt.".into(),
         3 => "Third attempt.".into(),
@@ -44,7 +44,7 @@ mod tests {
         ];
         let counts: Vec<usize> = tasks.iter().map(|task| earlier(&tasks, task)).collect();
         assert_eq!(counts, [0, 1, 2, 4]);
-        assert_eq!(said(2), "Second attempt.");
-        assert_eq!(said(4), "Attempt 4.");
+        assert_eq!(attempt_label(2), "Second attempt.");
+        assert_eq!(attempt_label(4), "Attempt 4.");
     }
 }

@@ -5,16 +5,22 @@ use atelier_contract::{ModelId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, UNDO, duration, output, sort};
+use working_time::WorkingTime;
 
+use crate::compose::sweep::GridLabels;
+use crate::{BatchKey, Millis, Phase, Task, TaskKey, UNDO, output, refused_input};
+
+pub mod combined;
 pub mod differences;
 pub mod exploration;
+pub mod listed;
 pub mod naming;
+pub mod reasons;
 pub mod requests;
 pub mod space;
 mod stored;
 pub mod summary;
+pub mod working_time;
 
 /// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,17 +28,25 @@ pub struct Batch {
     pub key: BatchKey,
     pub model: ModelId,
     pub model_name: String,
-    /// What people call it.
+    /// The name that people see; they may change it.
     pub name: String,
+    /// When it was composed, in ms since 1970.
     pub created: Millis,
     /// Items that were to be sent.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
-    /// When a person removed it. Its tasks say whether it was brought back since.
+    /// When a person removed it, in ms since 1970. Its tasks say whether it was brought back since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
+    /// Items, from 0, that were not sent with it after all, ascending: another tab had sent them, or their
+    /// rows are to be sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<usize>,
+    /// The task that all of it are variations of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varied: Option<TaskKey>,
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -41,6 +55,10 @@ pub struct Batch {
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     attempts: Vec<Option<&'a Task>>,
+    /// See [`Batch::left_out`].
+    left_out: &'a [usize],
+    /// The time that its tasks have worked, with all their attempts.
+    worked: WorkingTime,
 }
 
 impl Batch {
@@ -55,36 +73,58 @@ impl Batch {
         is_new
     }
 
+    /// Items that were sent with it.
+    pub fn count(&self) -> usize {
+        self.size.saturating_sub(self.left_out.len())
+    }
+
+    /// Some items were not sent with it after all; whether that is new of any.
+    pub fn leave_out(&mut self, items: impl IntoIterator<Item = usize>) -> bool {
+        let before = self.left_out.len();
+        self.left_out
+            .extend(items.into_iter().filter(|item| *item < self.size));
+        self.left_out.sort_unstable();
+        self.left_out.dedup();
+        self.left_out.len() != before
+    }
+
     /// A person has removed it, and none of its tasks is there: it is not shown any more.
-    pub fn is_removed<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> bool {
+    pub fn is_removed<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> bool {
         self.removed.is_some() && self.items(tasks).latest().all(|task| task.is_none())
     }
 
-    /// It can't be brought back any more: its record may go.
+    /// It can't be brought back any more: its record may go. Variations are no batch for who sees them: they are removed
+    /// one by one.
     pub fn is_to_be_forgotten<'a>(
         &self,
         tasks: impl IntoIterator<Item = &'a Task>,
         now: Millis,
     ) -> bool {
+        // Other tabs may hear of a batch before they hear of its tasks.
+        const SETTLED_AFTER: Millis = 3_600_000;
         let mut tasks = tasks.into_iter();
         let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|b| b.batch == self.key);
         let is_over = |removed: Millis| now >= removed.saturating_add(UNDO);
-        self.removed.is_some_and(is_over) && !tasks.any(is_mine)
+        let is_settled = now >= self.created.saturating_add(SETTLED_AFTER);
+        let may_go = self.removed.is_some_and(is_over) || (self.varied.is_some() && is_settled);
+        may_go && !tasks.any(is_mine)
     }
 
     /// Picks this batch's items out of the tasks. An item whose tasks were all removed has none.
-    pub fn items<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
+    pub fn items<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
         let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
+        let mut spans = Vec::new();
         for task in tasks {
             if task.removed.is_some() {
                 continue;
             }
-            let Some(place) = task.batch.as_ref().filter(|place| place.batch == self.key) else {
+            let Some(index) = task.index_in(&self.key) else {
                 continue;
             };
-            let Some(slot) = attempts.get_mut(place.index) else {
+            let Some(slot) = attempts.get_mut(index) else {
                 continue;
             };
+            spans.extend(span(task));
             let is_later = |other: &Task| {
                 // A clock that was set back must not bring an old attempt to the front.
                 let repeats = |a: &Task, b: &Task| a.retry_of.as_ref() == Some(&b.key);
@@ -94,8 +134,18 @@ impl Batch {
                 *slot = Some(task);
             }
         }
-        Items { attempts }
+        Items {
+            attempts,
+            left_out: &self.left_out,
+            worked: WorkingTime::of(spans),
+        }
     }
+}
+
+/// When a task began, and ended if it did; `None` where nobody knows when.
+fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
+    let is_awaited = matches!(Part::of(task), Part::InProgress | Part::Queued);
+    (is_awaited || task.finished.is_some()).then_some((task.created, task.finished))
 }
 
 /// The parts of a batch's bar, in its order.
@@ -106,18 +156,21 @@ pub enum Part {
     Gone,
     /// Waits for a person.
     Unconfirmed,
+    /// It may go on, and is not asked about: until a person follows it again, nothing more becomes of it here.
+    NotFollowed,
     InProgress,
     Queued,
-    /// Its task was taken back, or is no longer in the list.
+    /// The item's task was taken back, or is no longer in the list.
     Removed,
 }
 
 impl Part {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Completed,
         Self::Failed,
         Self::Gone,
         Self::Unconfirmed,
+        Self::NotFollowed,
         Self::InProgress,
         Self::Queued,
         Self::Removed,
@@ -130,31 +183,34 @@ impl Part {
             Phase::Failed => Self::Failed,
             Phase::Gone => Self::Gone,
             Phase::Unconfirmed => Self::Unconfirmed,
+            Phase::Running | Phase::Fetching if !task.watching => Self::NotFollowed,
             Phase::Submitting | Phase::Running | Phase::Fetching => Self::InProgress,
             Phase::Queued => Self::Queued,
         }
     }
 
-    /// As in `22 completed`.
+    /// Gives the word for a count, as in `22 completed`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Gone => "gone",
             Self::Unconfirmed => "unconfirmed",
+            Self::NotFollowed => "not followed",
             Self::InProgress => "in progress",
             Self::Queued => "queued",
             Self::Removed => "removed",
         }
     }
 
-    /// What its colour goes by, as that of a task does.
+    /// Gives the word for the phase, by which style sheets choose the colour, as that of a task.
     pub fn phase_word(self) -> &'static str {
         match self {
             Self::Completed => Phase::Ready.word(),
             Self::Failed => Phase::Failed.word(),
             Self::Gone => Phase::Gone.word(),
             Self::Unconfirmed => Phase::Unconfirmed.word(),
+            Self::NotFollowed => Phase::Gone.word(),
             Self::InProgress => Phase::Running.word(),
             Self::Queued => Phase::Queued.word(),
             Self::Removed => "removed",
@@ -189,7 +245,7 @@ impl Counts {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// Of how many items nothing more is awaited.
+    /// Gives how many items have come to their end.
     pub fn done(&self) -> usize {
         self.total() - self.of(Part::InProgress) - self.of(Part::Queued)
     }
@@ -226,21 +282,33 @@ impl<'a> Items<'a> {
         self.attempts.iter().copied()
     }
 
+    pub fn worked(&self) -> WorkingTime {
+        self.worked
+    }
+
     pub fn get(&self, index: usize) -> Option<&'a Task> {
         self.attempts.get(index).copied().flatten()
     }
 
+    /// Not of those that were left out.
     pub fn counts(&self) -> Counts {
-        Counts::of_parts(
-            self.latest()
-                .map(|task| task.map_or(Part::Removed, Part::of)),
-        )
+        let numbered = self.latest().enumerate();
+        let sent = numbered.filter(|(at, task)| task.is_some() || !self.is_left_out(*at));
+        Counts::of_parts(sent.map(|(_, task)| task.map_or(Part::Removed, Part::of)))
     }
 
-    /// The attempts that `Retry failed` repeats: items whose latest attempt failed or is gone.
+    /// It was not sent with this batch after all.
+    pub fn is_left_out(&self, index: usize) -> bool {
+        self.left_out.binary_search(&index).is_ok()
+    }
+
+    /// The attempts that `Retry failed` repeats: items whose latest attempt failed or is gone, where the service did not name
+    /// what it refuses of the input.
     pub fn to_retry(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
-        latest.filter(|task| task.can_retry()).collect()
+        latest
+            .filter(|task| refused_input::may_pass_again(task))
+            .collect()
     }
 
     /// The items that `Stop` takes back: those of which nothing was sent yet.
@@ -251,7 +319,7 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// What was stopped and does not stand in the table yet.
+    /// Gives the tasks that were stopped and do not stand in the table yet.
     pub fn taken_back(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest.filter(|task| task.taken_back).collect()
@@ -276,48 +344,32 @@ impl<'a> Items<'a> {
         counts.all(|count| count == first).then_some(first)
     }
 
-    /// How long the rest will take, in ms: by the pace of the latest items to end, or, before
-    /// there is a pace, by the time that a task of this model takes (`typical`). `None` if neither
-    /// is known or nothing is left.
+    /// How long the rest will take, in ms: by the pace of the latest items to end since it was taken up, or, of a
+    /// single item, by the time that a task of this model takes (`typical`). `None` if neither is known or nothing is
+    /// left: how many a service works on at one time, nobody knows before.
     pub fn remaining(&self, now: Millis, typical: Option<Millis>) -> Option<Millis> {
         const PACE_OF: usize = 20;
         const LEAST: usize = 5;
         let counts = self.counts();
-        if counts.is_settled() {
-            return None;
-        }
-        let (active, queued) = (counts.of(Part::InProgress), counts.of(Part::Queued));
-        let finished = self.latest().flatten().filter_map(|task| task.finished);
-        let mut ends: Vec<(Millis, u64)> = finished.zip(0..).collect();
-        sort::pairs(&mut ends);
+        let left = counts.of(Part::InProgress) + counts.of(Part::Queued);
+        // A pause before a retry says nothing about the pace.
+        let since = self.worked.going_on_since().filter(|_| left > 0)?;
+        let ends = self.latest().flatten().filter_map(|task| task.finished);
+        let mut ends: Vec<Millis> = ends.filter(|end| *end >= since).collect();
+        ends.sort_unstable();
         let recent = &ends[ends.len().saturating_sub(PACE_OF)..];
-        if let ([(first, _), .., (last, _)], true) = (recent, recent.len() >= LEAST)
+        if let ([first, .., last], true) = (recent, recent.len() >= LEAST)
             && last > first
         {
-            // Counted up to now: a pace that has stopped is no pace.
+            // Counted up to now, so that a batch that has come to a halt gives no pace.
             let pace = (now.max(*last) - first) / recent.len() as u64;
-            return Some(pace.saturating_mul((active + queued) as u64));
+            return Some(pace.saturating_mul(left as u64));
         }
-        let own = || {
-            let times = self.latest().flatten().filter_map(|task| {
-                let ready = task.state.phase() == Phase::Ready;
-                task.finished?
-                    .checked_sub(task.submitted?)
-                    .filter(|_| ready)
-            });
-            duration::estimate(times)
-        };
-        let typical = typical.or_else(own)?;
-        // What runs now ends one by one; what waits takes their places, as many at a time.
-        let running = self
-            .latest()
-            .flatten()
-            .filter(|task| Part::of(task) == Part::InProgress);
-        let left =
-            |task: &Task| typical.saturating_sub(now.saturating_sub(task.submitted.unwrap_or(now)));
-        let last_to_end = running.map(left).max().unwrap_or(0);
-        let waves = queued.div_ceil(active.max(1)) as u64;
-        Some(last_to_end.saturating_add(waves.saturating_mul(typical)))
+        let is_left = |task: &&Task| matches!(Part::of(task), Part::InProgress | Part::Queued);
+        let mut going_on = self.latest().flatten().filter(is_left);
+        let only = going_on.next().filter(|_| left == 1)?;
+        let elapsed = now.saturating_sub(only.submitted.unwrap_or(now));
+        Some(typical?.saturating_sub(elapsed))
     }
 }
 

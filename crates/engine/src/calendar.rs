@@ -6,8 +6,9 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Day {
     pub year: i64,
-    /// From 1.
+    /// The month, 1 for January to 12.
     pub month: i64,
+    /// The day of the month, 1 to 31.
     pub day: i64,
 }
 
@@ -15,11 +16,13 @@ pub struct Day {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local {
     pub day: Day,
+    /// 0 to 23.
     pub hour: u32,
+    /// 0 to 59.
     pub minute: u32,
 }
 
-/// What a day is called: the words for it are the platform's.
+/// The kind of name that a day gets. The platform has the words for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayName {
     Today,
@@ -46,7 +49,7 @@ impl Day {
         (is_sane && Self::of_number(day.number()) == day).then_some(day)
     }
 
-    /// As [`Day::read`] reads it; for file names.
+    /// Writes the day as [`Day::read`] reads it, for file names.
     pub fn iso(self) -> String {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
@@ -113,7 +116,7 @@ mod tests {
             ("2026-03-06", DayName::Weekday),
             ("2026-03-05", DayName::Date),
             ("2025-12-31", DayName::Date),
-            // A clock that was wrong.
+            // The clock was wrong.
             ("2026-03-13", DayName::Date),
         ] {
             assert_eq!(day(then).named(today), name);

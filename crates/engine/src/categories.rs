@@ -12,14 +12,14 @@ pub struct Categories {
 /// The models found of one category, by their places in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Its place among [`Categories::names`].
+    /// The place of the model's category among [`Categories::names`].
     pub category: usize,
     /// At least one, as they were found.
     pub models: Vec<usize>,
 }
 
 impl Categories {
-    /// From the category of each model. A service may give each its own.
+    /// Makes them from the category of each model. A service may give each model a category of its own.
     pub fn of<'a>(categories: impl IntoIterator<Item = &'a str>) -> Self {
         // Most lists have the models of a category together.
         let mut runs: Vec<(&str, usize)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What a list of commands shows of what there is.
+//! Chooses the rows that the list of commands shows.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Which control a parameter is met with, and what one step of a number is.
+//! Chooses the control for a parameter, and the size of one step of a number.
 
 use atelier_contract::{Entry, Kind, Media, Parameter, check, parse_number};
 use serde_json::{Number, Value};
@@ -164,6 +164,14 @@ pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     default.is_some() && value(entry) == default
 }
 
+/// How many lines a long text begins with: what it is all about has four, what may stay empty has one, and grows.
+pub fn text_lines(parameter: &Parameter, is_required: bool) -> usize {
+    match is_required || parameter.name == "prompt" {
+        true => 4,
+        false => 1,
+    }
+}
+
 /// The key that is held for commands, as it is called on a platform (`MacIntel`, `Linux x86_64`).
 pub fn command_key(platform: &str) -> &'static str {
     let has_command = ["Mac", "iPhone", "iPad"]
@@ -197,6 +205,19 @@ mod tests {
         assert!(!is_default(&free, &Entry::Text(String::new())));
         let null = parameter(json!({"name": "seed", "type": "integer", "default": null}));
         assert!(!is_default(&null, &Entry::Text("3".into())));
+    }
+
+    #[test]
+    fn what_may_stay_empty_begins_with_one_line() {
+        let lines = |name: &str, is_required| {
+            text_lines(
+                &parameter(json!({"name": name, "type": "string"})),
+                is_required,
+            )
+        };
+        assert_eq!(lines("lyrics", true), 4);
+        assert_eq!(lines("prompt", false), 4);
+        assert_eq!(lines("negative_prompt", false), 1);
     }
 
     #[test]

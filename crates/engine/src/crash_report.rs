@@ -1,4 +1,4 @@
-//! What a person may pass on about a fault in Atelier itself.
+//! Writes the report about a fault in Atelier itself, which a person may pass on.
 
 /// How much of a message is told.
 const MAX_CHARS: usize = 200;

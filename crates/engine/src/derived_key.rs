@@ -1,51 +1,96 @@
 //! Keys that two tabs come to by themselves for the same thing.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use siphasher::sip::SipHasher13;
 
 use crate::{BatchKey, Millis, TaskKey};
 
+// Two tabs may be of two releases, and a table outlives both: what is hashed, and how, never changes. `std` promises
+// that neither of its hasher nor of `Hash`.
+
 impl BatchKey {
-    /// Of so many rows of a model's table that was edited last at this time, in whichever tab: each edit makes another
-    /// batch of them.
+    /// Derives the key of a batch from a model's table that was edited last at this time, in whichever tab, and the
+    /// number of its rows. Each edit makes another batch of them.
     pub fn of_table(model: &str, edited: Millis, rows: usize) -> Self {
-        Self(derived(&("table", model, edited, rows)))
+        Self(derived(&of_edit("table", model, edited, rows)))
     }
 }
 
 impl TaskKey {
-    /// Of the row of a table with this nonce, as it stands. The same row sent twice is known as one by it, here and at a
-    /// service that honours keys.
+    /// Derives the key of a task from the row of a table with this nonce, as it stands. The same row sent twice is
+    /// known as one by it, here and at a service that honours keys.
     pub fn of_row(nonce: u64, draft: &str) -> Self {
-        Self(derived(&("row", nonce, draft)))
+        Self(derived(&[of_number("row", nonce), text(draft)].concat()))
     }
 }
 
-/// Of a row that is to be sent once more.
+/// Derives the nonce of a row that is to be sent once more.
 pub fn next_nonce(nonce: u64) -> u64 {
-    hashed(&("next", nonce))
+    hashed(&of_number("next", nonce))
 }
 
-/// Of a row that was stored at this place without one, in a table that was edited last at this time.
+/// Derives the nonce of a row that was stored at this place without one, in a table that was edited last at this
+/// time.
 pub fn stored_nonce(model: &str, edited: Millis, at: usize) -> u64 {
-    hashed(&("stored", model, edited, at))
+    hashed(&of_edit("stored", model, edited, at))
+}
+
+/// The same number for the same text.
+pub fn number_of(of: &str) -> u64 {
+    hashed(&[text("text"), text(of)].concat())
+}
+
+/// The chance by which what a row leaves open is settled: the same task of the same row, however often it is sent.
+pub fn chance_of_row(nonce: u64) -> u64 {
+    hashed(&of_number("chance", nonce))
+}
+
+fn of_edit(kind: &str, model: &str, edited: Millis, rows: usize) -> Vec<u8> {
+    let rows = u32::try_from(rows).unwrap_or(u32::MAX).to_le_bytes();
+    [
+        text(kind),
+        text(model),
+        edited.to_le_bytes().into(),
+        rows.into(),
+    ]
+    .concat()
+}
+
+fn of_number(kind: &str, number: u64) -> Vec<u8> {
+    [text(kind), number.to_le_bytes().into()].concat()
+}
+
+/// Ends in a byte that no text has: "ab" and "c" are not "a" and "bc".
+fn text(text: &str) -> Vec<u8> {
+    [text.as_bytes(), &[0xff]].concat()
 }
 
 /// 128 bits as text, as a drawn key has them.
-fn derived(of: &impl Hash) -> String {
-    let half = |which: u8| hashed(&(which, of));
+fn derived(from: &[u8]) -> String {
+    let half = |which: u8| hashed(&[&[which], from].concat());
     format!("{:016x}{:016x}", half(0), half(1))
 }
 
-fn hashed(of: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
+fn hashed(from: &[u8]) -> u64 {
+    SipHasher13::new().hash(from)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::HashSet;
+
+    /// A tab of an older release may be open beside this one: another key would pay twice.
+    #[test]
+    fn keys_are_those_of_other_releases() {
+        let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);
+        assert_eq!(batch.0, "a156dc2555b4379c55f5a8fc855463ea");
+        let row = TaskKey::of_row(7, "{}");
+        assert_eq!(row.0, "247c603ec701ea1a2743de9a3db53b56");
+        assert_eq!(next_nonce(7), 7_946_531_908_469_246_054);
+        assert_eq!(stored_nonce("image/a", 5, 3), 2_401_137_922_089_448_985);
+        assert_eq!(number_of("a"), 8_702_010_342_854_030_479);
+        assert_eq!(chance_of_row(7), 7_230_249_400_009_211_907);
+    }
 
     #[test]
     fn the_same_rows_have_the_same_keys_and_others_have_others() {

@@ -2,7 +2,6 @@
 //! 1970-01-01 UTC.
 
 use crate::calendar::Day;
-use crate::sort;
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
@@ -51,14 +50,14 @@ pub fn iso(then: u64) -> String {
 /// How long a task of a model will take, in ms: the median of its most recent completed tasks,
 /// `times` being newest first. `None` without any.
 pub fn estimate(times: impl IntoIterator<Item = u64>) -> Option<u64> {
-    let mut recent: Vec<(u64, u64)> = times.into_iter().take(RECENT).zip(0..).collect();
-    sort::pairs(&mut recent);
+    let mut recent: Vec<u64> = times.into_iter().take(RECENT).collect();
+    recent.sort_unstable();
     let middle = recent.len() / 2;
-    let upper = recent.get(middle)?.0;
+    let upper = *recent.get(middle)?;
     if recent.len() % 2 == 1 {
         return Some(upper);
     }
-    let lower = recent[middle - 1].0;
+    let lower = recent[middle - 1];
     Some(lower + (upper - lower) / 2)
 }
 

@@ -1,12 +1,15 @@
-//! All tasks together: what to send, what to ask and when. Decides, and leaves the doing to its
-//! owner: it is given the time, chance and answers, and gives commands.
+//! Decides for all tasks together what to send, what to ask and when. It leaves the doing to its owner: it is given
+//! the time, chance and answers, and gives commands.
 
 mod actions;
 mod again;
 mod agenda;
+mod batched;
 mod block_reason;
 mod call;
+mod gone;
 mod judgement;
+mod late;
 mod polls;
 mod records;
 mod refusal;
@@ -15,6 +18,7 @@ mod responses;
 mod send_queue;
 mod sends;
 mod services;
+mod shared_ids;
 mod storage;
 mod submission_pause;
 #[cfg(test)]
@@ -22,7 +26,7 @@ pub(crate) mod tests;
 
 use std::collections::{HashMap, HashSet};
 
-use atelier_contract::ApiError;
+use atelier_contract::{ApiError, TaskId};
 
 use agenda::Timers;
 pub use block_reason::BlockReason;
@@ -36,10 +40,10 @@ use storage::StorageHealth;
 use submission_pause::SubmissionPause;
 
 use crate::reduce::{Effect, Event, apply};
-use crate::{Account, Millis, Phase, PollError, Task, TaskKey, schedule};
+use crate::{Account, Millis, Phase, PollError, RateLimit, Task, TaskKey, schedule};
 
 /// What the owner is to do, in this order.
-// A command is handed over once and at once: its size does not matter.
+// A command is handed over once, and at once: its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
@@ -53,11 +57,7 @@ pub enum Command {
     Finished(TaskKey),
     /// The service at this address has asked for no calls before this time. To be kept before
     /// anything else is done, for whoever makes calls next: see [`Engine::wait`].
-    Wait {
-        address: String,
-        until: Millis,
-        since: Millis,
-    },
+    Wait(RateLimit),
 }
 
 /// A command that waits for the next step. A record is looked up only then, so that what is kept is
@@ -68,14 +68,10 @@ enum Pending {
     Delete(TaskKey),
     Call(Call),
     Finished(TaskKey),
-    Wait {
-        address: String,
-        until: Millis,
-        since: Millis,
-    },
+    Wait(RateLimit),
 }
 
-/// What the engine keeps of a task beside its record.
+/// The things that the engine keeps of a task beside its record.
 #[derive(Debug)]
 struct Tracked {
     task: Task,
@@ -83,16 +79,18 @@ struct Tracked {
     order: u64,
     /// Polls in a row without an answer.
     failures: u32,
+    /// When the service last said in this tab how it is.
+    heard: Option<Millis>,
     /// Since when the service says, without saying anything else, that it does not know the id.
     unknown_since: Option<Millis>,
     /// Answers that were completed and yet without output.
     empty_answers: u32,
-    /// A person asked for the addresses of a Ready task once more.
+    /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about.
     refetch: bool,
     /// Its batch was stopped while its own call was under way: should the service not take it, it
     /// is taken back.
     stopped: bool,
-    /// Its submission may have been taken, for all that is known: the last that was heard of it.
+    /// The last error of a submission that the service may have received all the same.
     uncertain_error: Option<ApiError>,
     /// Shared a call that was refused as a whole: it must not spoil another one.
     send_singly: bool,
@@ -118,6 +116,8 @@ pub struct Engine {
     cancelled_early: HashSet<TaskKey>,
     /// A word that comes late for one of these is not early for the attempt that may get its key again.
     deleted: HashSet<TaskKey>,
+    /// The ids of removed tasks that came late: what is told of them once more is no task again.
+    removed_late: Vec<TaskId>,
     calls: Calls,
     services: Services,
     credentials: Credentials,
@@ -125,6 +125,8 @@ pub struct Engine {
     storage: StorageHealth,
     pending: Vec<Pending>,
     last_now: Millis,
+    /// When the clock was set back since this page was opened, by the time before, and how far.
+    set_back: Vec<(Millis, Millis)>,
 }
 
 impl Engine {
@@ -140,6 +142,7 @@ impl Engine {
             send_queue: SendQueue::default(),
             cancelled_early: HashSet::new(),
             deleted: HashSet::new(),
+            removed_late: Vec::new(),
             calls: Calls::default(),
             services: Services::default(),
             credentials: Credentials::default(),
@@ -147,13 +150,12 @@ impl Engine {
             storage: StorageHealth::default(),
             pending: Vec::new(),
             last_now: 0,
+            set_back: Vec::new(),
         }
     }
 
-    /// Decides what to do now. `random` gives numbers in `[0, 1)`.
-    pub fn step(&mut self, now: Millis, random: &mut dyn FnMut() -> f64) -> Vec<Command> {
-        // Waits are drawn when answers arrive; what is decided here needs no chance so far.
-        let _ = random;
+    /// Decides what to do now.
+    pub fn step(&mut self, now: Millis) -> Vec<Command> {
         self.advance(now);
         if self.leading {
             self.forget_removed(now);
@@ -161,8 +163,8 @@ impl Engine {
         if self.leading && self.online {
             self.pause.end_if_over(now);
             self.give_up_expired(now);
-            // In turn, so that sending cannot starve asking, nor the other way round, when the
-            // limits leave room for few calls.
+            // Sending and asking take turns, so that neither can starve the other when the limits leave room for few
+            // calls.
             while self.call_one(now) {}
         }
         std::mem::take(&mut self.pending)
@@ -176,15 +178,7 @@ impl Engine {
                 Pending::Delete(key) => Some(Command::Delete(key)),
                 Pending::Call(call) => Some(Command::Call(call)),
                 Pending::Finished(key) => Some(Command::Finished(key)),
-                Pending::Wait {
-                    address,
-                    until,
-                    since,
-                } => Some(Command::Wait {
-                    address,
-                    until,
-                    since,
-                }),
+                Pending::Wait(limit) => Some(Command::Wait(limit)),
             })
             .collect()
     }
@@ -193,6 +187,11 @@ impl Engine {
         // Whoever has the first turn gets the last token.
         let was_polled = self.calls.last_was_submission() && self.poll_one(now);
         was_polled || self.send_one(now) || self.poll_one(now)
+    }
+
+    /// Whether a submission is under way from here.
+    pub fn is_sending(&self) -> bool {
+        self.calls.submissions().next().is_some()
     }
 
     /// When [`Engine::step`] wants to be called next, if nothing else happens before.
@@ -217,7 +216,7 @@ impl Engine {
         Some(wanted.max(self.services.next_call(&self.account.address, now)))
     }
 
-    /// The answer to a call: the whole JSON body of a 2xx, or why there is none.
+    /// The answer to a call: the whole JSON body of a 2xx, or why there is none. `random` gives numbers in `[0, 1)`.
     pub fn responded(
         &mut self,
         call: CallId,
@@ -240,7 +239,7 @@ impl Engine {
         let again = now.saturating_add(schedule::after_failures(in_a_row, 0.5));
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.not_taken(key, again, now),
+                CallKind::Generate => self.not_taken(key, call.sent, again, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
@@ -260,10 +259,10 @@ impl Engine {
         let blocked_until = self.services.blocked_until(&meant.account.address, now);
         let is_refused = self.is_refused() || self.services.is_unreachable(&meant.account.address);
         let is_generate = meant.kind == CallKind::Generate;
-        // With another token by now, what may have been taken could be taken once more.
+        // With another token by now, a task that may have been taken could be taken twice.
         let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.is_doubled(key, now));
         if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
-            // It is made with the credentials of now.
+            // The call is made with the present credentials.
             self.calls.leaves(call);
             return true;
         }
@@ -289,6 +288,7 @@ impl Engine {
             self.services.shift_back(back);
             self.pause.shift_back(back);
             self.timers.shift_calls_back(back);
+            self.set_back.push((self.last_now, back));
         }
         self.last_now = now;
     }
@@ -327,8 +327,8 @@ impl Engine {
                 Effect::Fetch => self.set_due(key, now),
                 Effect::Announce => self.pending.push(Pending::Finished(key.clone())),
                 Effect::Remove => self.remove(key),
-                // Sending is under way where this comes from; polls are set by who got the answer,
-                // who knows the interval.
+                // This comes while sending is under way; polls are scheduled by whoever gets the
+                // answer and knows the interval.
                 Effect::Send | Effect::Poll => {}
             }
         }

@@ -9,7 +9,7 @@ pub fn excerpt(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text;
     }
-    // With the character that comes behind, which says whether a word has ended.
+    // The next character is looked at, too: it says whether a word has ended.
     let start: String = text.chars().take(most).collect();
     let kept = start
         .chars()

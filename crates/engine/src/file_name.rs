@@ -1,6 +1,8 @@
 //! Names for the files that a person takes away. Good on every file system: no separators, no
 //! characters or names that Windows reserves, bounded length.
 
+use std::collections::HashSet;
+
 use atelier_contract::ModelId;
 
 use crate::fold;
@@ -8,6 +10,7 @@ use crate::fold;
 /// Characters of a prompt in a name; with the rest a name stays well below 255 bytes.
 const MAX_TITLE: usize = 40;
 const MAX_MODEL: usize = 40;
+const MAX_SEED: usize = 24;
 
 /// `{subcategory}-{slug of title}-{n}.{ext}` for output `n` (from 1) of a task.
 pub fn output(model: &ModelId, title: &str, n: usize, extension: &str) -> String {
@@ -16,7 +19,7 @@ pub fn output(model: &ModelId, title: &str, n: usize, extension: &str) -> String
         slug(title, MAX_TITLE),
         n.to_string(),
     ];
-    joined(&parts, extension)
+    joined(&parts, extension, "-")
 }
 
 /// `{index}-{slug of title}-{n}.{ext}` for output `n` (from 1) of item `index` (from 1) out of
@@ -28,12 +31,50 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
         slug(title, MAX_TITLE),
         n.to_string(),
     ];
-    joined(&parts, extension)
+    joined(&parts, extension, "-")
+}
+
+/// `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, `day` as in 2026-03-12: what was chosen
+/// from everything sorts by when it was made. Where `taken` has that name, a number makes it another one.
+pub fn made(
+    taken: &mut HashSet<String>,
+    day: &str,
+    (model, seed): (&ModelId, Option<&str>),
+    n: usize,
+    extension: &str,
+) -> String {
+    let seed = seed.map(|seed| format!("seed-{}", slug(seed, MAX_SEED)));
+    let parts = [Some(slug(day, MAX_SEED)), Some(model_slug(model)), seed];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    let stem = parts.join("_");
+    let mut name = joined(&[format!("{stem}_{n}")], extension, "");
+    let mut more = 2;
+    // Some file systems do not tell upper case from lower case.
+    while !taken.insert(name.to_lowercase()) {
+        name = joined(&[format!("{stem}_{n}_{more}")], extension, "");
+        more += 1;
+    }
+    name
+}
+
+/// `{name}_{model}.{ext}`
+pub fn of_model(name: &str, model: &ModelId, extension: &str) -> String {
+    joined(&[name.to_owned(), model_slug(model)], extension, "_")
+}
+
+fn model_slug(model: &ModelId) -> String {
+    let parts = [&model.category, &model.subcategory].map(|part| slug(part, MAX_MODEL));
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("-")
 }
 
 /// The name of a batch's own files (archive, manifest): `{name}.{ext}`.
 pub fn archive(name: &str, extension: &str) -> String {
-    joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension)
+    joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension, "-")
 }
 
 /// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the
@@ -63,13 +104,13 @@ pub fn slug(text: &str, most: usize) -> String {
     slug
 }
 
-fn joined(parts: &[String], extension: &str) -> String {
+fn joined(parts: &[String], extension: &str, by: &str) -> String {
     let parts: Vec<&str> = parts
         .iter()
         .map(String::as_str)
         .filter(|part| !part.is_empty())
         .collect();
-    let stem = match parts.join("-") {
+    let stem = match parts.join(by) {
         stem if stem.is_empty() => "atelier".to_owned(),
         stem if is_reserved(&stem) => format!("{stem}-"),
         stem => stem,
@@ -117,12 +158,36 @@ mod tests {
         assert_eq!(archive("?!", "zip"), "atelier.zip");
     }
 
+    #[test]
+    fn what_was_chosen_is_named_after_when_and_how_it_was_made() {
+        let (model, mut taken) = (ModelId::new("image", "tessera"), HashSet::new());
+        let mut name = |seed, n| made(&mut taken, "2026-11-27", (&model, seed), n, "png");
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1.png"
+        );
+        assert_eq!(
+            name(Some("42"), 2),
+            "2026-11-27_image-tessera_seed-42_2.png"
+        );
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1_2.png"
+        );
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1_3.png"
+        );
+        assert_eq!(name(None, 1), "2026-11-27_image-tessera_1.png");
+    }
+
     proptest! {
         #[test]
         fn any_text_gives_a_name_that_every_system_takes(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
             let model = ModelId::new(category.clone(), title.clone());
             for name in [output(&model, &title, n, &extension), in_archive(n, 50, &title, n, &extension),
-                         archive(&title, &extension)] {
+                         made(&mut HashSet::new(), "2026-11-27", (&model, Some(&title)), n, &extension),
+                         of_model("recipes", &model, &extension), archive(&title, &extension)] {
                 prop_assert!(name.len() <= 255, "{}", name.len());
                 prop_assert!(!name.is_empty() && !name.starts_with(['.', ' ']) && !name.ends_with(['.', ' ']));
                 prop_assert!(!name.chars().any(|c| c.is_control() || r#"<>:"/\|?*"#.contains(c)), "{}", name);

@@ -1,4 +1,4 @@
-//! Which parameters of a long form are in sight, and which are folded away until they are wanted.
+//! Decides which parameters of a long form are in sight, and which are folded away until they are wanted.
 
 use atelier_contract::{Parameter, Schema};
 
@@ -8,7 +8,7 @@ const MAX_UNFOLDED: usize = 9;
 /// Fewer are not worth a fold.
 const LEAST_FOLDED: usize = 3;
 
-/// What people set often, whatever the model.
+/// The parameters that people set often, whatever the model.
 const COMMON: [&str; 9] = [
     "aspect_ratio",
     "duration",

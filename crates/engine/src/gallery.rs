@@ -1,5 +1,6 @@
 //! Every output in one place: found by text, kind, model and favorites, newest first.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use atelier_contract::ModelId;
@@ -7,20 +8,24 @@ use atelier_contract::ModelId;
 use crate::output::{self, OutputKind};
 use crate::route::Route;
 use crate::search::{Query, Searchable};
-use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, TaskState, control};
+use crate::{BatchKey, BatchPlace, Millis, Task, TaskKey, control};
 
+pub mod anchor;
 pub mod beside;
 pub mod compare;
+pub mod days;
 pub mod layout;
+pub mod overlay;
 pub mod shapes;
 pub mod side_by_side;
+pub mod swipe;
 pub mod zoom;
 
-/// What the gallery knows of an output.
+/// The knowledge of the gallery about an output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GalleryEntry {
     pub task: TaskKey,
-    /// From 0.
+    /// The place among the outputs of the task, from 0.
     pub position: usize,
     pub kind: OutputKind,
     pub model: ModelId,
@@ -31,16 +36,32 @@ pub struct GalleryEntry {
     pub is_favorite: bool,
     /// Width by height, where the inputs say it; else see [`shapes`].
     pub ratio: Option<f64>,
-    /// That of its task.
+    /// The searchable text of its task.
     text: Arc<Searchable>,
 }
 
 impl GalleryEntry {
     /// The outputs of a task; none before it is completed.
     pub fn all_of(task: &Task) -> Vec<Self> {
-        let TaskState::Ready { outputs, .. } = &task.state else {
+        let kinds = task.outputs().iter().map(|url| task.output_kind(url));
+        Self::of_kinds(task, kinds.collect())
+    }
+
+    /// The outputs that a task on its way will have, as far as its inputs say it. None of one that only a person moves,
+    /// or that nobody follows.
+    pub fn expected_of(task: &Task) -> Vec<Self> {
+        if !task.is_active() || task.is_orphan() {
             return Vec::new();
-        };
+        }
+        let kind = OutputKind::of_category(&task.model.category);
+        let count = output::expected_count(task.input.values(), None);
+        Self::of_kinds(task, vec![kind; count])
+    }
+
+    fn of_kinds(task: &Task, kinds: Vec<OutputKind>) -> Vec<Self> {
+        if kinds.is_empty() {
+            return Vec::new();
+        }
         let values = task.input.values();
         let text: Vec<String> = values
             .iter()
@@ -50,10 +71,10 @@ impl GalleryEntry {
         let fields = [task.input.title(), &model, &text.join(" ")];
         let text = Arc::new(Searchable::new(fields));
         let ratio = output::ratio(values, None).and_then(|ratio| ratio_of(&ratio));
-        let entry = |(position, url): (usize, &String)| Self {
+        let entry = |(position, kind): (usize, OutputKind)| Self {
             task: task.key.clone(),
             position,
-            kind: task.output_kind(url),
+            kind,
             model: task.model.clone(),
             batch: task.batch.clone(),
             created: task.created,
@@ -61,7 +82,7 @@ impl GalleryEntry {
             ratio,
             text: text.clone(),
         };
-        outputs.iter().enumerate().map(entry).collect()
+        kinds.into_iter().enumerate().map(entry).collect()
     }
 
     /// Our own name of the output: see [`TaskKey::output`].
@@ -83,7 +104,7 @@ fn ratio_of(text: &str) -> Option<f64> {
     Some(width / height)
 }
 
-/// Which outputs belong together where a person looks at one of them: arrows lead through these.
+/// The outputs that belong together where a person looks at one of them: arrows lead through these.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Scope {
     #[default]
@@ -103,6 +124,17 @@ impl Scope {
         }
     }
 
+    /// Says what the outputs that arrows lead through are all of. `is_varied`: its batch is variations of one task.
+    pub fn whole(&self, is_varied: bool) -> &'static str {
+        match self {
+            Self::All => "",
+            Self::Model(_) => "of this model",
+            Self::Batch(_) if is_varied => "of these variations",
+            Self::Batch(_) => "of this batch",
+            Self::Task(_) => "of this task",
+        }
+    }
+
     fn holds(&self, entry: &GalleryEntry) -> bool {
         match self {
             Self::All => true,
@@ -116,7 +148,7 @@ impl Scope {
     }
 }
 
-/// What a person asks for. The default asks for everything.
+/// The wishes of a person. The default asks for everything.
 #[derive(Debug, Clone, Default)]
 pub struct GalleryFilter {
     pub scope: Scope,
@@ -127,8 +159,8 @@ pub struct GalleryFilter {
 }
 
 impl GalleryFilter {
-    /// The outputs found, newest first; those of one batch that were created together in its order, and the
-    /// outputs of each task in theirs.
+    /// The outputs found, newest first; those of one batch that were created together in its order, as all of it where
+    /// only that is asked for, and the outputs of each task in theirs.
     pub fn find<'a>(
         &self,
         entries: impl IntoIterator<Item = &'a GalleryEntry>,
@@ -144,8 +176,13 @@ impl GalleryFilter {
                 && self.query.score(&entry.text).is_some()
         };
         let mut found: Vec<_> = entries.into_iter().filter(is_found).collect();
+        let is_batch = matches!(self.scope, Scope::Batch(_));
         found.sort_by(|a, b| {
-            let newest_first = b.created.cmp(&a.created);
+            // An item that was retried keeps its place.
+            let newest_first = match is_batch {
+                true => Ordering::Equal,
+                false => b.created.cmp(&a.created),
+            };
             let by_batch = || in_batch(a).cmp(&in_batch(b));
             let by_task = || b.task.cmp(&a.task);
             let by_output = || a.position.cmp(&b.position);

@@ -10,22 +10,26 @@ pub struct GroupedGrid {
     pub groups: Vec<usize>,
     /// Cards side by side, at least 1.
     pub columns: usize,
+    /// How high a heading is.
     pub heading_height: f64,
+    /// How high a row of cards is, with the gap below it.
     pub row_height: f64,
 }
 
 /// One piece of the list and how far from its top it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridItem {
+    /// Its place among [`GroupedGrid::groups`], from 0.
     pub group: usize,
     /// The cards of the group that stand side by side here; none in its heading.
     pub cards: Option<Range<usize>>,
+    /// How far from the top of the list, in CSS pixels.
     pub top: f64,
     /// The column that it begins in, from 0.
     pub column: usize,
 }
 
-/// Where a group stands.
+/// The place of a group.
 struct Place {
     group: usize,
     cards: usize,
@@ -39,7 +43,7 @@ impl GroupedGrid {
         self.columns.max(1)
     }
 
-    /// Those with cards, in order.
+    /// Gives the places of the groups with cards, in order.
     fn places(&self) -> Vec<Place> {
         let columns = self.columns();
         let mut places = Vec::new();

@@ -1,10 +1,10 @@
-//! For tests: how the time that work takes grows with what it is given. A bound in milliseconds would say
+//! Measures, for tests, how the time that work takes grows with what it is given. A bound in milliseconds would say
 //! nothing of a build without optimisation, and be missed on a machine that is busy with something else.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// In how many parts the work is done, to compare with all of it at once.
+/// The number of parts in which the work is done, to compare with all of it at once.
 const PARTS: usize = 4;
 
 /// All at once takes as long as in parts where time is in proportion, and so many times as long where it

@@ -1,15 +1,14 @@
 //! The list of all tasks: found by text, state, model and date, newest first.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use atelier_contract::ModelId;
 
-use crate::plural::{agreeing, counted};
+use crate::plural::{counted_many, grouped};
 use crate::search::{Query, Searchable};
-use crate::{
-    BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState, control, duration, sort,
-};
+use crate::{BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState, control, duration};
 
 /// A newest that is further ahead of the clock is no clock that was set back, but one that was wrong.
 const MAX_AHEAD: Millis = 24 * 60 * 60 * 1_000;
@@ -24,12 +23,13 @@ pub fn created(now: Millis, listed: Option<Millis>, noted: Option<Millis>) -> Mi
     newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
 }
 
-/// What the list knows of a task: made once per change of the task, read on every key press.
+/// The knowledge of the list about a task, made once per change of the task and read on every key press.
 #[derive(Debug, Clone)]
 pub struct HistoryEntry {
     pub key: TaskKey,
     pub model: ModelId,
     pub batch: Option<BatchPlace>,
+    /// When it was created, in ms since 1970.
     pub created: Millis,
     pub phase: Phase,
     pub has_favorites: bool,
@@ -64,16 +64,18 @@ impl HistoryEntry {
     }
 }
 
-/// What a person asks for. The default asks for everything.
+/// The wishes of a person. The default asks for everything.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub query: Query,
-    /// None means any.
+    /// The batches whose names match the query: their tasks are found by them, too.
+    pub named: HashSet<BatchKey>,
+    /// The phases that are wanted; none means any.
     pub phases: Vec<Phase>,
     pub model: Option<ModelId>,
     /// Only tasks with an output that is a favorite.
     pub favorites: bool,
-    /// From the first to before the last, in ms since 1970.
+    /// The time of creation that is wanted, in ms since 1970, from the first to before the last.
     pub created: Range<Millis>,
 }
 
@@ -81,6 +83,7 @@ impl Default for Filter {
     fn default() -> Self {
         Self {
             query: Query::default(),
+            named: HashSet::new(),
             phases: Vec::new(),
             model: None,
             favorites: false,
@@ -101,10 +104,15 @@ pub struct Found {
 }
 
 impl Filter {
+    fn is_asked_for(&self, record: &HistoryEntry) -> bool {
+        let is_named = |place: &BatchPlace| self.named.contains(&place.batch);
+        self.query.score(&record.text).is_some() || record.batch.as_ref().is_some_and(is_named)
+    }
+
     /// Finds, in one pass. A choice's counts leave out that choice's own condition: they say what
     /// choosing otherwise would give.
     pub fn find(&self, records: &[HistoryEntry]) -> Found {
-        let mut found: Vec<(u64, u64)> = Vec::new();
+        let mut found: Vec<(Millis, usize)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
         for (position, record) in records.iter().enumerate() {
@@ -116,7 +124,7 @@ impl Filter {
             if !(right_phase || right_model)
                 || !self.created.contains(&record.created)
                 || (self.favorites && !record.has_favorites)
-                || self.query.score(&record.text).is_none()
+                || !self.is_asked_for(record)
             {
                 continue;
             }
@@ -127,17 +135,17 @@ impl Filter {
                 count(&mut models, &record.model);
             }
             if right_phase && right_model {
-                found.push((record.created, position as u64));
+                found.push((record.created, position));
             }
         }
-        sort::pairs(&mut found);
-        let most_used_first = sort::positions(models.iter().map(|(_, n)| u64::MAX - *n as u64));
+        found.sort_unstable();
+        models.sort_by_key(|(_, count)| Reverse(*count));
         Found {
-            positions: found.into_iter().rev().map(|(_, at)| at as usize).collect(),
+            positions: found.into_iter().rev().map(|(_, at)| at).collect(),
             phases,
-            models: most_used_first
+            models: models
                 .into_iter()
-                .map(|at| (models[at].0.clone(), models[at].1))
+                .map(|(model, count)| (model.clone(), count))
                 .collect(),
         }
     }
@@ -153,28 +161,27 @@ fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
 
 /// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Row {
+pub enum HistoryRow {
     Task(TaskKey),
-    /// What was found of a batch, at least two tasks, in its order.
+    /// The tasks of a batch that were found, at least two, in its order.
     Batch(BatchKey, Vec<TaskKey>),
 }
 
-/// What is said of a list that shows so many of all tasks, in so many rows: `6 tasks`, `2 tasks of 6`, `16 tasks in
-/// 8 entries`.
-pub fn said_of(found: usize, all: usize, rows: usize) -> String {
+/// Says how much of all tasks a list shows, and in how many rows: `6 tasks`, `2 tasks of 6`, `16 tasks in 8 rows`.
+pub fn count_label(found: usize, all: usize, rows: usize) -> String {
     let tasks = match found == all {
-        true => counted(all, "task"),
-        false => format!("{} of {all}", counted(found, "task")),
+        true => counted_many(all, "task"),
+        false => format!("{} of {}", counted_many(found, "task"), grouped(all)),
     };
     match rows == found {
         true => tasks,
-        false => format!("{tasks} in {rows} {}", agreeing(rows, "entry", "entries")),
+        false => format!("{tasks} in {}", counted_many(rows, "row")),
     }
 }
 
 /// The tasks found, as the list shows them: those of one batch together, where its newest stands. One
 /// alone, such as the one that was searched for, is a row like any other.
-pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<Row> {
+pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<HistoryRow> {
     let mut places: HashMap<&BatchKey, usize> = HashMap::new();
     let mut rows: Vec<Vec<&HistoryEntry>> = Vec::new();
     for record in positions.iter().filter_map(|at| records.get(*at)) {
@@ -194,55 +201,68 @@ pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<Row> {
         .filter_map(|mut row| {
             let (first, place) = (*row.first()?, row.first()?.batch.as_ref());
             let Some(place) = place.filter(|_| row.len() > 1) else {
-                return Some(Row::Task(first.key.clone()));
+                return Some(HistoryRow::Task(first.key.clone()));
             };
             row.sort_by_key(|record| record.batch.as_ref().map(|place| place.index));
             let keys = row.into_iter().map(|record| record.key.clone());
-            Some(Row::Batch(place.batch.clone(), keys.collect()))
+            Some(HistoryRow::Batch(place.batch.clone(), keys.collect()))
         })
         .collect()
 }
 
-/// What took longer was not watched all the time.
+/// A task that took longer was not watched all the time.
 const LONGEST_RUN: Millis = 60 * 60 * 1_000;
 
-/// So many tasks that made as many outputs say more than all that completed.
+/// So many tasks with as many outputs say more than all tasks that completed.
 const ENOUGH_ALIKE: usize = 3;
 
-/// How long a task of this model takes, in ms, by the tasks that have completed so far: those with as many outputs as
-/// are asked for now, if that is known and there are some.
+/// How long a task of this model takes, in ms, by the tasks that have completed so far: those that did not have to wait
+/// for the others of their batch, if there are some; and those with as many outputs as are asked for now, if that is
+/// known and there are some.
 pub fn estimate<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
     model: &ModelId,
     outputs: Option<usize>,
 ) -> Option<Millis> {
-    let (mut all, mut alike) = (Vec::new(), Vec::new());
-    for task in tasks.into_iter().filter(|task| task.model == *model) {
-        let Some((ended, made)) = completed(task) else {
-            continue;
-        };
-        all.push(ended);
-        if outputs == Some(made) {
-            alike.push(ended);
+    let of_model = tasks.into_iter().filter(|task| task.model == *model);
+    let mut runs: Vec<Run> = of_model.filter_map(Run::of).collect();
+    let is_alike = |run: &Run| outputs == Some(run.outputs);
+    for is_closer in [
+        &(|run: &Run| run.is_single) as &dyn Fn(&Run) -> bool,
+        &is_alike,
+    ] {
+        if runs.iter().filter(|run| is_closer(run)).count() >= ENOUGH_ALIKE {
+            runs.retain(is_closer);
         }
     }
-    let mut times = match alike.len() {
-        0..ENOUGH_ALIKE => all,
-        _ => alike,
-    };
-    sort::pairs(&mut times);
+    let mut times: Vec<(Millis, Millis)> = runs.iter().map(|run| (run.ended, run.time)).collect();
+    times.sort_unstable();
     duration::estimate(times.into_iter().rev().map(|(_, time)| time))
 }
 
-/// When it ended and how long it took, and how many outputs it has made.
-fn completed(task: &Task) -> Option<((Millis, Millis), usize)> {
-    let TaskState::Ready { outputs, .. } = &task.state else {
-        return None;
-    };
-    let (submitted, finished) = (task.submitted?, task.finished?);
-    let time = finished.checked_sub(submitted)?;
-    // It ended when a page found out: the night between is nothing that a model takes.
-    (time < LONGEST_RUN).then_some(((finished, time), outputs.len()))
+/// A task that has completed under the eyes of a page.
+struct Run {
+    ended: Millis,
+    time: Millis,
+    outputs: usize,
+    is_single: bool,
+}
+
+impl Run {
+    fn of(task: &Task) -> Option<Self> {
+        if task.state.phase() != Phase::Ready {
+            return None;
+        }
+        let ended = task.finished.filter(|_| !task.ended_unseen)?;
+        let time = ended.checked_sub(task.submitted?)?;
+        // Records of earlier versions don't say who saw it end: the night between is nothing that a model takes.
+        (time < LONGEST_RUN).then_some(Self {
+            ended,
+            time,
+            outputs: task.outputs().len(),
+            is_single: task.batch.is_none(),
+        })
+    }
 }
 
 #[cfg(test)]

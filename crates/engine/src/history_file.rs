@@ -21,10 +21,10 @@ use crate::{Account, Millis, Phase, Task, TaskState};
 /// The manifest's name in the archive.
 pub const MANIFEST: &str = "history.json";
 
-/// Of the manifest. A reader takes every version up to its own.
+/// The version of the manifest. A reader takes every version up to its own.
 const VERSION: u64 = 1;
 
-/// Where a manifest says its version: nothing else has this.
+/// The field in which a manifest says its version. No other file has this field.
 const MARK: &str = "atelier_history";
 
 /// The services and people of tasks, as a file names them.
@@ -39,14 +39,16 @@ struct FiledAccount {
 /// A kept output: what is known of it, and its file in the archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FiledOutput {
-    /// Its name, see [`crate::TaskKey::output`].
+    /// The output's name, see [`crate::TaskKey::output`].
     pub output: String,
     pub file: String,
     pub url: String,
-    /// Its MIME type.
+    /// The MIME type of the file.
     #[serde(default)]
     pub mime: String,
+    /// When the copy was made, in ms since 1970.
     pub kept: Millis,
+    /// When a person last had it before them, in ms since 1970.
     pub shown: Millis,
 }
 
@@ -65,12 +67,13 @@ impl FiledOutput {
     }
 }
 
-/// Where the page and its service are, and who asks.
+/// The addresses of the page and its service, and the account.
 #[derive(Debug, Clone, Copy)]
 pub struct Here<'a> {
     pub account: &'a Account,
     /// The page's own origin, which an empty address means.
     pub origin: &'a str,
+    /// The time, in ms since 1970.
     pub now: Millis,
 }
 
@@ -91,7 +94,7 @@ pub fn write(
     outputs: &[FiledOutput],
     here: Here<'_>,
 ) -> String {
-    // What was taken back stands in its table, and is no task any more.
+    // A task that was taken back stands in its table, and is no task any more.
     let tasks = tasks
         .iter()
         .filter(|task| task.removed.is_none() && !task.taken_back);
@@ -110,7 +113,7 @@ fn filed(task: &Task, here: Here<'_>) -> Value {
     let address = here.whole(&task.account.address);
     let mut task = task.clone();
     if let TaskState::Ready { outputs, .. } = &mut task.state {
-        // From the root: of this service, which the reader's may not be.
+        // An address from the root is one of this service, which may not be the reader's.
         for url in outputs {
             if let Some(whole) = SafeUrl::link(url, &address) {
                 *url = whole.to_string();
@@ -135,10 +138,10 @@ fn user(uid: &str) -> Option<u32> {
     (!uid.is_empty()).then_some(sum)
 }
 
-/// What a file brings.
+/// The contents of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arrivals {
-    /// None of them is to be sent.
+    /// The tasks; none of them is to be sent.
     pub tasks: Vec<Task>,
     pub batches: Vec<Batch>,
     pub outputs: Vec<FiledOutput>,
@@ -224,7 +227,7 @@ fn arrival(mut value: Value, here: Here<'_>) -> Option<(Task, bool)> {
     }
     // A clock elsewhere may be ahead: what is made here from now on is newer.
     task.created = task.created.min(here.now);
-    // What another page was told, and when, is not for this one.
+    // The errors that another page was told of are not for this one.
     task.poll_error = None;
     task.not_before = None;
     task.waits_since = None;
@@ -253,16 +256,20 @@ fn is_key(key: &str) -> bool {
     (1..=64).contains(&key.len()) && key.bytes().all(is_plain)
 }
 
-/// What has become of a file's contents, for a person.
+/// The result of taking in a file, for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TakenIn {
+    /// Tasks that were taken in.
     pub tasks: usize,
-    /// They were there before.
+    /// Tasks that were there before.
     pub known: usize,
+    /// Copies of outputs that were taken in.
     pub outputs: usize,
     /// Copies for which there was no room.
     pub homeless: usize,
+    /// See [`Arrivals::unfollowed`].
     pub unfollowed: usize,
+    /// Records that could not be read.
     pub damaged: usize,
 }
 

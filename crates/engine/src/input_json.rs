@@ -3,8 +3,12 @@
 use atelier_contract::{Draft, Entry, Schema, check, json};
 use serde_json::{Map, Value};
 
-/// What was entered, as an indented JSON object in the form's order. A value that can't be sent yet
-/// stands as it was typed; what is not in the schema comes last.
+use crate::parameter_name::meant;
+
+const NOT_YET: &str = "This is not JSON yet";
+
+/// Writes the entries as an indented JSON object in the form's order. A value that can't be sent yet stands as it was
+/// typed; names that are not in the schema come last.
 pub fn write(draft: &Draft, schema: &Schema) -> String {
     format!("{:#}", Value::Object(values(draft, schema)))
 }
@@ -43,13 +47,94 @@ pub fn values(draft: &Draft, schema: &Schema) -> Map<String, Value> {
 ///
 /// A sentence for a person, if the text is no JSON object.
 pub fn read(text: &str) -> Result<Draft, String> {
-    if text.trim().is_empty() {
+    let begun = text.trim_start_matches('\u{feff}').trim();
+    if begun.is_empty() {
         return Ok(Draft::default());
     }
     match json::parse(text.as_bytes()) {
         Ok(Value::Object(values)) => Ok(Draft::from_values(&values)),
         Ok(_) => Err("The input is an object: names and values between { and }.".to_owned()),
-        Err(error) => Err(format!("This is not JSON yet: {error}.")),
+        Err(_) if !begun.starts_with('{') => Err(format!("{NOT_YET}: begin with {{.")),
+        Err(error) if error.is_eof() => Err(format!("{NOT_YET}: {}.", open(&error))),
+        Err(error) => Err(format!("{NOT_YET}: {error}.")),
+    }
+}
+
+/// Says what a text lacks that ends too early.
+fn open(error: &serde_json::Error) -> &'static str {
+    let said = error.to_string();
+    let is_in = |what: &str| said.starts_with(&format!("EOF while parsing {what}"));
+    if is_in("an object") {
+        "a } is missing at the end"
+    } else if is_in("a list") {
+        "a ] is missing at the end"
+    } else if is_in("a string") {
+        "a \" is missing at the end"
+    } else {
+        "a value is missing at the end"
+    }
+}
+
+/// A name that the model does not know, and the parameter that is meant, if one is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    pub name: String,
+    pub meant: Option<String>,
+}
+
+/// The names of a text that the model does not know, those that can be mended first.
+pub fn unknown(draft: &Draft, schema: &Schema) -> Vec<Unknown> {
+    let names = draft.iter().map(|(name, _)| name);
+    let unknown = names.filter(|name| schema.parameter(name).is_none());
+    let is_free = |name: &str| draft.get(name).is_none();
+    let unknown = unknown.map(|name| Unknown {
+        name: name.to_owned(),
+        meant: meant(name, schema, is_free).map(str::to_owned),
+    });
+    let mut unknown: Vec<Unknown> = unknown.collect();
+    unknown.sort_by_key(|it| it.meant.is_none());
+    unknown
+}
+
+/// The draft in which a name is another one, with the same value; without it, where it is to be none.
+pub fn renamed(draft: &Draft, name: &str, to: Option<&str>) -> Draft {
+    let mut renamed = draft.clone();
+    renamed.reset(name);
+    if let (Some(to), Some(entry)) = (to, draft.get(name)) {
+        renamed.set(to, entry.clone());
+    }
+    renamed
+}
+
+/// Gives the mistakes of a text, and the names that the model does not know: they are not sent. A missing value is no
+/// mistake of the text.
+pub fn mistakes(draft: &Draft, schema: &Schema) -> Vec<String> {
+    let mut mistakes = Vec::new();
+    let mut unknown = Vec::new();
+    for (name, entry) in draft.iter() {
+        match schema.parameter(name) {
+            None => unknown.push(name),
+            Some((parameter, required)) => {
+                let wrong = check(parameter, required, Some(entry)).err();
+                mistakes.extend(wrong.map(|problem| format!("{}.", problem.message)));
+            }
+        }
+    }
+    if !unknown.is_empty() {
+        mistakes.push(unknown_message(&unknown));
+    }
+    mistakes
+}
+
+/// `Not sent, as the model has no such parameter: colour, promt.`; empty where there are none.
+pub fn unknown_message<T: AsRef<str>>(names: &[T]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "Not sent, as the model has no such parameter: {}.",
+            names.join(", ")
+        ),
     }
 }
 
@@ -105,11 +190,58 @@ mod tests {
         assert_eq!(write(&after, &schema()), write(&before, &schema()));
     }
 
+    /// Guards against names that are dropped without a word.
+    #[test]
+    fn what_is_wrong_and_what_is_not_known_is_told() {
+        let of = |text: &str| mistakes(&read(text).unwrap(), &schema());
+        assert!(of("").is_empty());
+        assert!(of(r#"{"prompt": "a", "steps": 7}"#).is_empty());
+        let told = of(r#"{"steps": 99, "foo": 1, "bar": 2}"#);
+        assert!(told[0].contains("steps"), "{told:?}");
+        assert!(
+            told[1].ends_with("no such parameter: bar, foo.")
+                || told[1].ends_with("no such parameter: foo, bar."),
+            "{told:?}"
+        );
+        assert_eq!(told.len(), 2);
+    }
+
+    #[test]
+    fn a_slip_in_a_name_can_be_mended() {
+        let typed = read(r#"{"promt": "a", "foo": 1, "steps": 7}"#).unwrap();
+        let found = unknown(&typed, &schema());
+        let said: Vec<_> = found
+            .iter()
+            .map(|it| (it.name.as_str(), it.meant.as_deref()))
+            .collect();
+        assert_eq!(said, [("promt", Some("prompt")), ("foo", None)]);
+        let mended = renamed(&typed, "promt", Some("prompt"));
+        let mended = renamed(&mended, "foo", None);
+        let expected = read(r#"{"prompt": "a", "steps": 7}"#).unwrap();
+        assert_eq!(mended, expected);
+        assert!(unknown(&mended, &schema()).is_empty());
+    }
+
     #[test]
     fn what_is_no_object_is_told() {
         assert_eq!(read(" "), Ok(Draft::default()));
         assert_eq!(read("{}"), Ok(Draft::default()));
         assert!(read("[1]").unwrap_err().contains("object"));
         assert!(read("{\"a\": }").unwrap_err().contains("line 1"));
+        for text in ["a red fox", "prompt: a", "]", "[1"] {
+            let said = read(text).unwrap_err();
+            assert_eq!(said, "This is not JSON yet: begin with {.", "{text}");
+        }
+        for (text, lacks) in [
+            ("{", "}"),
+            ("{\"a\": 1", "}"),
+            ("{\"a\": [1", "]"),
+            ("{\"a", "\""),
+            ("{\"a\":", "value"),
+        ] {
+            let said = read(text).unwrap_err();
+            assert!(said.ends_with(" is missing at the end."), "{text}: {said}");
+            assert!(said.contains(lacks), "{text}: {said}");
+        }
     }
 }

@@ -2,22 +2,23 @@
 
 use crate::Millis;
 
-/// A longer reply is not kept. A list of ten thousand models is about five million.
+/// A reply of more bytes is not kept. A list of ten thousand models is about five million.
 pub const MAX_BYTES: usize = 8_000_000;
 
-/// All of them together.
+/// The most bytes of all replies together.
 const MAX_TOTAL_BYTES: usize = 32_000_000;
 
-/// As many schemas as somebody may have opened.
+/// The most replies: as many schemas as somebody may have opened.
 const MAX_COUNT: usize = 200;
 
-/// What is known of a reply that is kept.
+/// The facts about a reply that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptReply {
     /// The URL that it was asked for at; a path, where that is the page's own service.
     pub key: String,
-    /// When the service gave it.
+    /// When the service gave it, in ms since 1970.
     pub since: Millis,
+    /// The length of its body.
     pub bytes: usize,
 }
 

@@ -8,10 +8,10 @@
 
 use crate::Millis;
 
-/// How long a lease lasts: several renewals, so that a short stall does not lose it.
+/// How long a lease lasts, in milliseconds: several renewals, so that a short stall does not lose it.
 pub const LEASE_MS: Millis = 6_000;
 
-/// How often its holder renews it.
+/// How often its holder renews it, in milliseconds.
 pub const RENEW_MS: u32 = 2_000;
 
 /// How long after [`Renewal::Look`] to look, in milliseconds: long enough for what other tabs wrote
@@ -23,6 +23,7 @@ pub const LOOK_MS: u32 = 50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub holder: String,
+    /// When it ends, in ms since 1970.
     pub until: Millis,
     /// Versions that believe in one holder alone give way only to a lease without it.
     pub locked: bool,
@@ -44,8 +45,7 @@ impl Lease {
     }
 }
 
-/// Which of the leases that are found counts for `me`: one that holds for another, else its own, else the
-/// latest.
+/// Gives the lease that counts for `me`: one that holds for another tab, or its own, or the latest.
 pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis) -> Option<Lease> {
     leases.into_iter().max_by_key(|lease| {
         (
@@ -67,7 +67,7 @@ pub enum Claim {
     LeaseOnly,
 }
 
-/// What storage says of the lease.
+/// The result of reading the lease from storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// Storage cannot be read: it says nothing about other tabs.
@@ -76,7 +76,7 @@ pub enum Found {
     Lease(Lease),
 }
 
-/// What a tab is to do at a renewal.
+/// The step of a tab at a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
     /// Write the lease, and lead.
@@ -90,7 +90,7 @@ pub enum Renewal {
     Follow,
 }
 
-/// What `me` is to do when it is time to renew; `has_looked`: this is the look that
+/// Decides what `me` is to do when it is time to renew. `has_looked` says that this is the look that
 /// [`Renewal::Look`] has asked for.
 pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Millis) -> Renewal {
     match (claim, found) {
@@ -145,7 +145,7 @@ const ASLEEP_LOOKS: u32 = 6;
 /// After how many it is asked for a sign by itself: storage may take no lease of it.
 const ASKED_LOOKS: u32 = 3;
 
-/// What a follower that is looked at makes of the tab that leads: the browser, or the system, may have
+/// Judges for a follower that is looked at whether the leading tab works: the browser, or the system, may have
 /// stopped that one without taking its lock away.
 #[derive(Debug, Default)]
 pub struct LeaderWatch {
@@ -232,7 +232,7 @@ mod tests {
             assert_eq!(renewal(claim, "a", &other, false, 900), Renewal::Follow);
             assert!(!may_go_on(claim, "a", &other, 900));
         }
-        // It is gone.
+        // The lease is gone.
         assert_eq!(
             renewal(Claim::HasLock, "a", &other, false, 1_001),
             Renewal::Lead
@@ -300,7 +300,7 @@ mod tests {
         assert!(!watch.is_asleep());
         watch.look(&ended, 9_000);
         assert!(watch.is_asleep());
-        // It wakes.
+        // The tab wakes up.
         assert!(!watch.look(&lease("b", 15_000, true), 9_001));
         assert!(!watch.is_asleep());
     }

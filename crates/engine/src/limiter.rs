@@ -71,7 +71,8 @@ impl Limiter {
         }
         self.tokens = 0.0;
         let wait = match retry_after {
-            // A little later, never earlier: whoever waits for the same moment need not meet.
+            // A little later, never earlier, so that callers that wait for the same moment don't
+            // meet.
             Some(wait) => wait.min(LONGEST_BLOCK) + 50 + (random * 250.0) as Millis,
             None if is_known => return,
             None => schedule::after_refusals(self.refusals, random),

@@ -1,4 +1,4 @@
-//! Which outputs became the input of which tasks: kept with a task when it is made, and shown both ways.
+//! Finds the outputs that became the input of tasks. They are kept with a task when it is made, and shown both ways.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::output::OutputAddress;
 use crate::output_cache;
-use crate::{Source, Task, TaskKey, TaskState};
+use crate::{Source, Task, TaskKey};
 
-/// So many relatives are shown, and so far away.
+/// The most relatives that are shown, and the most steps to them.
 const MAX_RELATIVES: usize = 24;
 const MAX_DISTANCE: usize = 6;
 
@@ -18,7 +18,7 @@ pub struct Relative {
     pub task: TaskKey,
     /// The output that went on; of a descendant the first, if it has any.
     pub output: Option<String>,
-    /// As what it went on.
+    /// The parameter that the output was the input of.
     pub parameter: String,
     /// Steps away, from 1.
     pub distance: usize,
@@ -29,9 +29,9 @@ pub struct Relative {
 /// The relatives of one output: at most 24 each way, and 6 steps away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Family {
-    /// What it came from, the nearest first, each followed by what that came from.
+    /// The outputs that it came from, the nearest first, each followed by those that that one came from.
     pub ancestors: Vec<Relative>,
-    /// What came from this very output, each followed by what came from that.
+    /// The outputs that came from this very one, each followed by those that came from that one.
     pub descendants: Vec<Relative>,
 }
 
@@ -74,20 +74,21 @@ fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     let mut by_age: Vec<&&Task> = known.iter().collect();
     by_age.sort_by_key(|task| task.created);
     for task in by_age {
-        let TaskState::Ready { outputs, .. } = &task.state else {
-            continue;
-        };
-        for (position, address) in outputs.iter().enumerate() {
+        for (position, address) in task.outputs().iter().enumerate() {
             origins.insert(address, task.key.output(position));
         }
     }
     origins
 }
 
-/// The task that this one is a variation of: the first with the same inputs but for the seed, among those that are no
-/// items of a batch. Nothing is kept of who was varied, since the inputs say it.
+/// The task that this one is a variation of, as its record says; else the first with the same inputs but for the seed,
+/// among those that are no items of a batch.
 pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
     const SEED: &str = "seed";
+    if let Some(varied) = &task.varied {
+        let mut known = known.iter().copied();
+        return known.find(|other| other.key == *varied && other.removed.is_none());
+    }
     let values = task.input.values();
     let seed = values.get(SEED).filter(|seed| seed.is_number())?;
     let is_varied = |other: &&&Task| {
@@ -108,12 +109,30 @@ pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
     first.copied().filter(|_| task.batch.is_none())
 }
 
-/// The relatives of one output of a task.
-pub fn family(task: &Task, position: usize, known: &[&Task]) -> Family {
+/// The tasks that one output belongs to: its relatives, and the variations of the same task.
+pub fn kin(task: &Task, position: usize, known: &[&Task]) -> Vec<TaskKey> {
+    let is_variation = |other: &Task| {
+        let is_of_same = other.varied.is_some() && other.varied == task.varied;
+        is_of_same || other.varied.as_ref() == Some(&task.key)
+    };
+    let family = family(task, Some(position), known);
+    let relatives = family.ancestors.into_iter().chain(family.descendants);
+    let relatives = relatives.map(|relative| relative.task);
+    let variations = known.iter().filter(|other| is_variation(other));
+    let variations = variations.map(|other| other.key.clone());
+    let varied = task.varied.clone();
+    relatives.chain(variations).chain(varied).collect()
+}
+
+/// The relatives of one output of a task, or, without a position, of all of its outputs.
+pub fn family(task: &Task, position: Option<usize>, known: &[&Task]) -> Family {
     let mut family = Family::default();
     ascend(task, 1, known, &mut family.ancestors);
-    let output = task.key.output(position);
-    let is_it = |source: &Source| source.output == output;
+    let is_it = |source: &Source| {
+        output_cache::place(&source.output).is_some_and(|(key, at)| {
+            key == task.key && position.is_none_or(|position| position == at)
+        })
+    };
     descend(&is_it, 1, known, &mut family.descendants);
     family
 }
@@ -157,8 +176,7 @@ fn descend(
         if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
             return;
         }
-        let has_output =
-            matches!(&task.state, TaskState::Ready { outputs, .. } if !outputs.is_empty());
+        let has_output = !task.outputs().is_empty();
         found.push(Relative {
             task: task.key.clone(),
             output: has_output.then(|| task.key.output(0)),
@@ -230,15 +248,21 @@ mod tests {
             &[&a, &b],
         );
         let known = [&a, &b, &c];
-        let of_b = family(&b, 0, &known);
+        let of_b = family(&b, Some(0), &known);
         assert_eq!(names(&of_b.ancestors), [("a".into(), 1)]);
         assert_eq!(names(&of_b.descendants), [("c".into(), 1)]);
-        let of_a = family(&a, 0, &known);
+        let of_a = family(&a, Some(0), &known);
         assert!(of_a.ancestors.is_empty());
         assert_eq!(names(&of_a.descendants), [("b".into(), 1), ("c".into(), 2)]);
         // Its other output went on elsewhere.
-        assert_eq!(names(&family(&a, 1, &known).descendants), [("c".into(), 1)]);
-        let of_c = family(&c, 0, &[&b, &c]);
+        assert_eq!(
+            names(&family(&a, Some(1), &known).descendants),
+            [("c".into(), 1)]
+        );
+        let of_all = family(&a, None, &known);
+        let both = [("b".into(), 1), ("c".into(), 2), ("c".into(), 1)];
+        assert_eq!(names(&of_all.descendants), both);
+        let of_c = family(&c, Some(0), &[&b, &c]);
         assert_eq!(
             names(&of_c.ancestors),
             [("b".into(), 1), ("a".into(), 2), ("a".into(), 1)]
@@ -260,10 +284,20 @@ mod tests {
         assert_eq!(of(&b), Some("a"));
         assert_eq!(of(&c), Some("a"), "the first, whichever was varied");
         assert_eq!(of(&other), None);
-        // The same once more is no variation, nor is what has no seed.
+        // A repetition is no variation, nor is a task without a seed.
         assert_eq!(varied(&made("e", 3, "x", json!(1)), &[&a]), None);
         assert_eq!(varied(&made("e", 3, "x", Value::Null), &[&a]), None);
+        // Tasks whose records name it need no search, in a batch or not.
+        let mut said = made("f", 4, "x", json!(5));
+        said.varied = Some(b.key.clone());
+        assert_eq!(of(&said), Some("b"));
+        said.batch = Some(crate::BatchPlace {
+            batch: crate::BatchKey("g".into()),
+            index: 0,
+        });
+        assert_eq!(of(&said), Some("b"));
         // What was removed can't be led to.
+        assert_eq!(varied(&said, &[&a]), None);
         let mut gone = a.clone();
         gone.removed = Some(5);
         assert_eq!(varied(&b, &[&gone]), None);
@@ -284,8 +318,32 @@ mod tests {
                 .collect();
         }
         let known: Vec<&Task> = tasks.iter().collect();
-        let family = family(&tasks[0], 0, &known);
+        let family = family(&tasks[0], Some(0), &known);
         assert_eq!(family.ancestors.len(), MAX_RELATIVES);
         assert_eq!(family.descendants.len(), MAX_RELATIVES);
+    }
+
+    #[test]
+    fn variations_of_one_belong_together() {
+        let first = task("first", 1, json!({}), &["/first.png"]);
+        let of_first = |key: &str| Task {
+            varied: Some(first.key.clone()),
+            ..task(key, 2, json!({}), &[])
+        };
+        let (a, b) = (of_first("a"), of_first("b"));
+        let made = traced(
+            task("made", 3, json!({"image": "/first.png"}), &[]),
+            &[&first],
+        );
+        let other = task("other", 4, json!({}), &[]);
+        let known = [&first, &a, &b, &made, &other];
+        let kin = |task: &Task| {
+            let names = super::kin(task, 0, &known).into_iter().map(|key| key.0);
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(kin(&first), "made a b");
+        assert_eq!(kin(&a), "a b first");
+        assert_eq!(kin(&made), "first");
+        assert_eq!(kin(&other), "");
     }
 }

@@ -1,5 +1,5 @@
-//! What a batch was and what became of it, as a file: inputs, ids, states, errors, addresses and
-//! times of every item. Never a token.
+//! Writes a batch and its results as a file: inputs, ids, states, errors, addresses and times of every item. It never
+//! writes a token.
 
 use atelier_contract::{Entry, ModelId, json};
 use serde::de::DeserializeOwned;
@@ -10,6 +10,8 @@ use crate::batch::{Batch, Items};
 use crate::compose::csv;
 use crate::output::OutputAddress;
 use crate::{Task, TaskState, duration};
+
+pub mod recipes;
 
 pub(crate) const FORMAT: &str = "atelier-manifest";
 const VERSION: u32 = 1;
@@ -28,14 +30,14 @@ pub struct Manifest {
     /// The address of the service that made the outputs; may be empty.
     #[serde(default, deserialize_with = "or_empty")]
     pub service: String,
-    /// As [`crate::duration::iso`] writes it.
+    /// The time, as [`crate::duration::iso`] writes it.
     #[serde(default, deserialize_with = "or_empty")]
     pub created: Option<String>,
     #[serde(default, deserialize_with = "list")]
-    pub items: Vec<Item>,
+    pub items: Vec<ManifestItem>,
 }
 
-/// What the file says beside that.
+/// The facts in the file beside the items.
 #[derive(Serialize)]
 struct File<'a> {
     format: &'a str,
@@ -47,11 +49,11 @@ struct File<'a> {
 /// One item of the batch.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Item {
-    /// Its number, from 1, as in the names of its files.
+pub struct ManifestItem {
+    /// The item's number, from 1, as in the names of its files.
     #[serde(deserialize_with = "or_empty")]
     pub index: usize,
-    /// Its state as the page names it.
+    /// The item's state as the page names it.
     #[serde(deserialize_with = "or_empty")]
     pub state: String,
     /// The service's id of its latest attempt.
@@ -59,7 +61,7 @@ pub struct Item {
     pub id: Option<String>,
     #[serde(deserialize_with = "or_empty")]
     pub error: Option<String>,
-    /// As [`crate::duration::iso`] writes them.
+    /// The times, as [`crate::duration::iso`] writes them.
     #[serde(deserialize_with = "or_empty")]
     pub submitted: Option<String>,
     #[serde(deserialize_with = "or_empty")]
@@ -74,7 +76,8 @@ pub struct Item {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManifestOutput {
-    /// Of a `data:` address whose file is there, the beginning: the file has the rest.
+    /// The output's address; of a `data:` address whose file is there only the beginning, because the file has the
+    /// rest.
     #[serde(deserialize_with = "or_empty")]
     pub url: String,
     #[serde(deserialize_with = "or_empty")]
@@ -126,7 +129,7 @@ impl ManifestOutput {
     }
 }
 
-impl Item {
+impl ManifestItem {
     /// The item with its latest attempt, its outputs still to be filled in; `index` from 0.
     fn new(index: usize, task: Option<&Task>) -> Self {
         let index = index + 1;
@@ -167,7 +170,7 @@ impl Manifest {
         );
         let attempts = items.latest().enumerate();
         manifest.items = attempts
-            .map(|(index, task)| Item::new(index, task))
+            .map(|(index, task)| ManifestItem::new(index, task))
             .collect();
         manifest
     }

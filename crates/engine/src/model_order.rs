@@ -1,21 +1,21 @@
-//! Which models come first in the list: favorites, then those used last. It is kept as text, a model a
+//! Decides which models come first in the list: favorites, then those used last. The order is kept as text, a model a
 //! line, so that the first view needs next to nothing to read it.
 
 use atelier_contract::{Model, ModelId};
 
-use crate::{Task, sort};
+use crate::Task;
 
-/// As many of those used last are kept in mind.
+/// So many of the models used last are remembered.
 const RECENT: usize = 12;
 
 /// The models that tasks are of, the one used last first.
 pub fn recent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<ModelId> {
-    let tasks: Vec<&Task> = tasks.into_iter().collect();
-    let oldest_first = sort::positions(tasks.iter().map(|task| task.created));
+    let mut oldest_first: Vec<&Task> = tasks.into_iter().collect();
+    oldest_first.sort_by_key(|task| task.created);
     let mut recent: Vec<ModelId> = Vec::new();
-    for at in oldest_first.into_iter().rev() {
-        if !recent.contains(&tasks[at].model) {
-            recent.push(tasks[at].model.clone());
+    for task in oldest_first.into_iter().rev() {
+        if !recent.contains(&task.model) {
+            recent.push(task.model.clone());
         }
         if recent.len() == RECENT {
             break;
@@ -63,12 +63,15 @@ pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     order
 }
 
-/// In what order the models stand, where it is not simply the service's. `has_first`: some come first, be they favorites or used last.
-pub fn said(is_searched: bool, has_favorites: bool, has_first: bool) -> &'static str {
-    match (is_searched, has_favorites, has_first) {
-        (true, ..) => "Best matches first",
-        (_, true, _) => "Favorites first, then last used",
-        (_, _, true) => "Last used first",
+/// Says in what order the models stand, if that is not simply the service's. `shown` has the favorites in whose order
+/// they stand, `now` those of by now; `has_first` says that some come first, be they favorites or used last.
+pub fn order_text(is_searched: bool, shown: &str, now: &str, has_first: bool) -> &'static str {
+    let is_shown = |line| shown.lines().any(|shown| shown == line);
+    match (is_searched, has_first) {
+        (true, _) => "Best matches first",
+        _ if !now.lines().all(is_shown) => "Favorites come first next time",
+        _ if !shown.is_empty() => "Favorites first, then last used",
+        (_, true) => "Last used first",
         _ => "",
     }
 }
@@ -126,16 +129,21 @@ mod tests {
     #[test]
     fn it_is_said_in_what_order_they_stand() {
         let all = [
-            said(false, false, false),
-            said(false, false, true),
-            said(false, true, true),
-            said(true, true, true),
+            order_text(false, "", "", false),
+            order_text(false, "", "", true),
+            order_text(false, "a/b\na/c", "a/c", true),
+            order_text(true, "a/b", "a/b", true),
+            // They stand as they stood before it was one.
+            order_text(false, "a/b", "a/b\na/c", true),
+            order_text(false, "", "a/c", true),
         ];
         let words = [
             "",
             "Last used first",
             "Favorites first, then last used",
             "Best matches first",
+            "Favorites come first next time",
+            "Favorites come first next time",
         ];
         assert_eq!(all, words);
     }

@@ -4,7 +4,7 @@
 use atelier_contract::{Draft, Entry, Media, Problem, Schema};
 use serde_json::Value;
 
-/// Of the first problem; nothing where there is none.
+/// Gives the message of the first problem; empty if there is none.
 pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     let Some(Problem {
         parameter: name,
@@ -26,7 +26,7 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     }
 }
 
-/// Where the first parameter stands that is still needed, if one is.
+/// Gives the place of the first parameter that is still needed, if one is.
 pub fn missing(draft: &Draft, schema: &Schema) -> Option<usize> {
     let mut parameters = schema.parameters();
     parameters.position(|(parameter, required)| required && is_missing(draft, &parameter.name))

@@ -1,25 +1,45 @@
-//! What is said where the service does not give what was asked for, and what it said before is shown instead.
+//! The messages when the service does not give what was asked for, and its earlier answer is shown instead.
 
 use atelier_contract::{ApiError, ServiceAddress};
 
-/// That something is as the service said it some time ago. `what`: `These models are` or `This form is`; `when`:
-/// `10:32`.
-pub fn as_of(error: &ApiError, what: &str, when: &str) -> String {
+use crate::{BlockReason, MissingCredentials};
+
+/// Gives the message above every page while nobody answers at the service's address. `error` is the result of asking
+/// for its models, if that is not being asked just now.
+pub fn notice(block_reason: Option<&BlockReason>, error: Option<&ApiError>) -> Option<String> {
+    match (block_reason, error) {
+        (Some(reason @ (BlockReason::Offline | BlockReason::Unreachable)), _) => {
+            Some(reason.user_message(0))
+        }
+        // Another reason says itself why nothing comes.
+        (Some(_), _) => None,
+        // Tasks may be taken all the same.
+        (None, Some(ApiError::Server { .. } | ApiError::Timeout { .. })) => {
+            Some("The service does not answer properly at present.".into())
+        }
+        (None, _) => Some("The service can't be reached. New tasks wait until it answers.".into()),
+    }
+}
+
+/// Says that something is as the service described it some time ago. `what` is `These models are` or `This form is`,
+/// `when` is `10:32`. The reason stands above the page already if `is_explained`.
+pub fn as_of(error: &ApiError, what: &str, when: &str, is_explained: bool) -> String {
     let why = match error {
+        _ if is_explained => return format!("{what} from {when}."),
         ApiError::Server { status, .. } if !error.is_unreachable() => {
             format!("The service has a problem of its own (HTTP {status}).")
         }
-        // All else that is asked of it may be answered.
+        // Everything else that is asked of it may be answered.
         ApiError::Server { .. } | ApiError::Timeout { .. } => {
             "Nothing newer can be had at present.".to_owned()
         }
         ApiError::RateLimited { .. } => "The service is asked too often at present.".to_owned(),
         _ => "The service can't be reached.".to_owned(),
     };
-    format!("{why} {what} as of {when}.")
+    format!("{why} {what} from {when}.")
 }
 
-/// What to do about a call that failed to this address, for whoever looks at a page of this origin.
+/// Says what to do about a call that failed to this address, for a person who looks at a page of this origin.
 pub fn advice(
     error: &ApiError,
     address: &ServiceAddress,
@@ -42,7 +62,7 @@ pub fn advice(
     }
 }
 
-/// Whoever looks at a page of this origin has started its server.
+/// Whether a person who looks at a page of this origin has started its server.
 fn is_loopback(page_origin: &str) -> bool {
     let Some((_, host)) = page_origin.split_once("://") else {
         return false;
@@ -63,7 +83,7 @@ pub enum NoAccount {
     /// It has said since that it takes guests.
     TakesGuests,
     /// It takes none.
-    Needed,
+    Needed(MissingCredentials),
 }
 
 impl NoAccount {
@@ -75,7 +95,7 @@ impl NoAccount {
             }
             Self::Unreachable => "The service does not answer. Press again once it does.",
             Self::TakesGuests => "The service has answered since: press once more.",
-            Self::Needed => crate::NO_CREDENTIALS,
+            Self::Needed(missing) => missing.user_message(),
         }
     }
 }
@@ -95,25 +115,56 @@ mod tests {
     #[test]
     fn what_is_kept_says_why_it_is_shown_and_since_when_it_holds() {
         let models = "These models are";
-        let silent = "The service can't be reached. These models are as of 10:32.";
+        let silent = "The service can't be reached. These models are from 10:32.";
         for error in [network(), ApiError::not_json(b"<html>")] {
-            assert_eq!(as_of(&error, models, "10:32"), silent);
+            assert_eq!(as_of(&error, models, "10:32", false), silent);
         }
         // Guards against a service that can't be reached where its list alone can't be had.
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
             assert_eq!(
-                as_of(&error, models, "10:32"),
-                "Nothing newer can be had at present. These models are as of 10:32."
+                as_of(&error, models, "10:32", false),
+                "Nothing newer can be had at present. These models are from 10:32."
             );
         }
         assert_eq!(
-            as_of(&status(429), models, "10:32"),
-            "The service is asked too often at present. These models are as of 10:32."
+            as_of(&status(429), models, "10:32", false),
+            "The service is asked too often at present. These models are from 10:32."
         );
         assert_eq!(
-            as_of(&status(500), "This form is", "yesterday 09:05"),
-            "The service has a problem of its own (HTTP 500). This form is as of yesterday 09:05."
+            as_of(&status(500), "This form is", "yesterday 09:05", false),
+            "The service has a problem of its own (HTTP 500). This form is from yesterday 09:05."
         );
+    }
+
+    #[test]
+    fn an_outage_is_explained_once() {
+        let models = "These models are";
+        assert_eq!(
+            as_of(&network(), models, "10:32", true),
+            "These models are from 10:32."
+        );
+        let notice = |reason: Option<BlockReason>, error: Option<ApiError>| {
+            super::notice(reason.as_ref(), error.as_ref())
+        };
+        // While it is being asked again, nothing changes.
+        let silent = notice(None, Some(network()));
+        assert!(silent.as_ref().unwrap().contains("can't be reached"));
+        assert_eq!(notice(None, None), silent);
+        for (reason, said) in [
+            (BlockReason::Offline, "You are offline."),
+            (BlockReason::Unreachable, "What waits is sent"),
+        ] {
+            assert!(notice(Some(reason), None).unwrap().contains(said));
+        }
+        assert_eq!(
+            notice(Some(BlockReason::Unauthorized), Some(network())),
+            None
+        );
+        // Guards against a service that can't be reached where its list alone can't be had.
+        for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
+            let said = notice(None, Some(error)).unwrap();
+            assert!(!said.contains("can't be reached"), "{said}");
+        }
     }
 
     /// Guards against `./dev serve` where nobody who reads it could do so.

@@ -1,4 +1,4 @@
-//! What stands behind an output's URL, and whether it may be shown as more than text.
+//! Judges what stands behind an output's URL, and whether it may be shown as more than text.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Task;
 
-/// What an output is, judged before it is loaded.
+/// The kind of an output, judged before it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     Image,
@@ -71,7 +71,7 @@ impl OutputKind {
         }
     }
 
-    /// What one of them is called.
+    /// Gives the name of one output of this kind.
     pub fn label(self) -> &'static str {
         match self {
             Self::Image => "Image",
@@ -101,8 +101,8 @@ impl OutputKind {
         }
     }
 
-    /// What models of a category make: `text-to-video` video, `image-generation` images. The last
-    /// word that names a medium is the result's.
+    /// Gives the kind of outputs that models of a category make: `text-to-video` makes videos, `image-generation`
+    /// images. The last word that names a medium is the result's.
     pub fn of_category(category: &str) -> Self {
         category
             .to_ascii_lowercase()
@@ -134,7 +134,7 @@ impl Task {
 /// bytes came with (empty if none did), else by the URL, else by kind.
 pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
     let essence = essence(mime);
-    // What a file store says of everything says nothing.
+    // Some file stores say this of every file: it tells nothing.
     let said = |mime: &str| {
         let known = |entry: &&(&str, &str, OutputKind)| !mime.is_empty() && entry.1 == mime;
         TYPES.iter().find(known).map(|entry| entry.0)
@@ -182,7 +182,7 @@ pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<Str
     shape(value("aspect_ratio").or_else(|| value("size"))?.as_str()?)
 }
 
-/// What models call the parameter that says how many outputs one call gives.
+/// The names of the parameter that says how many outputs one call gives.
 const COUNTS: [&str; 7] = [
     "num_outputs",
     "num_images",
@@ -226,7 +226,7 @@ pub fn shape(value: &str) -> Option<String> {
     Some(format!("{} / {}", side(width)?, side(height)?))
 }
 
-/// What the text of an output is, by its form alone.
+/// The kind of text in an output, by its form alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputAddress {
     /// `http://` or `https://` with a host and without user name or password, which serve only to deceive
@@ -324,7 +324,7 @@ impl fmt::Display for SafeUrl {
     }
 }
 
-/// What the URL standard strips from both ends.
+/// Whether the URL standard strips this character from both ends.
 fn is_trimmed(c: char) -> bool {
     c <= ' '
 }

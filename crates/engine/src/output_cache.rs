@@ -5,22 +5,32 @@ use atelier_contract::json;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Millis, Task, TaskKey, sort};
+use crate::plural::agreeing;
+use crate::{Millis, Task, TaskKey};
+
+mod copy_request;
+
+pub use copy_request::CopyRequest;
 
 /// How much room the copies may take together, in bytes: what a person chooses from.
-pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, 2_000_000_000];
+pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, MAX_LIMIT];
 
-/// What is known of a copy beside its bytes. Records of earlier visits must stay readable: names and
-/// shapes do not change.
+/// The room for copies of favorites, in bytes, whatever was chosen for the others.
+pub const MAX_LIMIT: u64 = 2_000_000_000;
+
+/// The facts about a copy, without its bytes. Records of earlier visits must stay readable: names and shapes do not
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedOutput {
     /// The output's name, see [`TaskKey::output`].
     pub key: String,
-    /// Where it was fetched from.
+    /// The address that it was fetched from.
     pub url: String,
+    /// The length of the copy.
     pub bytes: u64,
+    /// When the copy was made, in ms since 1970.
     pub kept: Millis,
-    /// When a person last had it before them.
+    /// When a person last had it before them, in ms since 1970.
     pub shown: Millis,
 }
 
@@ -48,15 +58,24 @@ pub fn total(copies: &[CachedOutput]) -> u64 {
 
 /// The keys of the copies that have to go so that so many more bytes fit: those that nobody has
 /// looked at for longest, and no more of them than needed. `None` if it would not fit into all the
-/// room there is.
-pub fn make_room(copies: &[CachedOutput], incoming: u64, limit: u64) -> Option<Vec<String>> {
+/// room there is, or one would have to go that was looked at after `shown`, when what comes was.
+pub fn make_room(
+    copies: &[CachedOutput],
+    incoming: u64,
+    limit: u64,
+    shown: Millis,
+) -> Option<Vec<String>> {
     let room = limit.checked_sub(incoming)?;
     let mut taken = total(copies);
-    let longest_unseen = sort::positions(copies.iter().map(|copy| copy.shown));
+    let mut longest_unseen: Vec<&CachedOutput> = copies.iter().collect();
+    longest_unseen.sort_by_key(|copy| copy.shown);
     let mut going = Vec::new();
-    for copy in longest_unseen.into_iter().map(|at| &copies[at]) {
+    for copy in longest_unseen {
         if taken <= room {
             break;
+        }
+        if copy.shown > shown {
+            return None;
         }
         taken -= copy.bytes.min(taken);
         going.push(copy.key.clone());
@@ -64,7 +83,7 @@ pub fn make_room(copies: &[CachedOutput], incoming: u64, limit: u64) -> Option<V
     Some(going)
 }
 
-/// What a person has chosen of [`LIMITS`]; the middle where nothing was.
+/// Gives the limit that a person has chosen among [`LIMITS`], or the middle one if none was.
 pub fn chosen(limit: u64) -> u64 {
     if LIMITS.contains(&limit) {
         limit
@@ -90,7 +109,7 @@ pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
     tasks.into_iter().flat_map(names).collect()
 }
 
-/// What a person is told of the copies in this browser.
+/// The message about the copies in this browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Told {
     /// `2 copies, 1.8 MB`.
@@ -105,13 +124,11 @@ pub struct Told {
 pub fn told(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) -> Told {
     let of_favorites = copies.iter().filter(|copy| favorites.contains(&copy.key));
     let of_favorites = of_favorites.count();
-    let number = match copies.len() {
-        1 => "1 copy".to_owned(),
-        n => format!("{n} copies"),
-    };
+    let number = copies.len();
+    let copies_word = agreeing(number, "copy", "copies");
     let why = "Copies of favorites are kept even while Keep outputs is off.";
     Told {
-        count: format!("{number}, {}", size(total(copies))),
+        count: format!("{number} {copies_word}, {}", size(total(copies))),
         why: (of_favorites > 0 && !is_wanted).then_some(why),
         why_none_goes: match copies.len() {
             0 => Some("Nothing is kept."),

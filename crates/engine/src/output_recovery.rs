@@ -1,14 +1,16 @@
-//! What is done for an output whose address is dead: the service is asked for a fresh one, else the copy
-//! is shown that this browser keeps, else it is said what happened.
+//! Decides how an output is shown whose address is dead: the service is asked for a fresh address; if that fails, the
+//! copy is shown that this browser keeps; and if there is none, a person is told what happened.
+
+use atelier_contract::ApiError;
 
 /// How long the service's word on an address is waited for.
 const TIMEOUT_MS: u32 = 15_000;
 
-/// A page that has just opened has no leader yet, or not yet the guest's credentials: what is waited for
-/// is looked at again this often.
+/// A page that has just opened has no leader yet, or not yet the guest's credentials: what is waited for is
+/// looked at again this often, in milliseconds.
 pub const ASK_MS: u32 = 2_000;
 
-/// What is known so far.
+/// The knowledge about such an output so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
     /// It is an address that a service gave, not the data itself.
@@ -19,13 +21,13 @@ pub struct Facts {
     pub is_foreign: bool,
     /// The service has said again where the task's outputs are.
     pub is_answered: bool,
-    /// How long its word was waited for.
+    /// How long its word was waited for, in milliseconds.
     pub waited_ms: u32,
     /// A copy was looked for, and there is none.
     pub has_no_copy: bool,
 }
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Ask the service for a fresh address, and wait for its word for [`ASK_MS`]. With another address
@@ -62,15 +64,50 @@ impl Facts {
     }
 }
 
-/// Why the output is not shown, and what can be done. `is_dead`: its host says so; else it may not let the
-/// page load it. `keeps_outputs`: copies are made of other ones.
-pub fn explanation(is_dead: bool, is_foreign: bool, keeps_outputs: bool) -> String {
-    let mut parts = vec![match is_dead {
+/// The knowledge about the file at such an address, once it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum File {
+    /// Its host gives it, and the browser can't show it.
+    There,
+    /// Its host says that there is none.
+    Gone,
+    /// The network may be away, or its host does not let the page load it.
+    OutOfReach,
+}
+
+impl File {
+    /// By the answer to a request for none of its bytes.
+    pub fn of<T>(answer: &Result<T, ApiError>) -> Self {
+        match answer {
+            Ok(_) => Self::There,
+            Err(error) if error.is_too_large() => Self::There,
+            Err(error) if error.is_retryable() => Self::OutOfReach,
+            Err(_) => Self::Gone,
+        }
+    }
+
+    /// Another try at another time may show it.
+    pub fn is_worth_another_try(self) -> bool {
+        self == Self::OutOfReach
+    }
+}
+
+/// Why the output is not shown, and what can be done: what costs nothing first. `keeps_outputs`: copies are made of
+/// other ones.
+pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String {
+    if file == File::There {
+        return "Not shown: the file is there, and this browser can't show it. Open it or save it to look at it with \
+                another program. Should it be broken, Run again makes it anew, as a new run."
+            .into();
+    }
+    let is_gone = file == File::Gone;
+    let mut parts = vec![match is_gone {
         true => {
             "No longer available: the service's address for this output is dead and no copy was kept."
         }
         false => {
-            "Not shown: the file is gone, or its host does not let this page load it; no copy was kept."
+            "Not loaded: the network may be away or blocked, or the file's host does not let this page load it; no \
+             copy was kept. It is tried again by itself once you return to this page, or the network does."
         }
     }];
     if is_foreign {
@@ -78,10 +115,13 @@ pub fn explanation(is_dead: bool, is_foreign: bool, keeps_outputs: bool) -> Stri
             "The service was not asked for a fresh one: this task belongs to another service address or User ID.",
         );
     }
-    parts.push("Run again makes it anew.");
     if !keeps_outputs {
         parts.push("Keep outputs, in Settings, makes copies from now on.");
     }
+    parts.push(match is_gone {
+        true => "Run again makes it anew, as a new run.",
+        false => "Should it stay away, Run again makes it anew, as a new run.",
+    });
     parts.join(" ")
 }
 
@@ -140,6 +180,25 @@ mod tests {
         }
     }
 
+    /// Guards against a picture that is loaded again and again although it is whole and the browser can't show it, and of
+    /// which it is said that it is gone.
+    #[test]
+    fn a_file_that_is_there_is_not_said_to_be_gone() {
+        let of = |error: ApiError| File::of(&Err::<(), _>(error));
+        let too_large = ApiError::malformed(ApiError::TOO_LARGE);
+        let away = ApiError::Network {
+            detail: String::new(),
+        };
+        assert_eq!(File::of(&Ok(())), File::There);
+        assert_eq!(of(too_large), File::There);
+        assert_eq!(of(away), File::OutOfReach);
+        assert_eq!(of(ApiError::from_status(404, None, None)), File::Gone);
+        assert!(File::OutOfReach.is_worth_another_try());
+        assert!(!File::There.is_worth_another_try() && !File::Gone.is_worth_another_try());
+        let said = explanation(File::There, false, false);
+        assert!(said.starts_with("Not shown: the file is there"), "{said}");
+    }
+
     /// Every way leads to an end, whatever the answers are.
     #[test]
     fn it_comes_to_an_end() {
@@ -168,15 +227,18 @@ mod tests {
     #[test]
     fn it_says_what_happened_and_what_to_do() {
         assert_eq!(
-            explanation(true, false, true),
+            explanation(File::Gone, false, true),
             "No longer available: the service's address for this output is dead and no copy was kept. \
-             Run again makes it anew."
+             Run again makes it anew, as a new run."
         );
+        // What costs is the last advice.
         assert_eq!(
-            explanation(false, true, false),
-            "Not shown: the file is gone, or its host does not let this page load it; no copy was kept. \
-             The service was not asked for a fresh one: this task belongs to another service address or \
-             User ID. Run again makes it anew. Keep outputs, in Settings, makes copies from now on."
+            explanation(File::OutOfReach, true, false),
+            "Not loaded: the network may be away or blocked, or the file's host does not let this page load it; no \
+             copy was kept. It is tried again by itself once you return to this page, or the network does. The \
+             service was not asked for a fresh one: this task belongs to another service address or User ID. Keep \
+             outputs, in Settings, makes copies from now on. Should it stay away, Run again makes it anew, as a new \
+             run."
         );
     }
 }

@@ -6,7 +6,26 @@ pub fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{ending}")
 }
 
-/// Of a verb, the form that goes with this number of things.
+/// `11,242`.
+pub fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// As [`counted`], of what there may be thousands of: `11,242 outputs`.
+pub fn counted_many(count: usize, word: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {word}{ending}", grouped(count))
+}
+
+/// Gives the form of a verb that goes with this number of things.
 pub fn agreeing(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -30,6 +49,14 @@ mod tests {
         assert_eq!(counts, ["0 calls", "1 call", "2 calls"]);
         let verbs = [0, 1, 2].map(|count| agreeing(count, "is", "are"));
         assert_eq!(verbs, ["are", "is", "are"]);
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        let counts = [0, 999, 1_000, 11_242, 1_000_001].map(grouped);
+        assert_eq!(counts, ["0", "999", "1,000", "11,242", "1,000,001"]);
+        let counts = [1, 11_242].map(|count| counted_many(count, "output"));
+        assert_eq!(counts, ["1 output", "11,242 outputs"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use atelier_contract::{Draft, ModelId, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What a file says that holds presets.
+/// The word by which a file says that it holds presets.
 const FORMAT: &str = "atelier-presets";
 
 /// Stored in browsers and in files: names and shapes do not change.
@@ -12,6 +12,20 @@ const FORMAT: &str = "atelier-presets";
 pub struct Preset {
     pub name: String,
     pub draft: Draft,
+}
+
+impl Preset {
+    /// Sums up what the preset puts into the form: texts as they are, all else with its name.
+    pub fn summary(&self) -> String {
+        let entries = self.draft.iter().map(|(name, entry)| {
+            let text = entry.to_text();
+            match text.contains(char::is_whitespace) {
+                true => text,
+                false => format!("{name} {text}"),
+            }
+        });
+        entries.collect::<Vec<_>>().join(" · ")
+    }
 }
 
 /// The presets of one model, by name, each name once.
@@ -68,7 +82,7 @@ impl Presets {
         self.0.retain(|preset| preset.name != name);
     }
 
-    /// All of them as a file's text, for [`Presets::import`] in another browser.
+    /// Writes all presets as a file's text, for [`Presets::import`] in another browser.
     pub fn export(&self, model: &ModelId) -> String {
         let file = json!({
             "format": FORMAT,
@@ -118,6 +132,19 @@ mod tests {
             let written = presets.map(|presets| presets.to_value().to_string());
             assert_eq!(written.as_deref(), Some(sample));
         }
+    }
+
+    #[test]
+    fn a_preset_is_told_by_what_it_puts_into_the_form() {
+        let mut draft = draft("a gold spiral");
+        draft.set("layers", Entry::Value(json!(6)));
+        let preset = Preset {
+            name: "gold".into(),
+            draft,
+        };
+        let summary = preset.summary();
+        assert!(summary.contains("a gold spiral") && summary.contains("layers 6"));
+        assert!(!summary.contains("prompt"), "{summary}");
     }
 
     #[test]

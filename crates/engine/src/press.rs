@@ -1,11 +1,11 @@
 //! Double clicks: who presses twice within a moment means it once. It is paid once.
 
-use crate::Millis;
+use crate::{Millis, TaskState};
 
-/// Longer than any double click, and shorter than it takes to want the same once more.
+/// In milliseconds: longer than any double click, and shorter than it takes to want the same once more.
 pub const SAME_PRESS: Millis = 800;
 
-/// What was pressed for a moment ago, each with when.
+/// The buttons that were pressed a moment ago, each with the time.
 #[derive(Debug, Default)]
 pub struct Presses(Vec<(String, Millis)>);
 
@@ -27,6 +27,18 @@ impl Presses {
         let pressed = self.0.iter().find(|(known, _)| known == what);
         let ago = pressed.and_then(|(_, at)| now.checked_sub(*at));
         ago.map_or(0, |ago| SAME_PRESS.saturating_sub(ago))
+    }
+}
+
+/// What is said of a press that did not count, for it was the second half of a double click: at once, and from when on
+/// the same counts again. It is said of the task that the first half has made.
+pub fn answer(task: Option<&TaskState>) -> [&'static str; 2] {
+    match task {
+        Some(TaskState::Queued) => [
+            "Waiting.",
+            "Waiting to be sent once. Press again for another one.",
+        ],
+        _ => ["Sent.", "Sent once. Press again for another one."],
     }
 }
 
@@ -69,6 +81,19 @@ mod tests {
         }
         assert!(presses.counts("99", 1_000 + 11 * 150));
         assert!(!presses.counts("10", 1_000 + 11 * 150));
+    }
+
+    /// Guards against a page that says that it has sent what waits, as while the service is down.
+    #[test]
+    fn what_waits_is_not_said_to_be_sent() {
+        assert!(
+            answer(Some(&TaskState::Queued))
+                .iter()
+                .all(|it| it.starts_with("Waiting"))
+        );
+        for sent in [Some(&TaskState::Submitting), None] {
+            assert!(answer(sent).iter().all(|it| it.starts_with("Sent")));
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ fn step(line: &str) -> Option<f64> {
             let all = line[at + between.len()..].trim_start();
             let end = all.find(|c: char| !c.is_ascii_digit()).unwrap_or(all.len());
             let (all, rest) = all.split_at(end);
-            // A date, or a path.
+            // This is part of a date or a path.
             if rest.starts_with('/') {
                 return None;
             }
@@ -36,7 +36,7 @@ fn last_number(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let start = text.trim_end_matches(is_part).len();
     let number = &text[start..];
-    // `-5 %` is no part of anything.
+    // `-5 %` is not progress.
     let is_whole = !text[..start].ends_with(['-', ',', '/']);
     (is_whole && !number.is_empty()).then_some(number)
 }

@@ -1,9 +1,9 @@
 //! Earlier prompts of a model, called back one by one as a shell calls back its commands.
 
-/// Where a person is among the earlier prompts.
+/// The place of a person among the earlier prompts.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptHistory {
-    /// What stood in the field before the first step back.
+    /// The text that stood in the field before the first step back.
     typed: String,
     /// How many steps back; 0 is what was typed.
     steps: usize,
@@ -15,7 +15,7 @@ impl PromptHistory {
     /// oldest one.
     pub fn older(&mut self, prompts: &[String], shown: &str) -> Option<String> {
         if self.steps == 0 || shown != self.recalled {
-            // What was changed since is something new.
+            // A text that was changed since is something new.
             self.typed = shown.to_owned();
             self.steps = 0;
         }
@@ -67,6 +67,13 @@ pub fn distinct<'a>(prompts: impl IntoIterator<Item = &'a str>, max: usize) -> V
     distinct
 }
 
+/// Gives the earlier prompts that are offered. Before them comes the text that stood in the field until the first of
+/// them took its place.
+pub fn listed(earlier: &[String], typed: &str, max: usize) -> Vec<String> {
+    let earlier = earlier.iter().map(String::as_str);
+    distinct(std::iter::once(typed).chain(earlier), max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +120,15 @@ mod tests {
         assert_eq!(shown, "third");
         let shown = history.newer(&prompts(), &shown);
         assert_eq!(shown.as_deref(), Some("third, at night"));
+    }
+
+    /// Guards against a text that is gone once an earlier one was looked at in its place.
+    #[test]
+    fn what_was_typed_is_listed_first() {
+        let typed = "half a thou";
+        assert_eq!(listed(&prompts(), typed, 3), [typed, "third", "second"]);
+        assert_eq!(listed(&prompts(), "", 9), prompts());
+        assert_eq!(listed(&prompts(), "third", 9), prompts());
     }
 
     #[test]

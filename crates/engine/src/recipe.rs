@@ -13,7 +13,7 @@ const NAME: &str = "inputs=";
 
 /// Path and fragment of a link to a model's form with these values in it; none where they are too long.
 pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
-    // What is far too long is not written out first.
+    // A text that is far too long is not written out first.
     let texts = values.values().filter_map(Value::as_str);
     if texts.map(str::len).sum::<usize>() > MAX {
         return None;
@@ -99,7 +99,7 @@ mod tests {
         let long = object(json!({"prompt": "a".repeat(MAX)}));
         assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
         let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
-        // Said to be damaged, it would be looked for in vain what is wrong with it.
+        // Called damaged, it would have a person look in vain for what is wrong with it.
         assert_eq!(read(&long), Err(Unreadable::TooLong));
     }
 

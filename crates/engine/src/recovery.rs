@@ -1,11 +1,11 @@
-//! What is done when records can't be read or written: tried again until it works, and then
-//! everything is written that was not, or was taken away meanwhile.
+//! Decides what is done when records can't be read or written: it is tried again until it works, and then everything
+//! is written that was not, or was taken away meanwhile.
 
 /// The wait between the first tries, which come at once and then less and less often.
 const FIRST_WAIT_MS: u32 = 500;
 const LONGEST_WAIT_MS: u32 = 30_000;
 
-/// What has become of storage, as far as it matters for what is done about it.
+/// The state of storage, as far as it matters for what is done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// It takes nothing more; what is in it can be read.
@@ -48,8 +48,8 @@ impl Recovery {
         self.is_unwritten |= failure == Failure::TakenAway && self.has_worked;
     }
 
-    /// What this tab knows beside storage was not removed there by anybody, and is written again by
-    /// whoever leads.
+    /// Whether this tab knows tasks that storage does not and that nobody has removed. Whoever leads writes them
+    /// again.
     pub fn is_unwritten(&self) -> bool {
         self.is_unwritten
     }
@@ -89,12 +89,13 @@ impl Recovery {
 pub const UNKEPT_BY_SLEEPER: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
     is asleep. Looking at that tab, or closing it, lets it go on.";
 
-/// What is kept is a newer release's: above every page of an older one.
+/// The message above every page of an older release, when a newer one keeps the tasks.
 pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, and this one can't read \
     or send them. Reload this page to get the newer one; what stands in the form is kept. If this is \
     still said then, the newer one is not there at present: your tasks are kept until it is back.";
 
-/// What a newer release kept was cleared while this one was open, which has given up sending by then.
+/// The message when the tasks of a newer release were cleared while this one was open, which has given up sending by
+/// then.
 pub const SUPERSEDED_NO_LONGER: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
     page to go on; what stands in the form is kept.";
 
@@ -102,13 +103,13 @@ pub const SUPERSEDED_NO_LONGER: &str = "What a newer Atelier kept in this browse
 pub const SUPERSEDED_REFUSAL: &str = "A newer Atelier keeps the tasks of this browser, and this one can't \
     keep another. Reload this page to get the newer one.";
 
-/// What is said in place of tasks that a newer release keeps.
+/// The message in place of tasks that a newer release keeps.
 pub const UNREAD_NEWER: &str = "Your tasks can't be read: a newer Atelier has written them. Reload this \
     page to get it. If it is not there at present, they are kept until it is back. Clearing this site's \
     data in the browser starts afresh, without them.";
 
-/// What is said in place of tasks that could not be read because storage does not answer. That there
-/// are none would be a guess.
+/// Gives the message in place of tasks that could not be read because storage does not answer. To say that there are
+/// none would be a guess.
 pub fn unread(is_leader_asleep: bool) -> &'static str {
     match is_leader_asleep {
         true => {

@@ -4,10 +4,10 @@ use atelier_contract::{ApiError, StatusWord, TaskId};
 
 use crate::TaskState;
 
-/// What happened to a task.
+/// Something that happened to a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Its request is about to leave.
+    /// The request for the task is about to leave.
     Send,
     /// A person took it back before it was sent.
     Cancel,
@@ -38,7 +38,7 @@ pub enum Event {
     Withdraw,
 }
 
-/// What follows from an event.
+/// A consequence of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Let the request leave, once the task is in storage.
@@ -68,8 +68,8 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         (Queued, Event::Send) => (Submitting, vec![Effect::Send]),
         (Queued, Event::Cancel) => (Queued, vec![Effect::Remove]),
 
-        // A late answer is good news for an Unconfirmed: there is an id after all.
-        (Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
+        // A late answer is good news for an Unconfirmed, also while it waits to be sent once more: there is an id after all.
+        (Queued | Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
             known(id, word, error)
         }
         (Submitting, Event::Rejected { message }) => {
@@ -88,7 +88,8 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         }
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
 
-        (Running { id, .. } | Fetching { id }, Event::Progress { word, error }) => {
+        // What was said not to be known is known after all: something else stood in for the service then.
+        (Running { id, .. } | Fetching { id } | Gone { id }, Event::Progress { word, error }) => {
             known(id.clone(), word, error)
         }
         (Running { id, .. } | Fetching { id }, Event::Gone) => {
@@ -102,7 +103,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             vec![Effect::Announce],
         ),
 
-        // Asked for once more by a person; no outputs are worse than old ones.
+        // A person has asked for the outputs once more; no outputs are worse than old ones.
         (Ready { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
             Ready {
                 id: id.clone(),
@@ -190,7 +191,7 @@ mod tests {
                     }
                 }
                 prop_assert!(may_send >= 0, "sent without being allowed to");
-                if state.is_terminal() {
+                if state.is_terminal() && state.phase() != Phase::Gone {
                     prop_assert_eq!(next.phase(), state.phase());
                     prop_assert!(effects.is_empty());
                 }
@@ -198,7 +199,7 @@ mod tests {
                 if let Some(id) = state.id() {
                     prop_assert_eq!(next.id(), Some(id));
                 }
-                // Whoever waits for the service is asked about.
+                // A task that waits for the service is asked about.
                 if next.phase() == Phase::Running && next != state {
                     prop_assert!(effects.contains(&Effect::Poll));
                 }

@@ -1,10 +1,10 @@
-//! What to do when a part of the page can't be had: wait for the network, or go on to the newer
-//! release that has taken its place.
+//! Decides what to do when a part of the page can't be had: wait for the network, or go on to the newer release that
+//! has taken its place.
 
 /// How a page names its release; `.dev/finish.mjs` writes it.
 const MARK: &str = "<meta name=\"release\" content=\"";
 
-/// What a page does that lacks a part of itself.
+/// The step of a page that lacks a part of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Loads itself anew, as this release.

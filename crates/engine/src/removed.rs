@@ -1,11 +1,11 @@
-//! What a person has removed, while it can be brought back.
+//! Decides about tasks that a person has removed, while they can be brought back.
 
 use crate::plural::counted;
-use crate::{Millis, Phase, Task, TaskKey, TaskState, UNDO};
+use crate::{Millis, Phase, Task, TaskKey, UNDO};
 
-/// What was removed last and can be brought back, with all that went in the same go: each less than a
-/// second before the next.
-pub fn removed_last<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> Vec<TaskKey> {
+/// Gives the tasks that were removed last and can be brought back, with all that went in the same go: each less than
+/// a second before the next.
+pub fn last_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> Vec<TaskKey> {
     const ONE_GO: Millis = 1_000;
     let removed = |task: &'a Task| {
         let since = task
@@ -14,7 +14,7 @@ pub fn removed_last<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) 
         Some((since, task.key.clone()))
     };
     let removed: Vec<(Millis, TaskKey)> = tasks.into_iter().filter_map(removed).collect();
-    // Of many, one by one, the marks spread over more than that.
+    // If many were removed one by one, the marks spread over more than that.
     let mut marks: Vec<Millis> = removed.iter().map(|(since, _)| *since).collect();
     marks.sort_unstable_by(|a, b| b.cmp(a));
     let mut first = marks.first().copied().unwrap_or(0);
@@ -28,21 +28,12 @@ pub fn removed_last<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) 
     together.map(|(_, key)| key).collect()
 }
 
-/// How many outputs go with a task: it is removed as a whole.
-pub fn outputs_of(task: &Task) -> usize {
-    match &task.state {
-        TaskState::Ready { outputs, .. } => outputs.len(),
-        _ => 0,
-    }
-}
-
-/// What goes with so many chosen outputs, for the button that removes their tasks: the outputs are counted where
-/// more go than were chosen.
-pub fn said_of_removal<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usize) -> String {
+/// Labels the button that removes the tasks of chosen outputs: the outputs are counted if more go than were chosen.
+pub fn removal_label<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usize) -> String {
     let (mut all, mut outputs) = (0, 0);
     for task in tasks {
         all += 1;
-        outputs += outputs_of(task);
+        outputs += task.outputs().len();
     }
     match outputs > chosen {
         true => format!("{}, {}", counted(all, "task"), counted(outputs, "output")),
@@ -50,9 +41,31 @@ pub fn said_of_removal<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: us
     }
 }
 
-/// What else goes where one output of a task is looked at; nothing if it is the only one.
-pub fn said_of_siblings(task: &Task) -> Option<String> {
-    match outputs_of(task) {
+/// What is asked before chosen outputs go, where a favorite is among what their tasks take along; `removed`: what goes,
+/// as [`removal_label`] has it.
+pub fn removal_question<'a>(
+    tasks: impl IntoIterator<Item = &'a Task>,
+    removed: &str,
+) -> Option<String> {
+    let favorites = tasks.into_iter().map(|task| task.favorites.len()).sum();
+    if favorites == 0 {
+        return None;
+    }
+    let favorites = counted(favorites, "favorite");
+    Some(format!("Remove {removed}? That includes {favorites}."))
+}
+
+/// What follows the number of outputs that are chosen: how many of them are favorites, which go along with the others.
+pub fn selection_label(favorites: usize) -> String {
+    match favorites {
+        0 => " selected".into(),
+        n => format!(" selected, {}", counted(n, "favorite")),
+    }
+}
+
+/// Says what else goes with the output that is looked at; nothing if it is the only one of its task.
+pub fn siblings_note(task: &Task) -> Option<String> {
+    match task.outputs().len() {
         0 | 1 => None,
         2 => Some("With both of its outputs.".into()),
         n => Some(format!("With all {n} of its outputs.")),
@@ -61,12 +74,12 @@ pub fn said_of_siblings(task: &Task) -> Option<String> {
 
 /// What was removed in one go, for a person: how many outputs went where a task had several, and that it may go
 /// on, and cost, where nobody took it back.
-pub fn said_of_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String {
+pub fn removed_message<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String {
     let (mut all, mut may_go_on, mut outputs, mut has_several) = (0, 0, 0, false);
     for task in tasks {
         all += 1;
-        outputs += outputs_of(task);
-        has_several |= outputs_of(task) > 1;
+        outputs += task.outputs().len();
+        has_several |= task.outputs().len() > 1;
         may_go_on += usize::from(matches!(
             task.state.phase(),
             Phase::Submitting | Phase::Unconfirmed | Phase::Running | Phase::Fetching
@@ -92,6 +105,7 @@ pub fn said_of_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TaskState;
     use crate::engine::tests::task;
     use atelier_contract::ApiError;
 
@@ -111,18 +125,18 @@ mod tests {
             },
             ..task("b", 0)
         };
-        assert_eq!(said_of_removed([]), "");
+        assert_eq!(removed_message([]), "");
         assert_eq!(
-            said_of_removed([&lost]),
+            removed_message([&lost]),
             "Removed. The service may still run and bill it."
         );
-        assert_eq!(said_of_removed([&over]), "Removed 1 task.");
+        assert_eq!(removed_message([&over]), "Removed 1 task.");
         assert_eq!(
-            said_of_removed([&lost, &over, &over]),
+            removed_message([&lost, &over, &over]),
             "Removed 3 tasks. The service may still run and bill 1 of them."
         );
         assert_eq!(
-            said_of_removed([&lost, &lost]),
+            removed_message([&lost, &lost]),
             "Removed 2 tasks. The service may still run and bill them."
         );
     }
@@ -137,22 +151,48 @@ mod tests {
         }
     }
 
+    /// Guards against a favorite that goes at one key, among others that were chosen.
+    #[test]
+    fn favorites_are_asked_about() {
+        let favorite = Task {
+            favorites: vec![0, 2],
+            ..made(4)
+        };
+        let asked = |tasks: &[&Task], removed| removal_question(tasks.iter().copied(), removed);
+        assert_eq!(asked(&[&made(1), &made(4)], "2 tasks"), None);
+        assert_eq!(
+            asked(&[&favorite, &made(1)], "2 tasks, 5 outputs").as_deref(),
+            Some("Remove 2 tasks, 5 outputs? That includes 2 favorites.")
+        );
+        let one = Task {
+            favorites: vec![0],
+            ..made(1)
+        };
+        let said = asked(&[&one], "1 task");
+        assert_eq!(
+            said.as_deref(),
+            Some("Remove 1 task? That includes 1 favorite.")
+        );
+        assert_eq!(selection_label(0), " selected");
+        assert_eq!(selection_label(1), " selected, 1 favorite");
+    }
+
     /// Guards against siblings of what was chosen that go without a word.
     #[test]
     fn outputs_that_go_along_are_said() {
         let (one, four) = (made(1), made(4));
-        assert_eq!(said_of_removal([&four], 1), "1 task, 4 outputs");
-        assert_eq!(said_of_removal([&four], 4), "1 task");
-        assert_eq!(said_of_removal([&one, &one], 2), "2 tasks");
-        assert_eq!(said_of_removal([&one, &four], 2), "2 tasks, 5 outputs");
-        assert_eq!(said_of_removed([&four]), "Removed 1 task with 4 outputs.");
+        assert_eq!(removal_label([&four], 1), "1 task, 4 outputs");
+        assert_eq!(removal_label([&four], 4), "1 task");
+        assert_eq!(removal_label([&one, &one], 2), "2 tasks");
+        assert_eq!(removal_label([&one, &four], 2), "2 tasks, 5 outputs");
+        assert_eq!(removed_message([&four]), "Removed 1 task with 4 outputs.");
         assert_eq!(
-            said_of_removed([&one, &four]),
+            removed_message([&one, &four]),
             "Removed 2 tasks with 5 outputs."
         );
-        assert_eq!(said_of_removed([&one, &one]), "Removed 2 tasks.");
-        assert_eq!(said_of_siblings(&one), None);
-        let said = said_of_siblings(&four);
+        assert_eq!(removed_message([&one, &one]), "Removed 2 tasks.");
+        assert_eq!(siblings_note(&one), None);
+        let said = siblings_note(&four);
         assert_eq!(said.as_deref(), Some("With all 4 of its outputs."));
     }
 }

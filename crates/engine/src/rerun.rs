@@ -3,6 +3,8 @@
 use atelier_contract::{Draft, Entry, Input, ModelId, Parameter, RESERVED_NAMES, Schema, check};
 use serde_json::{Map, Value};
 
+use crate::parameter_name::meant;
+use crate::plural::listed;
 use crate::{Task, seed};
 
 /// A form filled from an earlier input.
@@ -12,7 +14,7 @@ pub struct Rerun {
     pub draft: Draft,
     /// What a person must know before sending it; those to repair in the form's order, then what
     /// was left out.
-    pub differences: Vec<Difference>,
+    pub differences: Vec<InputChange>,
     /// The seed was drawn here for that one result, and is not in the form: it would be the same
     /// composition once more, whatever else is changed.
     pub draws_seed: bool,
@@ -20,16 +22,18 @@ pub struct Rerun {
 
 /// One parameter of an old input that the model does not take as it was.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Difference {
+pub struct InputChange {
     pub parameter: String,
     pub change: Change,
     /// The old value; none where there was none.
     pub value: Option<Value>,
+    /// The parameter that a name which the model does not know is nearly the name of.
+    pub meant: Option<String>,
     /// A whole sentence.
     pub message: String,
 }
 
-/// What has changed for a parameter.
+/// The kind of a parameter's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// The model no longer knows the parameter: the value is in no form any more.
@@ -51,15 +55,36 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     }
     for (name, value) in values {
         if !RESERVED_NAMES.contains(&name.as_str()) && schema.parameter(name).is_none() {
-            rerun.differences.push(Difference {
+            let is_free = |other: &str| !values.contains_key(other);
+            rerun.differences.push(InputChange {
                 parameter: name.clone(),
                 change: Change::Dropped,
+                meant: meant(name, schema, is_free).map(str::to_owned),
                 message: format!(
                     "This model has no {name}; {} was left out.",
                     shortened(value)
                 ),
                 value: Some(value.clone()),
             });
+        }
+    }
+    rerun
+}
+
+/// Fills a form with the values of a link, which a person may have written: names that the model does not know stay, to be
+/// mended there.
+pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
+    let mut rerun = rerun(values, schema);
+    let differences = std::mem::take(&mut rerun.differences);
+    for difference in differences {
+        match (difference.change, difference.value) {
+            (Change::Dropped, Some(value)) => {
+                rerun.draft.set(difference.parameter, Entry::Value(value));
+            }
+            (_, value) => rerun.differences.push(InputChange {
+                value,
+                ..difference
+            }),
         }
     }
     rerun
@@ -111,7 +136,7 @@ pub fn again(
     values: &Map<String, Value>,
     schema: &Schema,
     random: &[u64],
-) -> Result<Vec<Input>, Vec<Difference>> {
+) -> Result<Vec<Input>, Vec<InputChange>> {
     let Rerun {
         draft, differences, ..
     } = rerun(values, schema);
@@ -126,19 +151,23 @@ pub fn again(
     Ok(inputs.filter_map(Result::ok).collect())
 }
 
-/// What filling a form has changed in it, as a sentence.
+/// Says in a sentence what filling a form has changed in it.
 pub fn changes(before: &Draft, after: &Draft) -> String {
     if after.is_empty() {
         return "Cleared.".to_owned();
     }
     match changed(before, after).as_slice() {
         [] => "The form has these inputs already.".to_owned(),
-        [one] => format!("Loaded. Changed in the form: {one}."),
-        [most @ .., last] => format!(
-            "Loaded. Changed in the form: {} and {last}.",
-            most.join(", ")
-        ),
+        names => format!("Loaded. Changed in the form: {}.", listed(names)),
     }
+}
+
+/// Whether something that was entered stands otherwise afterwards.
+pub fn replaces(before: &Draft, after: &Draft) -> bool {
+    let is_other = |(name, entry): (&str, &Entry)| {
+        after.get(name).map(Entry::to_text) != Some(entry.to_text())
+    };
+    before.iter().any(is_other)
 }
 
 /// Whether a person sees the same in both.
@@ -169,10 +198,11 @@ impl Rerun {
             let anew = Entry::Text(entry.to_text());
             match check(parameter, required, Some(&anew)) {
                 Ok(Some(value)) => entry = Entry::Value(value),
-                _ => self.differences.push(Difference {
+                _ => self.differences.push(InputChange {
                     parameter: parameter.name.clone(),
                     change: Change::Invalid,
                     value: Some(value.clone()),
+                    meant: None,
                     message: format!("{}.", problem.message.trim_end_matches('.')),
                 }),
             }
@@ -183,10 +213,11 @@ impl Rerun {
     fn miss(&mut self, parameter: &Parameter, required: bool) {
         let default = parameter.default_entry();
         if required && check(parameter, true, default.as_ref()).is_err() {
-            self.differences.push(Difference {
+            self.differences.push(InputChange {
                 parameter: parameter.name.clone(),
                 change: Change::NewlyRequired,
                 value: None,
+                meant: None,
                 message: format!("{} is required now.", parameter.name),
             });
         }
@@ -260,6 +291,14 @@ mod tests {
                 ),
             ]
         );
+        let slip = json!({"promt": "cat", "style": "oil"});
+        let found = super::rerun(slip.as_object().unwrap(), &schema()).differences;
+        assert_eq!(found[1].meant.as_deref(), Some("prompt"));
+        // Of a link it stays, as it does in what is typed.
+        let link = of_link(slip.as_object().unwrap(), &schema());
+        assert_eq!(link.draft.get("promt"), Some(&Entry::Value(json!("cat"))));
+        let said: Vec<_> = link.differences.iter().map(|it| it.change).collect();
+        assert_eq!(said, [Change::NewlyRequired]);
         assert_eq!(rerun.draft.get("steps"), Some(&Entry::Value(json!(50))));
         assert_eq!(rerun.draft.get("seed"), Some(&Entry::Value(json!(7))));
         assert_eq!(

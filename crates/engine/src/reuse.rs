@@ -1,4 +1,4 @@
-//! Where an output can go on as the input of a model.
+//! Finds the models and parameters that take an output as their input.
 
 use atelier_contract::{Media, Model, ModelId, Schema};
 
@@ -18,8 +18,8 @@ pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelI
     likeliest.map(|at| models[at].id.clone()).collect()
 }
 
-/// Whether it is known that no model takes such an output. `takes`: whether a model does, where its schema is known;
-/// asked of the likeliest first, and no further than the first that does, or of which it is not known yet.
+/// Whether it is known that no model takes such an output. `takes` says whether a model does, and `None` while its
+/// schema is not known. The likeliest models are tried first, until one does or is not known.
 pub fn is_taken_by_none(
     models: &[Model],
     kind: OutputKind,
@@ -42,7 +42,7 @@ pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
         .collect()
 }
 
-/// What a parameter of that medium takes.
+/// Gives the kind of outputs that a parameter of that medium takes.
 pub fn kind_of(media: Media) -> OutputKind {
     match media {
         Media::Image => OutputKind::Image,

@@ -4,7 +4,7 @@ use atelier_contract::{ModelId, path};
 
 use crate::{BatchKey, TaskKey};
 
-/// What an address within the page shows.
+/// The page that an address shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// `/`

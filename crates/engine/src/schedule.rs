@@ -1,4 +1,4 @@
-//! When to ask again (DESIGN "Polling and limits"; INTERFACE "Limits": every 1 to 2 seconds).
+//! When to ask again. The service asks for a poll every 1 to 2 seconds.
 
 use crate::Millis;
 

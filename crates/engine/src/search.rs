@@ -13,6 +13,11 @@ const FIELD: u32 = 4;
 /// Letters from which on a typo is forgiven in the mere beginning of a word. Shorter ones begin too
 /// many words.
 const LEAST_BEGUN: usize = 6;
+/// Letters from which on a word counts as an id.
+const LEAST_LETTERS_OF_ID: u8 = 16;
+
+/// Digits from which on the beginning of a number is enough.
+const LEAST_DIGITS: usize = 3;
 /// Added for a typo: every match without one ranks before every match with one.
 const TYPO: u32 = 1000;
 
@@ -30,11 +35,11 @@ struct Word {
     len: u16,
     letters: u8,
     field: u8,
-    /// Which letters occur: tells most words apart without reading them.
+    /// The letters that occur, as bits. They tell most words apart without reading them.
     mask: u32,
 }
 
-/// What a person typed into a search box.
+/// The text that a person has typed into a search box.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     words: Vec<Wanted>,
@@ -65,11 +70,10 @@ impl Searchable {
             .take(MAX_CHARS)
             .for_each(|c| fold::push(&mut folded, c));
         for compound in folded.split_whitespace() {
-            let words = || compound.split(is_no_letter).filter(|word| !word.is_empty());
-            words().for_each(|word| self.add_word(field, word));
+            words(compound).for_each(|word| self.add_word(field, word));
             // `gpt-4` is also found as `gpt4`.
-            if words().nth(1).is_some() {
-                self.add_word(field, &words().collect::<String>());
+            if words(compound).nth(1).is_some() {
+                self.add_word(field, &words(compound).collect::<String>());
             }
         }
     }
@@ -93,15 +97,14 @@ impl Searchable {
 impl Query {
     pub fn new(text: &str) -> Self {
         let folded = fold::fold(text);
-        let words = folded
-            .split(is_no_letter)
-            .filter(|word| !word.is_empty())
+        let words = words(&folded)
             .map(|word| {
                 let letters: Vec<char> = word.chars().take(MAX_LETTERS).collect();
                 Wanted {
                     text: letters.iter().collect(),
                     mask: mask(word),
                     typos: match letters.len() {
+                        _ if is_number(word) => 0,
                         0..=3 => 0,
                         4..=7 => 1,
                         _ => 2,
@@ -141,12 +144,27 @@ impl Query {
 
     /// The positions of the items that match, best first, equal ones in their given order.
     pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
-        let mut found: Vec<(u64, u64)> = Vec::new();
-        for (item, position) in items.into_iter().zip(0..) {
-            if let Some(rank) = self.score(item) {
-                found.push((rank.into(), position));
-            }
+        Self::in_order(self.ranked(items))
+    }
+
+    /// The same, but with typos only where nothing matches without one.
+    pub fn find_nearest<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
+        let mut found = self.ranked(items);
+        let is_literal = |(rank, _): &(u64, u64)| *rank < u64::from(TYPO);
+        if found.iter().any(is_literal) {
+            found.retain(is_literal);
         }
+        Self::in_order(found)
+    }
+
+    fn ranked<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<(u64, u64)> {
+        let numbered = items.into_iter().zip(0..);
+        numbered
+            .filter_map(|(item, position)| Some((self.score(item)?.into(), position)))
+            .collect()
+    }
+
+    fn in_order(mut found: Vec<(u64, u64)>) -> Vec<usize> {
         sort::pairs(&mut found);
         found
             .into_iter()
@@ -160,6 +178,12 @@ impl Wanted {
     /// from it.
     fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
         if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
+            // 7 is neither 77 nor the beginning of a seed, nor of an id.
+            let is_long = word.letters >= LEAST_LETTERS_OF_ID;
+            if is_number(&self.text) && (is_long || is_number(text)) {
+                let is_begun = self.text.len() >= LEAST_DIGITS && text.starts_with(&self.text);
+                return (is_begun || text == self.text).then_some(u32::from(text != self.text));
+            }
             if text.starts_with(&self.text) {
                 return Some(u32::from(text.len() > self.text.len()));
             }
@@ -171,7 +195,7 @@ impl Wanted {
         let (own, other) = (self.letters.len(), usize::from(word.letters));
         let is_near =
             own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
-        // A word is being typed: one typo in its beginning, which must begin alike.
+        // The word is still being typed: its beginning may have one typo, not in the first letter.
         let is_begun = own >= LEAST_BEGUN
             && other > own
             && text.chars().next() == self.letters.first().copied();
@@ -210,7 +234,7 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     let mut previous = None;
     let mut begun = width as u32;
     for (count, letter) in word.chars().enumerate() {
-        // No beginning that is longer can be nearer.
+        // A longer beginning can't be nearer.
         if count > width + most as usize {
             return (most + 1, begun);
         }
@@ -239,8 +263,24 @@ fn mask(word: &str) -> u32 {
         .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
 }
 
-fn is_no_letter(c: char) -> bool {
-    !c.is_alphanumeric()
+/// The words of a folded text; `0.7` is one.
+fn words(folded: &str) -> impl Iterator<Item = &str> {
+    let bytes = folded.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut next = 0;
+    let words = folded.split(move |c: char| {
+        let at = next;
+        next += c.len_utf8();
+        let is_point = c == '.' && at > 0 && is_digit(at - 1) && is_digit(next);
+        !is_point && !c.is_alphanumeric()
+    });
+    words.filter(|word| !word.is_empty())
+}
+
+/// Whether it is digits and points alone.
+fn is_number(word: &str) -> bool {
+    word.bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 #[cfg(test)]

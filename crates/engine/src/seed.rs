@@ -4,14 +4,16 @@
 use atelier_contract::{Draft, Entry, Input, Parameter, Schema};
 use serde_json::{Number, Value};
 
-/// Where the schema gives no upper bound: services commonly keep seeds in 32 bits, and refuse or
-/// wrap larger ones.
+use crate::Task;
+
+/// The span of seeds if the schema gives no upper bound: services commonly keep seeds in 32 bits, and refuse or wrap
+/// larger ones.
 const USUAL_SPAN: i128 = u32::MAX as i128;
 
 /// Beyond every u64 and i64, with room to reckon.
 const FAR: i128 = 1 << 100;
 
-/// What the parameter is called that is one.
+/// The name of the parameter that is a seed.
 pub const NAME: &str = "seed";
 
 /// The parameter that tells apart the results which one input may give: an optional integer called
@@ -21,7 +23,7 @@ pub fn parameter(schema: &Schema) -> Option<&Parameter> {
     (parameter.is_seed() && !required).then_some(parameter)
 }
 
-/// What stands in the seed, if a person has put anything there.
+/// Gives the seed's entry, if a person has put anything there.
 pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
     let entry = draft.get(&parameter(schema)?.name)?;
     let is_empty = match entry {
@@ -29,6 +31,11 @@ pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
         Entry::Value(value) => value.is_null(),
     };
     (!is_empty).then_some(entry)
+}
+
+/// What stands in the seed's place, as text; empty where nobody has put anything there.
+pub fn text(draft: &Draft) -> String {
+    draft.get(NAME).map_or_else(String::new, Entry::to_text)
 }
 
 /// An input to be sent, and whether its seed is what a person chose.
@@ -62,6 +69,13 @@ pub fn settled(draft: &Draft, schema: &Schema, random: u64) -> Draft {
 pub fn fixed(draft: &Draft, schema: &Schema) -> Option<String> {
     drawn(schema)?;
     entry(draft, schema).map(|entry| entry.to_text().trim().to_owned())
+}
+
+/// What tells a variation from the others, which have all else in common with it.
+pub fn of_variation(task: &Task) -> Option<String> {
+    let seed = task.input.values().get(NAME)?.as_number()?;
+    let is_variation = task.varied.is_some();
+    is_variation.then(|| format!("seed {seed}"))
 }
 
 /// Lets the seed be drawn again, whatever stands there; whether anything stood there.
@@ -133,6 +147,26 @@ mod tests {
             value[name] = bound.clone();
         }
         serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_variation_is_told_from_the_others_by_its_seed() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "a", "subcategory": "b", "parameters": {
+                "required": [], "optional": [{"name": "seed", "type": "integer"}]
+            }
+        }))
+        .unwrap();
+        let mut task = crate::engine::tests::task("1", 0);
+        let values = json!({"seed": u64::MAX});
+        let draft = Draft::from_values(values.as_object().unwrap());
+        task.input = schema.validate(&draft, false).unwrap();
+        assert_eq!(of_variation(&task), None);
+        task.varied = Some(crate::TaskKey("0".into()));
+        let said = of_variation(&task);
+        assert_eq!(said.as_deref(), Some("seed 18446744073709551615"));
+        task.input = schema.validate(&Draft::default(), false).unwrap();
+        assert_eq!(of_variation(&task), None);
     }
 
     #[test]
@@ -213,7 +247,7 @@ mod tests {
         assert!(release(&mut draft, &open));
         assert_eq!(draft.get("seed"), None);
         assert!(draft.get("prompt").is_some());
-        // Untouched it would be its default and not drawn.
+        // Untouched, it would take its default and not be drawn.
         let with_default = json!({"name": "seed", "type": "integer", "default": 0});
         let with_default = schema("optional", with_default);
         draft.set("seed", Entry::Value(json!(7)));

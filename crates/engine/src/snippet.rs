@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::highlight::Grammar;
 
-/// What a program is written in.
+/// The language or tool of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// A POSIX shell with curl.
@@ -18,7 +18,7 @@ pub enum Language {
     /// An ECMAScript module for Node.js 18 and later, or a browser's console but for the
     /// environment.
     JavaScript,
-    /// With `reqwest` and `serde_json`.
+    /// The program uses `reqwest` and `serde_json`.
     Rust,
 }
 

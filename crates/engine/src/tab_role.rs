@@ -3,7 +3,7 @@
 //! Whoever becomes the leader first reads what the last one left. Until it has, it is neither: what
 //! others say is put off, and the right to lead may be lost again.
 
-/// What a tab is, and what it has put off.
+/// The role of a tab, and the messages that it has put off.
 #[derive(Debug, Default)]
 pub struct TabRole {
     /// Counts up with every change: what was begun in another generation must not be gone on with.
@@ -69,7 +69,7 @@ impl TabRole {
         matches!(self.stage, Stage::Leads)
     }
 
-    /// In which generation this tab leads, if it does.
+    /// Gives the generation in which this tab leads, if it does.
     pub fn generation(&self) -> Option<u64> {
         self.leads().then_some(self.generation)
     }

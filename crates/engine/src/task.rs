@@ -5,12 +5,17 @@ use atelier_contract::{ApiError, Input, ModelId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Account, Millis, Phase, TaskState};
+use crate::{Account, Millis, Phase, TaskState, duration};
 
 mod stored;
+#[cfg(test)]
+mod tests;
 
 /// How long what was removed can be brought back.
 pub const UNDO: Millis = 10_000;
+
+/// The end of a [`TaskKey::late`].
+const LATE: &str = ".late";
 
 /// Our own key of a task, made before anything is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,6 +26,22 @@ impl TaskKey {
     /// Our own name of one of its outputs, by its position from 0.
     pub fn output(&self, position: usize) -> String {
         format!("{self}/{position}")
+    }
+
+    /// The key of what the service has made of another submission of this task, beside this one.
+    pub fn late(&self) -> Self {
+        Self([&self.0, LATE].concat())
+    }
+
+    /// Whether it is such a key.
+    pub fn is_late(&self) -> bool {
+        self.0.ends_with(LATE)
+    }
+
+    /// The task of which it was another submission.
+    pub fn late_of(&self) -> Option<Self> {
+        let key = self.0.strip_suffix(LATE)?;
+        Some(Self(key.to_owned()))
     }
 
     /// The key of the attempt that takes this one's place. Two tabs in which Retry is pressed at once give it the
@@ -50,7 +71,7 @@ impl fmt::Display for TaskKey {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BatchPlace {
     pub batch: BatchKey,
-    /// From 0.
+    /// The position in the batch, from 0.
     pub index: usize,
 }
 
@@ -84,14 +105,14 @@ pub struct Task {
     pub state: TaskState,
     #[serde(rename = "trouble", skip_serializing_if = "Option::is_none")]
     pub poll_error: Option<PollError>,
-    /// False once a person has stopped watching.
+    /// False once a person has stopped watching, or it is of no use to ask.
     #[serde(default = "stored::is_watched")]
     pub watching: bool,
-    /// Its batch was paused before it was sent.
+    /// The task's batch was paused before the task was sent.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub paused: bool,
-    /// Its batch was stopped before it was sent: it never is. The record stays until what was typed
-    /// stands in the table again, so that it is neither lost nor sent beside the new row.
+    /// The task's batch was stopped before the task was sent, so that it never is. The record stays until what was
+    /// typed stands in the table again: it must be neither lost nor sent beside the new row.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub taken_back: bool,
     /// The service has asked for no calls at all before this time. Kept with the task that met the
@@ -106,14 +127,17 @@ pub struct Task {
     pub retry_of: Option<TaskKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchPlace>,
-    /// When the request was about to leave for the first time.
+    /// The task that this one is a variation of. Records of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub varied: Option<TaskKey>,
+    /// When the present attempt's request was about to leave for the first time. It tells one attempt from another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Millis>,
     /// The key that its submission carries, where the service takes one key once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// Which token of its account the submission was made with, by a number that says nothing of it: the key holds
-    /// with that one alone.
+    /// The number of the account's token that the submission was made with, which says nothing of the token. The key
+    /// holds with that token alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_version: Option<u64>,
     /// When the key left for the first time, where that was with an earlier submission than the last: the service
@@ -132,6 +156,9 @@ pub struct Task {
     /// When the last word was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
+    /// Nobody had asked for a while when that was heard: it ended then, or earlier.
+    #[serde(default, skip_serializing_if = "Not::not")]
+    pub ended_unseen: bool,
     /// When the service was last asked once more for the addresses of the outputs, and had its say:
     /// the addresses may well be the same as before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,6 +206,7 @@ impl Task {
             waits_since: None,
             retry_of: None,
             batch: None,
+            varied: None,
             submitted: None,
             idempotency_key: None,
             token_version: None,
@@ -187,6 +215,7 @@ impl Task {
             accepted: None,
             progress: None,
             finished: None,
+            ended_unseen: false,
             refreshed: None,
             removed: None,
             seed_chosen: false,
@@ -194,6 +223,29 @@ impl Task {
             sources: Vec::new(),
             extra: Map::new(),
         }
+    }
+
+    /// It was sent from a form or a result, and stands with these: a batch that was composed has a place of its own.
+    pub fn is_single(&self) -> bool {
+        self.batch.is_none() || self.varied.is_some()
+    }
+
+    /// The addresses of its outputs; none before it is completed.
+    pub fn outputs(&self) -> &[String] {
+        match &self.state {
+            TaskState::Ready { outputs, .. } => outputs,
+            _ => &[],
+        }
+    }
+
+    /// Gives the task's position in this batch, from 0.
+    pub fn index_in(&self, batch: &BatchKey) -> Option<usize> {
+        let place = self.batch.as_ref().filter(|place| place.batch == *batch);
+        place.map(|place| place.index)
+    }
+
+    pub fn is_of(&self, batch: &BatchKey) -> bool {
+        self.index_in(batch).is_some()
     }
 
     /// Something is going on, or waits for a person to settle it.
@@ -212,12 +264,32 @@ impl Task {
         goes_on && self.account.uid.is_empty()
     }
 
-    /// Its state for people, see [`TaskState::label`].
+    /// Gives the task's state for people, see [`TaskState::label`].
     pub fn label(&self) -> &str {
         if self.taken_back {
             return "Taken back";
         }
-        self.state.label()
+        // Nobody has asked for its present state, or what came was too large to be read.
+        match self.poll_error {
+            None if self.is_hidden() => "Hidden",
+            Some(_) if self.is_hidden() => "Not read",
+            _ => self.state.label(),
+        }
+    }
+
+    /// It is not asked about while it may go on: a person has stopped watching, or its answers are too large.
+    pub fn is_hidden(&self) -> bool {
+        !self.watching && matches!(self.state.phase(), Phase::Running | Phase::Fetching)
+    }
+
+    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where nobody saw it end.
+    pub fn took(&self) -> Option<String> {
+        let begun = self.submitted.unwrap_or(self.created);
+        let took = self.finished?.saturating_sub(begun);
+        Some(match self.ended_unseen {
+            true => format!("under {}", duration::text(took.div_ceil(1_000) * 1_000)),
+            false => duration::text(took),
+        })
     }
 
     /// Whether that changes anything.
@@ -241,159 +313,5 @@ impl Task {
     /// The same input may be sent once more, as a new task.
     pub fn can_retry(&self) -> bool {
         matches!(self.state.phase(), Phase::Failed | Phase::Gone)
-    }
-}
-
-/// What a person may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// Take back what was not sent yet.
-    Cancel,
-    /// Send an Unconfirmed once more, knowing that it may be billed twice.
-    Resubmit,
-    /// Leave what may be at the service or not.
-    Dismiss,
-    StopWatching,
-    Watch,
-    /// Ask the service for the output's addresses once more: they may have expired.
-    Refetch,
-    /// Take the task out of sight, and forget it after a while.
-    Remove,
-    /// Bring back what was removed just now.
-    Restore,
-    /// Forget the task at once, for good.
-    Delete,
-}
-
-impl Action {
-    pub const ALL: [Self; 9] = [
-        Self::Cancel,
-        Self::Resubmit,
-        Self::Dismiss,
-        Self::StopWatching,
-        Self::Watch,
-        Self::Refetch,
-        Self::Remove,
-        Self::Restore,
-        Self::Delete,
-    ];
-
-    /// Its name between tabs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Action::Cancel => "cancel",
-            Action::Resubmit => "resubmit",
-            Action::Dismiss => "dismiss",
-            Action::StopWatching => "stop_watching",
-            Action::Watch => "watch",
-            Action::Refetch => "refetch",
-            Action::Remove => "remove",
-            Action::Restore => "restore",
-            Action::Delete => "delete",
-        }
-    }
-
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.word() == word)
-    }
-
-    /// Whether it may be asked of a task as it is now.
-    pub fn is_allowed(self, task: &Task) -> bool {
-        let offered = Self::offered(task);
-        match self {
-            Action::Delete => offered.contains(&Action::Remove) || task.removed.is_some(),
-            action => offered.contains(&action),
-        }
-    }
-
-    /// What a person is offered for a task as it is now.
-    pub fn offered(task: &Task) -> Vec<Action> {
-        if task.removed.is_some() {
-            return vec![Action::Restore];
-        }
-        match task.state.phase() {
-            Phase::Queued if task.taken_back => vec![Action::Remove],
-            Phase::Queued => vec![Action::Cancel],
-            // No answer came, and it is sent again by itself; a person may have enough of that.
-            Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
-            Phase::Submitting => vec![],
-            Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
-            Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],
-            Phase::Running | Phase::Fetching => vec![Action::Watch, Action::Remove],
-            Phase::Ready => vec![Action::Refetch, Action::Remove],
-            Phase::Failed | Phase::Gone => vec![Action::Remove],
-        }
-    }
-
-    /// Whether it is what a task waits for, or would be stopped by: it is drawn as a button, the others as words.
-    pub fn is_main(self) -> bool {
-        matches!(self, Action::Cancel | Action::Resubmit | Action::Watch)
-    }
-
-    /// Whether the task is gone with it from where a person sees it; it can be had back.
-    pub fn removes(self) -> bool {
-        matches!(self, Action::Dismiss | Action::Remove)
-    }
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Action::Cancel => "Cancel",
-            Action::Resubmit => "Resubmit",
-            Action::Dismiss => "Dismiss",
-            Action::StopWatching => "Hide (keeps running)",
-            Action::Watch => "Follow again",
-            Action::Refetch => "Refresh URLs",
-            Action::Remove => "Remove",
-            Action::Restore => "Undo",
-            Action::Delete => "Delete",
-        }
-    }
-}
-
-/// What a person may ask for a whole batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BatchAction {
-    /// Send nothing more of it until it is resumed.
-    Pause,
-    Resume,
-    /// Take back what was not sent yet.
-    Stop,
-}
-
-impl BatchAction {
-    const ALL: [Self; 3] = [Self::Pause, Self::Resume, Self::Stop];
-
-    /// Its name between tabs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::Stop => "stop",
-        }
-    }
-
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.word() == word)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_attempt_has_the_key_after_the_last_one() {
-        let keys = std::iter::successors(Some(TaskKey("5f".into())), |key| Some(key.retry()));
-        let keys: Vec<String> = keys.take(4).map(|key| key.0).collect();
-        assert_eq!(keys, ["5f", "5f-2", "5f-3", "5f-4"]);
-        // Keys come from files, too.
-        for (odd, next) in [
-            ("a-b", "a-b-2"),
-            ("", "-2"),
-            ("a-", "a--2"),
-            ("a-4294967295", "a-4294967295-2"),
-        ] {
-            assert_eq!(TaskKey(odd.into()).retry().0, next);
-        }
     }
 }

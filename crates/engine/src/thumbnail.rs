@@ -68,7 +68,7 @@ mod tests {
                 prop_assert!(small_width >= 1 && small_height >= 1);
                 let by_width = f64::from(small_width) * f64::from(height);
                 let by_height = f64::from(small_height) * f64::from(width);
-                // Of a pixel at most, on either side.
+                // A difference of one pixel at most is allowed, on either side.
                 let pixel = f64::from(width.max(height));
                 prop_assert!((by_width - by_height).abs() <= pixel);
             }

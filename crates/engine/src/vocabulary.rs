@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Letters that have to be there before words are offered.
 const MIN_TYPED: usize = 2;
 
-/// In longer texts, in bytes, nothing is looked for: it would have to be done at each key.
+/// Longer texts, in bytes, are not looked through: that would have to be done at each key.
 const MAX_TEXT: usize = 20_000;
 
 /// Words that are offered at most.
@@ -18,14 +18,14 @@ const MAX_OFFERED: usize = 5;
 /// The words of a prompt that a model understands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vocabulary {
-    /// In lower case, the longest first; some are of several words.
+    /// The words in lower case, the longest first; some consist of several words.
     words: Vec<String>,
 }
 
 /// Words that may be meant by what stands before the caret.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Offer {
-    /// What the chosen word takes the place of, in bytes of the text.
+    /// The range of the text that the chosen word replaces, in bytes.
     pub typed: Range<usize>,
     pub words: Vec<String>,
 }
@@ -46,7 +46,7 @@ impl Vocabulary {
     }
 
     /// Where its words stand in a text, in bytes and in order. Whole words only, the longest first: in
-    /// `sky blue` it is not `blue`. None in a text of more than 20,000 bytes.
+    /// `sky blue` it is not `blue`. Not those that are denied, as in `no stars`. None in a text of more than 20,000 bytes.
     pub fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         if text.len() > MAX_TEXT {
@@ -56,7 +56,9 @@ impl Vocabulary {
         while at < text.len() {
             match self.word_at(text, at) {
                 Some(end) => {
-                    found.push(at..end);
+                    if !is_denied(&text[..at]) {
+                        found.push(at..end);
+                    }
                     at = end;
                 }
                 None => at = next_start(text, at),
@@ -131,6 +133,16 @@ impl Offer {
     }
 }
 
+/// Whether what stands before a word says that it is not meant.
+fn is_denied(before: &str) -> bool {
+    let words = before.rsplit(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    let mut words = words.map(str::to_ascii_lowercase);
+    let is_article = |word: &String| ["a", "an", "any", "the"].contains(&word.as_str());
+    let word = words.find(|word| !is_article(word));
+    word.is_some_and(|word| ["no", "not", "without"].contains(&word.as_str()))
+}
+
 /// The start of the next word after the one at this place.
 fn next_start(text: &str, at: usize) -> usize {
     let mut was_word = true;
@@ -199,6 +211,14 @@ mod tests {
             assert!(!none(text), "{text}");
         }
         assert!(!none(&"word ".repeat(MAX_TEXT)));
+    }
+
+    /// Guards against a word that is outlined as if it steered, where the model is told that it is not meant.
+    #[test]
+    fn what_is_denied_is_not_marked() {
+        assert_eq!(found("no rose, Without any teal, not the rosette"), [""; 0]);
+        assert_eq!(found("not (rose)"), [""; 0]);
+        assert_eq!(found("nothing teal"), ["teal"]);
     }
 
     /// Guards against a pasted book that stops the page at each key.

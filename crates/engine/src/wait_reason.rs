@@ -1,29 +1,44 @@
 //! Why a task has not been sent, or is not asked about, as the person can see it in any tab.
 
-use crate::{Account, BlockReason, Millis, Phase, Task, duration};
+use crate::{Account, BlockReason, Millis, MissingCredentials, Phase, Task, duration};
 
-/// Why nothing can be sent to a service that takes no guests.
-pub const NO_CREDENTIALS: &str = "User ID and Access token are not set yet.";
-
-/// What is known in a tab of why nothing is sent.
+/// The knowledge in a tab about why nothing is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Sending<'a> {
     /// The service and User ID that are set now.
     pub account: &'a Account,
-    /// User ID and token are set, or the service takes guests. `None` while it has not said whether it does.
-    pub has_credentials: Option<bool>,
-    /// What holds the tab back that makes the calls.
+    pub access: Access,
+    /// The reason that holds the tab back that makes the calls.
     pub block_reason: Option<&'a BlockReason>,
-    /// That tab is another one, and the browser has stopped it.
+    /// The tab that makes the calls is another one, and the browser has stopped it.
     pub is_leader_asleep: bool,
     /// A newer Atelier keeps the tasks: this tab, of an older one, makes no calls any more.
     pub is_superseded: bool,
 }
 
+/// Whether calls can be made for the account that is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// User ID and token are set, or the service takes guests.
+    Given,
+    /// A person has to set these first.
+    Missing(MissingCredentials),
+    /// Nothing is set, and the service has not said whether it takes guests.
+    Unknown,
+}
+
+/// Why no call can be made for a task, as Settings are now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Elsewhere {
+    Service,
+    UserId,
+    NotSet(MissingCredentials),
+}
+
 /// A wait that the service asks for is worth a word at each task that goes on, if it is as long as this.
 const LONG_WAIT: Millis = 60_000;
 
-/// What to do about another tab that holds everything up.
+/// The advice about another tab that holds everything up.
 const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
 
 /// Why this task waits: it is not sent yet, or not asked about. `None` where nothing holds it up.
@@ -38,7 +53,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
                         .into(),
                 );
             }
-            if let Some(why) = elsewhere(task, sending) {
+            if let Some(why) = elsewhere_message(task, sending) {
                 return Some(format!(
                     "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
                 ));
@@ -59,7 +74,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
             }
         }
         Phase::Submitting if task.poll_error.is_some() && !sending.is_leader_asleep => {
-            let why = elsewhere(task, sending)?;
+            let why = elsewhere_message(task, sending)?;
             Some(format!(
                 "No answer yet, and not sent again: {why}. The service may have received it, and may bill it."
             ))
@@ -76,20 +91,41 @@ pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
     goes_on && task.watching && !task.is_orphan() && elsewhere(task, sending).is_some()
 }
 
-/// Why no call can be made for a task, as Settings are now.
-fn elsewhere(task: &Task, sending: Sending<'_>) -> Option<String> {
-    if task.account.address != sending.account.address {
-        let address = address_of(&task.account.address);
-        return Some(format!(
-            "its service, {address}, is not the one in Settings"
-        ));
+/// Whether a task has not been sent because Settings name another account or none.
+pub fn waits_for_account(task: &Task, sending: Sending<'_>) -> bool {
+    let is_to_be_sent = task.state.phase() == Phase::Queued && !task.taken_back;
+    is_to_be_sent && task.removed.is_none() && elsewhere(task, sending).is_some()
+}
+
+/// Why the service can't be asked about a task, as Settings are now.
+pub fn unasked_reason(task: &Task, sending: Sending<'_>) -> Option<String> {
+    let why = elsewhere_message(task, sending)?;
+    Some(format!(
+        "Not asked: {why}. The service is asked once that is set again."
+    ))
+}
+
+fn elsewhere(task: &Task, sending: Sending<'_>) -> Option<Elsewhere> {
+    match sending.access {
+        _ if task.account.address != sending.account.address => Some(Elsewhere::Service),
+        Access::Missing(missing) => Some(Elsewhere::NotSet(missing)),
+        Access::Given if task.account.uid != sending.account.uid => Some(Elsewhere::UserId),
+        Access::Given | Access::Unknown => None,
     }
-    if sending.has_credentials? {
-        let uid = &task.account.uid;
-        let is_other = *uid != sending.account.uid;
-        return is_other.then(|| format!("its User ID, {uid}, is not the one in Settings"));
-    }
-    Some("User ID and Access token are not set in Settings".into())
+}
+
+fn elsewhere_message(task: &Task, sending: Sending<'_>) -> Option<String> {
+    Some(match elsewhere(task, sending)? {
+        Elsewhere::Service => {
+            let address = address_of(&task.account.address);
+            format!("its service, {address}, is not the one in Settings")
+        }
+        Elsewhere::UserId => {
+            let uid = &task.account.uid;
+            format!("its User ID, {uid}, is not the one in Settings")
+        }
+        Elsewhere::NotSet(missing) => format!("{} not set in Settings", missing.are()),
+    })
 }
 
 fn address_of(address: &str) -> &str {
@@ -116,21 +152,23 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
     }
     let unsent = match task.resubmitted {
         true => "An earlier submission was not answered, and may be billed.",
+        false if task.not_before.is_some() => "The service has taken nothing so far.",
         false => "Nothing has left this browser.",
     };
-    if task.account.address != sending.account.address {
-        let address = address_of(&task.account.address);
-        return format!("Waits until Settings name its service again, {address}. {unsent}");
-    }
-    match sending.has_credentials {
-        Some(false) => return format!("{NO_CREDENTIALS} They are set in Settings. {unsent}"),
-        Some(true) if task.account.uid != sending.account.uid => {
-            return format!(
-                "Waits until Settings name its User ID again, {}. {unsent}",
-                task.account.uid
-            );
+    match elsewhere(task, sending) {
+        Some(Elsewhere::Service) => {
+            let address = address_of(&task.account.address);
+            return format!("Waits until Settings name its service again, {address}. {unsent}");
         }
-        _ => {}
+        Some(Elsewhere::UserId) => {
+            let uid = &task.account.uid;
+            return format!("Waits until Settings name its User ID again, {uid}. {unsent}");
+        }
+        Some(Elsewhere::NotSet(missing)) => {
+            let (why, it) = (missing.user_message(), missing.pronoun());
+            return format!("{why} Enter {it} in Settings. {unsent}");
+        }
+        None => {}
     }
     if task.paused {
         return format!("Its batch is paused. {unsent}");
@@ -139,13 +177,17 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         return in_sleeping_tab();
     }
     match sending.block_reason {
-        // What goes on at the service is of no use to a task that is not there.
+        // A message about tasks that go on at the service is of no use to a task that is not there.
         Some(BlockReason::Offline) => {
             format!("You are offline: it is sent once the network is back. {unsent}")
         }
-        // As whom it would be sent is not known before.
-        None | Some(BlockReason::Unreachable) if sending.has_credentials.is_none() => {
+        // Until the service has answered, the account that the task would be sent for is not known.
+        None | Some(BlockReason::Unreachable) if sending.access == Access::Unknown => {
             format!("Waiting to be sent: the service has not answered yet. {unsent}")
+        }
+        Some(BlockReason::Unauthorized) => {
+            let why = BlockReason::Unauthorized.user_message(now);
+            format!("{why} Check them in Settings. {unsent}")
         }
         Some(block_reason) => format!("{} {unsent}", block_reason.user_message(now)),
         None => format!("Waiting to be sent. Two at a time wait for their answers. {unsent}"),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-/// As many strokes make a picture, however long the sound is.
+/// A picture has so many strokes, however long the sound is.
 pub const STROKES: usize = 96;
 
 /// The size of the drawing that [`path`] makes, in its own units.
@@ -11,7 +11,7 @@ pub const WIDTH: usize = STROKES * 4;
 /// Likewise.
 pub const HEIGHT: usize = 64;
 
-/// What is quieter than this share of the loudest is a dot, so that silence is seen, too.
+/// A stroke that is quieter than this share of the loudest is a dot, so that silence is seen, too.
 const LEAST: f32 = 0.03;
 
 /// The stretches of a sound, each to be measured by itself with [`loudness`]; together all of it.

@@ -10,14 +10,16 @@ pub struct Grid {
     pub items: usize,
     /// Items in one row; 0 counts as 1.
     pub columns: usize,
-    /// From the top of one row to the top of the next, in px, gap included.
+    /// The distance from the top of one row to the top of the next, in px, gap included.
     pub row_height: f64,
 }
 
 /// The part of a [`Grid`] to build.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
+    /// The rows to build, from 0.
     pub rows: Range<usize>,
+    /// The items in these rows, from 0.
     pub items: Range<usize>,
     /// Empty space above and below the rows built, in px. With these the list is always
     /// [`Grid::height`] high, so that the scroll bar tells the truth.
@@ -51,7 +53,8 @@ impl Grid {
         let columns = self.columns.max(1);
         let rows = self.rows();
         let height = self.row_height();
-        // `min` and `max` rather than `clamp`, whose panic message prints floats: 14 kB of the page.
+        // `min` and `max` instead of `clamp`, whose panic message prints floats and adds 14 kB to
+        // the page.
         let last_top = (self.height() - height).max(0.0);
         let above = |px: f64| if px.is_nan() { 0.0 } else { px };
         let start = above(scroll).max(0.0).min(last_top);
@@ -75,7 +78,7 @@ impl Grid {
 /// A list whose rows are of different heights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stack {
-    /// Where each row begins, in px, and at last where the list ends.
+    /// The top of each row, in px, and last the end of the list.
     tops: Vec<f64>,
 }
 
@@ -90,12 +93,12 @@ impl Stack {
         Self { tops }
     }
 
-    /// Of all rows together, in px.
+    /// Gives the height of all rows together, in px.
     pub fn height(&self) -> f64 {
         self.tops.last().copied().unwrap_or_default()
     }
 
-    /// Where a row begins.
+    /// Gives the top of a row.
     pub fn top(&self, row: usize) -> f64 {
         self.tops.get(row).copied().unwrap_or_default()
     }
@@ -109,10 +112,60 @@ impl Stack {
     }
 }
 
+/// The groups that have some of these lines, where so many lines each are a group.
+pub fn groups(lines: &Range<usize>, each: usize) -> Range<usize> {
+    match lines.is_empty() {
+        true => 0..0,
+        false => lines.start / each..lines.end.div_ceil(each),
+    }
+}
+
+/// Which of these lines a group has.
+pub fn in_group(lines: &Range<usize>, each: usize, group: usize) -> Range<usize> {
+    let first = group * each;
+    lines.start.max(first)..lines.end.min(first + each)
+}
+
+/// The stretch to build for a screen from `from` to `to`: more of what scrolling leads to than of what it comes from.
+pub fn ahead((from, to): (f64, f64), is_downward: bool) -> (f64, f64) {
+    let screen = to - from;
+    let (next, past) = (screen / 4.0, screen / 16.0);
+    match is_downward {
+        true => (from - past, to + next),
+        false => (from - next, to + past),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn more_is_built_where_scrolling_leads() {
+        assert_eq!(ahead((1000.0, 1800.0), true), (950.0, 2000.0));
+        assert_eq!(ahead((1000.0, 1800.0), false), (800.0, 1850.0));
+    }
+
+    /// Guards against a line that no group has, or two have.
+    #[test]
+    fn each_line_is_in_one_group() {
+        for (lines, each, expected) in [
+            (0..6, 3, 0..2),
+            (2..7, 3, 0..3),
+            (3..6, 3, 1..2),
+            (4..5, 3, 1..2),
+            (0..7, 7, 0..1),
+            (5..5, 3, 0..0),
+            (0..0, 0, 0..0),
+        ] {
+            let found = groups(&lines, each);
+            assert_eq!(found, expected, "{lines:?} by {each}");
+            let again = found.flat_map(|group| in_group(&lines, each, group));
+            assert!(again.eq(lines.clone()), "{lines:?} by {each}");
+        }
+        assert!(in_group(&(6..9), 3, 0).is_empty(), "out of sight");
+    }
 
     #[test]
     fn rows_of_different_heights() {

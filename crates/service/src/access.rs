@@ -19,7 +19,7 @@ use crate::origin::{Origin, is_loopback};
 pub struct Access {
     /// Lower case, with or without a port.
     hosts: Vec<String>,
-    /// As browsers write them, lower case.
+    /// The origins as browsers write them, in lower case.
     origins: Vec<String>,
     trust_proxy: bool,
     public_url: Option<String>,
@@ -29,7 +29,7 @@ impl Access {
     pub fn new(config: &Config) -> Self {
         let mut hosts = config.allow_host.clone();
         let mut origins = config.allow_origin.clone();
-        // Whoever listens on one address of the network, or names a public one, means it.
+        // An owner who listens on one address of the network, or names a public one, means it.
         if !config.listen.ip().is_unspecified() {
             hosts.push(match config.listen.ip() {
                 IpAddr::V4(ip) => ip.to_string(),
@@ -58,7 +58,12 @@ impl Access {
         }
     }
 
-    /// 421 for a name that is not this service's, 403 for a page that may not call it.
+    /// Whether this request may be answered, by the names that it asks for and the page that it comes from.
+    ///
+    /// # Errors
+    ///
+    /// 400 without a `Host` header, 421 for a name that is not this service's, 403 for a page that may not
+    /// call it.
     pub fn check(&self, parts: &Parts) -> Result<(), Failure> {
         let asked: Vec<&str> = hosts_of(parts, self.trust_proxy).collect();
         if asked.is_empty() {
@@ -105,7 +110,7 @@ impl Access {
         else {
             return false;
         };
-        // A page that this service has served itself, by whatever name it answers to.
+        // The page was served by this service, under any name that it answers to.
         let own = || {
             hosts_of(parts, self.trust_proxy)
                 .any(|host| host.eq_ignore_ascii_case(authority.as_str()))

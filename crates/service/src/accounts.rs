@@ -77,12 +77,12 @@ macro_rules! there {
 }
 
 impl Accounts {
-    /// Those of a service with this data directory and SQLite. Makes nothing.
+    /// Gives the accounts of a service with this data directory and SQLite. This makes nothing.
     pub fn of(data: &Path) -> Self {
         Self(Place::File(File::of(data)))
     }
 
-    /// Those of a service whose tasks are there, or in this directory.
+    /// Gives the accounts of a service whose tasks are in this store, or in this directory.
     pub fn beside(store: &Store, data: &Path) -> Self {
         match store {
             Store::Sqlite(_) => Self::of(data),
@@ -91,7 +91,7 @@ impl Accounts {
         }
     }
 
-    /// Those of a service with these options, to be changed by another process than the service.
+    /// Opens the accounts of a service with these options, to be changed by another process than the service.
     ///
     /// # Errors
     /// If its database can't be had.
@@ -129,6 +129,12 @@ impl Accounts {
     }
 
     /// Adds one and returns its token.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError::Name`] for a name that is none, [`AccountError::Exists`] for one that is taken,
+    /// [`AccountError::Random`] if the system has no random numbers; any other if the accounts can't be
+    /// written.
     pub fn add(&self, name: &str) -> Result<String, AccountError> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
         if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
@@ -142,6 +148,11 @@ impl Accounts {
     }
 
     /// Gives one another token; the old one is worth nothing from then on.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError::Unknown`] if there is no account of this name, [`AccountError::Random`] if the system
+    /// has no random numbers; any other if the accounts can't be written.
     pub fn rotate(&self, name: &str) -> Result<String, AccountError> {
         let token = new_token()?;
         match there!(self, place => place.update(name, &digest(&token)))? {
@@ -151,6 +162,11 @@ impl Accounts {
     }
 
     /// Takes one away. Its tasks stay, and are there again if it is added again.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError::Unknown`] if there is no account of this name; any other if the accounts can't be
+    /// written.
     pub fn remove(&self, name: &str) -> Result<(), AccountError> {
         match there!(self, place => place.delete(name))? {
             true => Ok(()),
@@ -158,12 +174,20 @@ impl Accounts {
         }
     }
 
-    /// By their names.
+    /// Gives all accounts, sorted by their names.
+    ///
+    /// # Errors
+    ///
+    /// The accounts can't be read.
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
         there!(self, place => place.list())
     }
 
     /// The name of the account that has this token.
+    ///
+    /// # Errors
+    ///
+    /// The accounts can't be read.
     pub fn of_token(&self, token: &str) -> Result<Option<String>, AccountError> {
         there!(self, place => place.of_digest(&digest(token)))
     }
@@ -181,7 +205,7 @@ fn digest(token: &str) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text does not fail.
+        // Writing to a string can't fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

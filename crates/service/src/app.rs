@@ -26,6 +26,7 @@ use crate::private;
 use crate::queue::SharedQueue;
 use crate::readiness::Readiness;
 use crate::routes;
+use crate::runner::Remote;
 use crate::runner::watch::watch;
 use crate::sample::Samples;
 use crate::site::Site;
@@ -74,6 +75,11 @@ pub enum StartError {
 }
 
 /// Whether the doors that are open may be.
+///
+/// # Errors
+///
+/// [`StartError::Token`] for a token beside accounts; [`StartError::Open`] and [`StartError::OpenMetrics`]
+/// for an address in reach of others without a token.
 pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
     if accounts.are_there() && has(&config.token) {
@@ -138,31 +144,23 @@ fn store_error(config: &Config, error: StoreError) -> StartError {
 
 impl App {
     /// Opens the data directory and starts the workers.
+    ///
+    /// # Errors
+    ///
+    /// The doors are not as [`allowed`] demands, the models' file has a mistake, the site has no page, the
+    /// options need another build or a database, or the data directory, the database, the queue or the
+    /// outputs can't be opened: each has its own [`StartError`].
     pub fn start(config: &Config) -> Result<Self, StartError> {
         if config.database.is_none() {
-            // Before anything is made.
+            // Checked before anything is made.
             allowed(config, &Accounts::of(&config.data))?;
         }
-        let token = config.token.clone().filter(|token| !token.is_empty());
-        let data_error = |error| StartError::Data(config.data.clone(), error);
-        private::make_dir(&config.data).map_err(data_error)?;
-        let outputs = Arc::new(outputs(config)?);
-        private::close(&config.data).map_err(data_error)?;
+        let outputs = Arc::new(open_data(config)?);
         let store = Arc::new(store(config)?);
         let accounts = Accounts::beside(&store, &config.data);
         allowed(config, &accounts)?;
-        let store_error = |error| store_error(config, error);
-        let loaded = match &config.models {
-            Some(file) => model_file::load(file, &config.data)?,
-            None => Loaded::default(),
-        };
-        let mut models = if loaded.builtin {
-            Models::built_in()
-        } else {
-            Models::none()
-        };
-        models.add(&loaded.remotes);
-        let models = Arc::new(models);
+        let (models, remotes) = models(config)?;
+        let site = site(config)?;
         let metrics = Arc::new(Metrics::default());
         let context = WorkerContext {
             store: store.clone(),
@@ -171,30 +169,8 @@ impl App {
             metrics: metrics.clone(),
             speed: config.speed,
         };
-        let site = match &config.site {
-            Some(dir) if !dir.join("index.html").is_file() => {
-                return Err(StartError::Site(dir.clone()));
-            }
-            Some(dir) => Some(Site::new(dir)),
-            None => None,
-        };
-        let remotes = &loaded.remotes;
-        let works = config.role != Role::Serve;
-        let size = if works { config.worker_count() } else { 0 };
-        let pool = Pool::start(
-            context,
-            size,
-            if works { remotes } else { &[] },
-            config.bounds(),
-        );
-        let pool = pool.map_err(store_error)?;
-        #[cfg(feature = "cluster")]
-        if let Store::Postgres(database) = &*store {
-            let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
-            let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
-            pool.share(queue, size, remotes);
-        }
-        watch(&loaded.remotes, pool.stopping());
+        let pool = pool(config, context, &remotes)?;
+        watch(&remotes, pool.stopping());
         let cleanup = Cleanup {
             keep: config.keep(),
             store: store.clone(),
@@ -202,20 +178,15 @@ impl App {
             metrics: metrics.clone(),
         };
         cleanup.begin(pool.stopping().clone());
-        let limit = config.rate.map(|rate| match &*store {
-            Store::Sqlite(_) => Limit::new(rate),
-            #[cfg(feature = "cluster")]
-            Store::Postgres(database) => Limit::shared(rate, database.clone()),
-        });
         Ok(Self {
             pool,
             samples: Samples::new(models.clone(), outputs.clone()),
+            limit: limit(config, &store),
             store,
             models,
             outputs,
-            limit,
             site,
-            token,
+            token: config.token.clone().filter(|token| !token.is_empty()),
             accounts,
             access: Arc::new(Access::new(config)),
             latency: config.latency,
@@ -231,7 +202,69 @@ impl App {
     }
 }
 
-/// What runs whether the service answers requests or only works.
+/// Makes the data directory, with the outputs in it or elsewhere, and closes it to others.
+fn open_data(config: &Config) -> Result<Outputs, StartError> {
+    let data_error = |error| StartError::Data(config.data.clone(), error);
+    private::make_dir(&config.data).map_err(data_error)?;
+    let outputs = outputs(config)?;
+    private::close(&config.data).map_err(data_error)?;
+    Ok(outputs)
+}
+
+/// The models, and which of them run elsewhere.
+fn models(config: &Config) -> Result<(Arc<Models>, Vec<Arc<Remote>>), StartError> {
+    let loaded = match &config.models {
+        Some(file) => model_file::load(file, &config.data)?,
+        None => Loaded::default(),
+    };
+    let mut models = if loaded.builtin {
+        Models::built_in()
+    } else {
+        Models::none()
+    };
+    models.add(&loaded.remotes);
+    Ok((Arc::new(models), loaded.remotes))
+}
+
+fn site(config: &Config) -> Result<Option<Site>, StartError> {
+    match &config.site {
+        Some(dir) if !dir.join("index.html").is_file() => Err(StartError::Site(dir.clone())),
+        Some(dir) => Ok(Some(Site::new(dir))),
+        None => Ok(None),
+    }
+}
+
+/// Starts the workers: none where this process only serves.
+fn pool(
+    config: &Config,
+    context: WorkerContext,
+    remotes: &[Arc<Remote>],
+) -> Result<Pool, StartError> {
+    let works = config.role != Role::Serve;
+    let size = if works { config.worker_count() } else { 0 };
+    let lanes = if works { remotes } else { &[] };
+    let store_error = |error| store_error(config, error);
+    #[cfg(feature = "cluster")]
+    let store = context.store.clone();
+    let pool = Pool::start(context, size, lanes, config.bounds()).map_err(store_error)?;
+    #[cfg(feature = "cluster")]
+    if let Store::Postgres(database) = &*store {
+        let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
+        let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
+        pool.share(queue, size, remotes);
+    }
+    Ok(pool)
+}
+
+fn limit(config: &Config, store: &Store) -> Option<Limit> {
+    config.rate.map(|rate| match store {
+        Store::Sqlite(_) => Limit::new(rate),
+        #[cfg(feature = "cluster")]
+        Store::Postgres(database) => Limit::shared(rate, database.clone()),
+    })
+}
+
+/// The parts that run whether the service answers requests or only works.
 struct Started {
     app: Arc<App>,
     bounds: Bounds,
@@ -241,7 +274,7 @@ struct Started {
 
 impl Started {
     async fn begin(config: &Config) -> Result<Self, StartError> {
-        // Before any work begins: what can't be listened on ends the start.
+        // Bound before any work begins: an address that can't be listened on ends the start.
         let apart = match config.metrics_listen {
             Some(address) => Some(
                 TcpListener::bind(address)
@@ -276,6 +309,11 @@ impl Started {
 /// Runs the service on `listener` until `asked` ends for the first time, which asks it to stop. What
 /// is being worked on then has `--drain-seconds` to end, or until `asked` ends once more; the rest is
 /// left for the next start.
+///
+/// # Errors
+///
+/// As for [`App::start`]; also [`StartError::Listen`] if the metrics' own address is taken, and
+/// [`StartError::Serve`] if stopping the workers panics.
 pub async fn serve(
     config: Config,
     listener: TcpListener,
@@ -294,6 +332,10 @@ pub async fn serve(
 
 /// Works on tasks, and answers nobody but who asks for metrics, until `asked` ends; otherwise as
 /// [`serve`].
+///
+/// # Errors
+///
+/// As for [`serve`].
 pub async fn work(config: Config, asked: impl AsyncFn()) -> Result<(), StartError> {
     let started = Started::begin(&config).await?;
     tracing::info!("working");

@@ -1,10 +1,14 @@
-//! Who may call `/v2` (INTERFACE "Authentication").
+//! Decides who may call `/v2` (INTERFACE "Authentication").
 
 use axum::http::{HeaderMap, StatusCode, header};
 
 use crate::failure::Failure;
 
-/// The bearer token of the request; 401 if it is missing, empty, or not the one demanded.
+/// The bearer token of the request (INTERFACE "Authentication" 2).
+///
+/// # Errors
+///
+/// 401 if it is missing, empty, or not the one demanded.
 pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a str, Failure> {
     let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
     let token = headers

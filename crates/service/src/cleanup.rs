@@ -25,12 +25,12 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What is kept; without a number, everything.
+/// The tasks that are kept; without a number, everything is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// Tasks that ended within so many days.
+    /// Tasks that ended within so many days; at least 1.
     pub days: Option<u32>,
-    /// As many of the newest as have so many bytes together, and all that ended within a day.
+    /// The newest tasks that have so many bytes together are kept, and all that ended within a day.
     pub bytes: Option<u64>,
     /// Somebody wants to know what tasks take.
     pub measured: bool,
@@ -78,7 +78,7 @@ impl Cleanup {
             removed += self.remove_oldest(before, stop, |_| Ok(usize::MAX))?;
         }
         if let Some(most) = self.keep.bytes {
-            // Whoever had it made comes for what has just ended, and may still send it again with its key.
+            // A client fetches a task that has just ended, and may still send it again with its key.
             let before = now_ms().saturating_sub(DAY_MS);
             removed += self.remove_oldest(before, stop, |found| {
                 let mut left = self.store.bytes()?;
@@ -96,7 +96,7 @@ impl Cleanup {
         Ok(())
     }
 
-    /// Those of an earlier version have not been measured yet.
+    /// Measures the tasks of an earlier version, which have not been measured yet.
     fn measure(&self, stop: &Stop) -> Result<(), Obstacle> {
         if self.keep.bytes.is_none() && !self.keep.measured {
             return Ok(());

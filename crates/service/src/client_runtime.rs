@@ -15,7 +15,7 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
         .thread_name("client")
         .enable_all()
         .build()
-        // Without threads there is no service either.
+        // Without threads there is no service.
         .expect("threads for the connections to other servers")
 });
 

@@ -1,4 +1,4 @@
-//! What the program does instead of serving.
+//! The commands of the program that do something else than serve.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,7 +45,7 @@ fn doctor(config: &Config) -> ExitCode {
     let found = doctor::examine(config);
     let mut out = io::stdout();
     for finding in &found {
-        // Whether anybody reads it makes no difference to what is wrong.
+        // That nobody may read it does not change what is wrong.
         let _ = writeln!(out, "{finding}");
     }
     match found.iter().any(|finding| finding.level == Level::Error) {

@@ -20,8 +20,8 @@ mod values;
 
 pub use values::ANY;
 
-// Of serving, and of what looks at how it would be. No words of its own: they would take the place of
-// those above.
+// Options of serving, and of commands that look at how it would be. A doc comment here would take
+// the place of the texts above.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "atelier-service")]
 pub struct Config {
@@ -105,8 +105,8 @@ pub struct Config {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub account_waiting: Option<u32>,
 
-    /// The most that the tasks of one uid may take on the disk, inputs and outputs, e.g. `2GB`; more
-    /// are refused with 409.
+    /// The most that the tasks of one uid may take on the disk, inputs and outputs, e.g. `2GB`; more are
+    /// refused with 402.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub account_disk: Option<u64>,
 
@@ -149,7 +149,7 @@ pub struct Config {
     pub role: Role,
 }
 
-/// What a process does of what there is to do.
+/// The share that a process takes in the work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
     #[default]
@@ -191,7 +191,7 @@ pub enum AccountCommand {
 }
 
 impl Config {
-    /// What one owner may have at once.
+    /// Gives how much one owner may have at once.
     pub fn bounds(&self) -> Bounds {
         let count = |number: Option<u32>| number.and_then(|number| usize::try_from(number).ok());
         Bounds {
@@ -210,6 +210,11 @@ impl Config {
     }
 
     /// The bucket of the outputs.
+    ///
+    /// # Errors
+    ///
+    /// [`BucketError::Address`] if `--outputs` is no address of a bucket, [`BucketError::Settings`] if the
+    /// environment's settings don't suffice to reach it.
     #[cfg(feature = "cluster")]
     pub fn bucket(&self) -> Result<Bucket, BucketError> {
         Bucket::at(
@@ -218,7 +223,7 @@ impl Config {
         )
     }
 
-    /// What is not to be cleaned up.
+    /// Gives the tasks that are not to be cleaned up.
     pub fn keep(&self) -> Keep {
         Keep {
             days: self.keep_days,

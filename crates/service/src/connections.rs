@@ -44,9 +44,10 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How often a new connection that finds no room looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
-/// What the connections may take.
+/// The limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
+    /// How many may be open at once, from 8 to [`MAX`].
     pub connections: usize,
     /// How long a client may take to send the head of its next request.
     pub idle: Duration,
@@ -86,7 +87,7 @@ fn raise_file_limit() -> Option<usize> {
     None
 }
 
-/// Who a request comes from; every request carries one.
+/// The address that a request comes from; every request carries one.
 #[derive(Clone)]
 pub struct Peer {
     pub address: IpAddr,
@@ -140,7 +141,7 @@ impl Seat {
     }
 }
 
-/// All places that are taken.
+/// The places that are taken.
 #[derive(Clone, Default)]
 struct Seats(Arc<Mutex<HashMap<u64, Arc<Seat>>>>);
 

@@ -20,10 +20,10 @@ use crate::runner::http::Client;
 use crate::store::postgres::Postgres;
 use crate::store::{SCHEMA_VERSION, version_of};
 
-/// With less free, somebody should look after it soon.
+/// If less is free, somebody should look after it soon.
 const COMFORT: u64 = 1 << 30;
 
-/// What answers takes no longer.
+/// A service that answers takes no longer.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// 1 January 2025: no clock that is right is before.
@@ -43,7 +43,7 @@ pub enum Level {
 pub struct Finding {
     pub level: Level,
     pub part: String,
-    /// What is the case, and what to do about it.
+    /// The words that say what is the case, and what to do about it.
     pub words: String,
 }
 
@@ -75,7 +75,7 @@ fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
     Finding {
         level,
         part: part.to_owned(),
-        // One line each, whatever somebody else's message holds.
+        // One line each, even if another program's message has several.
         words: words.split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
@@ -150,7 +150,7 @@ fn data(dir: &Path) -> Vec<Finding> {
     found
 }
 
-/// Those beside the database are as good as that.
+/// Looks at the outputs. Those beside the database are as good as the database is.
 fn outputs(config: &Config) -> Option<Finding> {
     config.outputs.as_ref()?;
     if let Some(folder) = config.outputs_folder() {
@@ -274,10 +274,10 @@ fn models(config: &Config) -> Vec<Finding> {
     let Some(file) = &config.models else {
         return Vec::new();
     };
-    // What is learned of models is written down: not in the service's own directory.
+    // The parameters that are learned of models are written down, but not in the service's own directory.
     let scratch = std::env::temp_dir().join(format!("atelier-doctor-{}", std::process::id()));
     let found = models_with(file, &scratch);
-    // It may not have been made.
+    // The directory may not exist.
     let _ = std::fs::remove_dir_all(&scratch);
     found
 }

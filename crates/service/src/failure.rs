@@ -1,4 +1,4 @@
-//! What a call that can't be answered is answered with.
+//! The answer to a call that can't be carried out.
 
 use atelier_contract::{Envelope, ErrorBody, FieldProblem, Problem};
 use axum::Json;
@@ -94,7 +94,7 @@ impl Failure {
         )
     }
 
-    /// Where the outputs are does not answer, or refuses.
+    /// The store of the outputs does not answer, or refuses.
     pub fn outputs_away(cause: impl std::fmt::Display) -> Self {
         tracing::error!("outputs: {cause}");
         Self::later(
@@ -103,7 +103,7 @@ impl Failure {
         )
     }
 
-    /// What the store could not do.
+    /// The store could not read or write something.
     pub fn store(error: StoreError) -> Self {
         if error.is_full() {
             tracing::warn!("{error}");

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// The header on `/v2/generate`.
 pub const HEADER: HeaderName = HeaderName::from_static(IDEMPOTENCY_HEADER);
 
-/// How long a key is remembered.
+/// How long a key is remembered, in seconds.
 pub const TTL_SECONDS: u32 = 24 * 60 * 60;
 
 /// The longest key, in characters.
@@ -25,6 +25,10 @@ pub struct Key(String);
 
 impl Key {
     /// The key in the headers, bare or as a string of RFC 8941.
+    ///
+    /// # Errors
+    ///
+    /// 400 if there is more than one such header, or its value is no key.
     pub fn of_headers(headers: &HeaderMap) -> Result<Option<Self>, Failure> {
         let mut values = headers.get_all(HEADER).iter();
         let Some(value) = values.next() else {
@@ -47,6 +51,10 @@ impl Key {
     }
 
     /// The key among the fields of a request.
+    ///
+    /// # Errors
+    ///
+    /// 400 if the field is not a text, or its text is no key.
     pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, Failure> {
         match fields.get(IDEMPOTENCY_FIELD) {
             None => Ok(None),
@@ -73,7 +81,7 @@ fn malformed(name: &str) -> Failure {
     ))
 }
 
-/// What stands between the quotes, given all but the first one.
+/// Gives the text between the quotes, of all but the first quote.
 fn unquoted(rest: &str) -> Option<String> {
     let mut text = String::new();
     let mut characters = rest.chars();
@@ -89,7 +97,7 @@ fn unquoted(rest: &str) -> Option<String> {
 /// A submission that carries a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// Whose key it is: the same key of another user or token is another key.
+    /// The account whose key it is: the same key of another user or token is another key.
     pub account: String,
     pub key: Key,
     /// Tells whether it is the same request again.
@@ -114,7 +122,7 @@ pub fn fingerprint(model: &ModelId, given: &Map<String, Value>) -> String {
 fn digest(value: &Value) -> String {
     let bytes = Sha256::digest(value.to_string());
     bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a text does not fail.
+        // Writing to a string can't fail.
         let _ = write!(text, "{byte:02x}");
         text
     })

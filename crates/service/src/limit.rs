@@ -55,8 +55,12 @@ impl Limit {
         self.rate.max(1.0)
     }
 
-    /// Counts a call by each of the names that its caller goes by; 429 with the seconds to wait if
-    /// there are too many. Then none of them is counted.
+    /// Counts a call by each of the names that its caller goes by.
+    ///
+    /// # Errors
+    ///
+    /// 429 with the seconds to wait if there are too many: then none of them is counted (INTERFACE "Limits").
+    /// 500 or 503 if the limit is in a database that does not answer.
     pub fn take(&self, caller: &[String], now: Instant) -> Result<(), Failure> {
         #[cfg(feature = "cluster")]
         if let Some(shared) = &self.shared {
@@ -130,7 +134,7 @@ impl Limit {
         }
     }
 
-    /// What is in the bucket by now.
+    /// Gives how much is in the bucket by now.
     fn filled(&self, bucket: &Bucket, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(bucket.filled).as_secs_f64();
         (bucket.calls_left + passed * self.rate).min(self.burst())

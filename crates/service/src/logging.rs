@@ -14,7 +14,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// From here on what happens is written down; `RUST_LOG` says how much of it.
+/// Begins to log. `RUST_LOG` says how much is logged.
 pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     let log = tracing_subscriber::fmt()

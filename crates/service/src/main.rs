@@ -37,7 +37,7 @@ fn with_role(config: Config, role: Role) -> Config {
 }
 
 async fn run(config: Config) -> Result<(), StartError> {
-    // From the first time on: who gives up a start that takes long ends it at once.
+    // Requests to stop count from the first moment, so that a slow start can be ended.
     let requests = LazyLock::new(stop_requests);
     let stop_asked = async || next(&requests).await;
     if config.role == Role::Work {
@@ -66,7 +66,7 @@ fn stop_requests() -> Arc<Semaphore> {
             use tokio::signal::unix::{SignalKind, signal};
             let interrupt = signal(SignalKind::interrupt());
             let terminate = signal(SignalKind::terminate());
-            // Refused, the system ends the process by itself.
+            // If the handler can't be set, the signal ends the process.
             if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
                 loop {
                     tokio::select! {
@@ -87,7 +87,7 @@ fn stop_requests() -> Arc<Semaphore> {
 
 /// Ends with the next request to stop.
 async fn next(requests: &Semaphore) {
-    // It is never closed.
+    // The channel is never closed.
     if let Ok(request) = requests.acquire().await {
         request.forget();
     }

@@ -41,7 +41,7 @@ struct OfModel {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
-#[allow(non_camel_case_types)] // As they are written.
+#[allow(non_camel_case_types)] // Their names are the values of the label.
 enum State {
     waiting,
     running,
@@ -59,15 +59,17 @@ struct Tasks {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
     pub model: ModelId,
+    /// How many wait.
     pub waiting: usize,
+    /// How many are worked on.
     pub running: usize,
 }
 
-/// What is looked up when it is asked for.
+/// The numbers that are looked up when they are asked for.
 #[derive(Debug, Clone, Default)]
 pub struct Now {
     pub loads: Vec<Load>,
-    /// Of the task that has waited for longest.
+    /// The wait of the task that has waited for longest.
     pub oldest_wait: Duration,
     /// Each model that runs elsewhere, and whether it is away.
     pub away: Vec<(ModelId, bool)>,
@@ -191,7 +193,11 @@ impl Metrics {
         self.removed.inc_by(count as u64);
     }
 
-    /// All of it, in the text format of OpenMetrics.
+    /// Writes all metrics in the text format of OpenMetrics.
+    ///
+    /// # Errors
+    ///
+    /// A metric can't be encoded; into a `String`, that does not happen.
     pub fn text(&self, now: &Now) -> Result<String, std::fmt::Error> {
         let _one_at_a_time = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
         // A model of which no task is left is not told of.

@@ -20,14 +20,14 @@ pub mod holds;
 #[cfg(feature = "cluster")]
 use bucket::Bucket;
 
-/// Where outputs are served.
+/// The path under which outputs are served.
 pub const ROUTE: &str = "/outputs";
 
 /// The directories of the previews and the posters, beside those of the tasks.
 pub const PREVIEWS: &str = "previews";
 pub const POSTERS: &str = "posters";
 
-/// What a browser shows an image or a film by itself with is all that is let through.
+/// Only that is let through by which a browser shows an image or a film by itself.
 const SANDBOX: &str =
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -42,19 +42,23 @@ pub struct Artifact {
     pub bytes: Vec<u8>,
 }
 
-/// Where the outputs are.
+/// The place of the outputs.
 #[derive(Debug, Clone)]
 pub struct Outputs {
     dir: PathBuf,
     /// Instead of the directory.
     #[cfg(feature = "cluster")]
     bucket: Option<Bucket>,
-    /// Those that are needed yet.
+    /// The outputs that are needed yet.
     pub holds: Holds,
 }
 
 impl Outputs {
     /// Makes the directory if it is absent.
+    ///
+    /// # Errors
+    ///
+    /// The directory can't be made.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&dir)?;
         Ok(Self {
@@ -76,6 +80,10 @@ impl Outputs {
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
     /// so that a process killed half-way leaves nothing that looks finished.
+    ///
+    /// # Errors
+    ///
+    /// A file can't be written, for want of room or rights, or the bucket does not take it.
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
@@ -89,7 +97,7 @@ impl Outputs {
             }
         }
         let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
-            // Half of it would take room that may be the very thing that is missing.
+            // Half of the files would take room that may be the very thing that is missing.
             let _ = fs::remove_dir_all(&unfinished);
         })?;
         fs::rename(&unfinished, &finished)?;
@@ -99,6 +107,11 @@ impl Outputs {
     }
 
     /// Takes a task's files away, unless another task is to be made from them; whether it did.
+    ///
+    /// # Errors
+    ///
+    /// They can't be taken away, for want of rights, or because the bucket does not answer. That there are
+    /// none is no error.
     pub fn remove(&self, task: &str) -> io::Result<bool> {
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
@@ -147,6 +160,10 @@ impl Outputs {
     }
 
     /// Whether a preview or poster is there already.
+    ///
+    /// # Errors
+    ///
+    /// The bucket does not answer; never, where outputs are in a directory.
     pub fn has_sample(&self, folder: &str, name: &str) -> io::Result<bool> {
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
@@ -156,6 +173,10 @@ impl Outputs {
     }
 
     /// Writes a preview or poster, all at once.
+    ///
+    /// # Errors
+    ///
+    /// The file can't be written, or the bucket does not take it.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
@@ -172,6 +193,10 @@ impl Outputs {
     }
 
     /// The file behind a path such as `/outputs/3f…/0.png`, or a copy of it, if this service made it.
+    ///
+    /// # Errors
+    ///
+    /// The bucket does not answer, or its copy can't be written; never, where outputs are in a directory.
     pub fn own_file(&self, path: &str) -> io::Result<Option<PathBuf>> {
         let Some(name) = own_name(path) else {
             return Ok(None);
@@ -185,6 +210,10 @@ impl Outputs {
     }
 
     /// Whether this service made the file behind a path.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::has_sample`].
     pub fn has(&self, path: &str) -> io::Result<bool> {
         #[cfg(feature = "cluster")]
         if let (Some(bucket), Some(name)) = (&self.bucket, own_name(path)) {
@@ -239,7 +268,7 @@ impl Outputs {
     }
 }
 
-/// What is free on the disk of this directory, where the system says so.
+/// Gives how much is free on the disk of this directory, if the system says so.
 pub fn free_bytes(dir: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -303,7 +332,7 @@ fn method_not_allowed() -> Response {
     ([(header::ALLOW, "GET,HEAD")], failure).into_response()
 }
 
-/// With the range of all that there is.
+/// Answers with the range of the whole file that the wanted range does not exist.
 fn no_such_range(whole: &str) -> Response {
     let failure = Failure::new(
         StatusCode::RANGE_NOT_SATISFIABLE,
@@ -351,33 +380,4 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_files_of_its_own_making_are_found() {
-        let dir = tempfile::tempdir().unwrap();
-        let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
-        fs::write(dir.path().join("secret.png"), "x").unwrap();
-        let made = Artifact {
-            extension: "png",
-            bytes: vec![1],
-        };
-        let paths = outputs.save("ab12", &[made.clone(), made]).unwrap();
-        assert_eq!(paths, ["ab12/0.png", "ab12/1.png"]);
-        assert!(outputs.has("/outputs/ab12/1.png").unwrap());
-        for path in [
-            "/outputs/ab12/2.png",
-            "/outputs/../secret.png",
-            "/outputs/ab12/../../secret.png",
-            "/outputs/ab12/%2e%2e/secret.png",
-            "/outputs/ab12/..",
-            "/outputs//etc/passwd",
-            "/etc/passwd",
-            "outputs/ab12/0.png",
-            "/outputs/ab12/0.png?x",
-        ] {
-            assert_eq!(outputs.own_file(path).unwrap(), None, "{path}");
-        }
-    }
-}
+mod tests;

@@ -12,6 +12,10 @@ pub fn from_now_on() {
 }
 
 /// Makes a directory, and those above it, if it is absent.
+///
+/// # Errors
+///
+/// It can't be made, for want of rights or because there is a file of that name.
 pub fn make_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -22,6 +26,11 @@ pub fn make_dir(dir: &Path) -> io::Result<()> {
 
 /// Closes what an earlier version has left open to others. The directory itself may have been made
 /// by somebody else, for more than this service.
+///
+/// # Errors
+///
+/// The rights of one of them can't be changed, for instance because it belongs to another user. That one is
+/// absent is no error.
 pub fn close(data: &Path) -> io::Result<()> {
     for (name, mode) in [
         ("outputs", 0o700),

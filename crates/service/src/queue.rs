@@ -54,7 +54,11 @@ pub struct SharedQueue {
 }
 
 impl SharedQueue {
-    /// Makes its tables. Processes that start at the same time wait for each other.
+    /// Opens the queue, and makes its tables. Processes that start at the same time wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Queue`] if the queue's tables can't be made.
     pub fn open(store: Postgres, remotes: Vec<ModelId>) -> Result<Self, StoreError> {
         let made = store.wait(PostgresStorage::setup(store.pool()));
         made.map_err(|error| StoreError::Queue(error.to_string()))?;
@@ -66,6 +70,10 @@ impl SharedQueue {
     }
 
     /// Whether as many tasks of this owner wait as may.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the database does not answer.
     pub fn is_full(&self, owner: &str, most: Option<usize>) -> Result<bool, StoreError> {
         match most {
             Some(most) => Ok(self.unfinished_of(owner)?.waiting >= most),
@@ -74,6 +82,10 @@ impl SharedQueue {
     }
 
     /// What this owner has left at all processes.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the database does not answer.
     pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
         self.store.unfinished_of(owner)
     }
@@ -112,7 +124,8 @@ impl SharedQueue {
             subcategory: model.subcategory.clone(),
             since,
         };
-        // Whoever has less waiting comes first: so nobody waits behind all tasks of another.
+        // Owners with fewer waiting tasks come first, so that nobody waits behind all tasks of
+        // another.
         let most = i64::from(i32::MAX);
         let priority = usize::try_from((most - unfinished).max(0)).unwrap_or_default();
         let task: PgTask<Job> = TaskBuilder::new(job)
@@ -174,7 +187,7 @@ impl SharedQueue {
         let ended = async {
             for worker in workers {
                 worker.abort();
-                // It was told to, so how it ended says nothing.
+                // It was told to end, so how it ended does not matter.
                 let _ = worker.await;
             }
         };
@@ -185,6 +198,10 @@ impl SharedQueue {
     }
 
     /// Whether the task may be worked on here now.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the database does not answer.
     pub fn begin_turn(&self, turn: &Turn, most: usize) -> Result<bool, StoreError> {
         self.store.begin_turn(&turn.id, &turn.owner, most)
     }
@@ -200,7 +217,7 @@ impl SharedQueue {
     }
 
     async fn work_in<T: Take>(&self, lane: &str, size: usize, taker: T) -> Result<(), WorkerError> {
-        // Each worker is another: the leases of an earlier one are not its own.
+        // Each worker has a new name: the leases of an earlier one are not its own.
         let random = getrandom::u64().unwrap_or_default();
         let name = format!("{lane}-{}-{random:016x}", *PROCESS);
         WorkerBuilder::new(name)
@@ -236,7 +253,8 @@ impl SharedQueue {
     fn storage(&self, lane: &str) -> PostgresStorage<Job> {
         let config = Config::default()
             .queue(lane)
-            // What is fetched and can't be begun yet would wait here while others are free.
+            // A job that is fetched and can't be begun yet would wait here while other processes
+            // are free.
             .batch_size(1)
             .heartbeat_interval(HEARTBEAT)
             .missed_heartbeats(MISSED);

@@ -1,5 +1,5 @@
-//! What each model makes of its own sample input, rendered when first asked for: previews, as the
-//! model makes them, and posters, small pictures of them for cards.
+//! The results of each model for its own sample input, rendered when first asked for: previews, as the model makes
+//! them, and posters, small pictures of them for cards.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use crate::models::sample_path::{self, file_name};
 use crate::models::{Ended, Frame, Job, Model, Models, Pace, Stop};
 use crate::outputs::{Outputs, POSTERS, PREVIEWS};
 
-/// Of a poster, in pixels: enough for a card of 320 on a sharp screen.
+/// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.
 const WIDTH: u32 = 512;
 const HEIGHT: u32 = 320;
 
@@ -37,6 +37,10 @@ impl Samples {
 
     /// Sees to it that the preview or poster of this path exists; does nothing for any other path.
     /// Blocks.
+    ///
+    /// # Errors
+    ///
+    /// The model can't make it, it can't be encoded, or it can't be written for want of room or rights.
     pub fn prepare(&self, path: &str) -> io::Result<()> {
         let is_poster = |model: &dyn Model| sample_path::poster(model) == path;
         let wanted = |model: &dyn Model| sample_path::preview(model) == path || is_poster(model);
@@ -100,7 +104,7 @@ impl Samples {
     }
 }
 
-/// As good as it may be.
+/// Encodes the picture as well as the format allows.
 fn encode(picture: &Canvas) -> io::Result<Vec<u8>> {
     let rgb: Vec<u8> = picture.pixels.iter().flat_map(|p| p.bytes(0.0)).collect();
     let mut file = Vec::new();

@@ -26,8 +26,8 @@ impl Site {
     pub async fn serve(&self, mut request: Request<Body>) -> Response {
         let path = request.uri().path().to_owned();
         if !is_hashed(last_segment(&path)) {
-            // A date is no proof: the page of a release that was taken back is older than the one
-            // that a browser has kept, and not the same.
+            // A date proves nothing: the page of a release that was rolled back is older than the
+            // one that a browser has kept, and not the same.
             request.headers_mut().remove(header::IF_MODIFIED_SINCE);
         }
         let mut retry = Request::new(Body::empty());

@@ -1,5 +1,5 @@
-//! What every request handler can reach. It names no route: [`crate::app`] puts it together and hands it
-//! to them.
+//! The state that every request handler can reach. It names no route: [`crate::app`] puts it together and hands it to
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +27,10 @@ pub struct App {
     pub token: Option<String>,
     pub accounts: Accounts,
     pub access: Arc<Access>,
+    /// Waited before each answer.
     pub latency: Duration,
     pub metrics: Arc<Metrics>,
+    /// The most bytes that one user's tasks may take on the disk.
     pub account_disk: Option<u64>,
     pub metrics_token: Option<String>,
     /// They are told at an address of their own.

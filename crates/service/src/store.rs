@@ -35,7 +35,7 @@ pub struct Task {
     pub status: StatusWord,
 }
 
-/// What a task is to be made from.
+/// The order for a task: what it is to be made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub model: ModelId,
@@ -50,13 +50,13 @@ pub struct Unfinished {
     pub id: String,
     pub uid: String,
     pub model: ModelId,
-    /// In milliseconds since 1970.
+    /// The time of creation, in milliseconds since 1970.
     pub created: i64,
-    /// As it is written down.
+    /// The input, as it is written down.
     pub input: String,
 }
 
-/// Where a task stands.
+/// The progress of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     pub id: String,
@@ -66,16 +66,16 @@ pub struct Progress {
     /// Paths below `/outputs/`, e.g. `3f…/0.png`. The URL is built per request.
     pub output: Vec<String>,
     pub error: Option<String>,
-    /// What its model has said last, if another process may have heard it.
+    /// The last words of its model, if another process may have heard them.
     pub words: Option<String>,
 }
 
-/// What was answered to the first submission with a key.
+/// The answer to the first submission with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     pub id: String,
     pub status: StatusWord,
-    /// Of the request that it answered.
+    /// The fingerprint of the request that it answered.
     pub fingerprint: String,
 }
 
@@ -103,6 +103,11 @@ impl Store {
     /// with: both or neither.
     ///
     /// If the key has been answered already, nothing is written, and that answer is returned.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written: [`StoreError::Database`] of SQLite, `Postgres` of PostgreSQL.
+    /// Nothing is written then.
     pub fn insert(
         &self,
         task: &Task,
@@ -111,22 +116,38 @@ impl Store {
         ask!(self, database => database.insert(task, submission))
     }
 
-    /// What was answered to the first submission with this key, if that was within a day.
+    /// Gives the answer to the first submission with this key, if that was within a day.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
         ask!(self, database => database.answered(submission))
     }
 
-    /// Where a task stands. Its input is not read.
+    /// Gives the progress of a task. Its input is not read.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read. An id that is unknown gives `None`.
     pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         ask!(self, database => database.progress(id))
     }
 
-    /// What a task is to be made from.
+    /// Gives the order for a task.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         ask!(self, database => database.order(id))
     }
 
     /// Tasks that this process alone is to take up, oldest first; of a queue there are none.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         match self {
             Self::Sqlite(database) => database.unfinished(),
@@ -135,27 +156,43 @@ impl Store {
         }
     }
 
-    /// Whether the database answers, and takes what is written.
+    /// Has the database answer, and take what is written.
+    ///
+    /// # Errors
+    ///
+    /// The database does not answer, or has no room.
     pub fn try_write(&self) -> Result<(), StoreError> {
         ask!(self, database => database.try_write())
     }
 
     /// The task is about to be sent to where its model runs.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
     pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
         ask!(self, database => database.set_sent(id))
     }
 
     /// It was not: whoever was to take it has refused it, or was not there.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
     pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         ask!(self, database => database.set_unsent(id))
     }
 
     /// The task is being worked on.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
     pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
         ask!(self, database => database.set_processing(id))
     }
 
-    /// What its model has said, for other processes; by its very end it is said anew.
+    /// Stores the last words of the task's model, for other processes.
     pub fn set_words(&self, id: &str, words: &str) {
         match self {
             Self::Sqlite(_) => {
@@ -171,6 +208,10 @@ impl Store {
     }
 
     /// The task has its output, of so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
     pub fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
         let output = serde_json::json!(output).to_string();
         let status = StatusWord::Completed;
@@ -178,22 +219,38 @@ impl Store {
     }
 
     /// The task ended without output.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
     pub fn fail(&self, id: &str, message: &str) -> Result<(), StoreError> {
         let status = StatusWord::Failed;
         ask!(self, database => database.finish(id, &status, "[]", Some(message), 0))
     }
 
     /// The bytes of all tasks.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn bytes(&self) -> Result<u64, StoreError> {
         ask!(self, database => database.bytes())
     }
 
     /// The bytes of this user's tasks.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
         ask!(self, database => database.bytes_of(uid))
     }
 
     /// The next tasks after this place that ended before that time, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn ended_after(
         &self,
         after: Place,
@@ -204,11 +261,19 @@ impl Store {
     }
 
     /// Takes tasks away that have ended; any other stays.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written: all of them stay.
     pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
         ask!(self, database => database.remove(tasks))
     }
 
     /// Tasks that ended before their bytes were counted: those of an earlier version.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
     pub fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
         match self {
             Self::Sqlite(database) => database.unmeasured(count),
@@ -218,6 +283,10 @@ impl Store {
     }
 
     /// Notes what their outputs take; their inputs are measured here.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written: none is noted.
     pub fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
         match self {
             Self::Sqlite(database) => database.measured(tasks),
@@ -235,7 +304,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// In milliseconds since 1970.
+/// Gives the present time in milliseconds since 1970.
 pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| {

@@ -1,4 +1,4 @@
-//! Whose turn it is: each owner in turn, so that nobody waits behind all the tasks of another.
+//! Decides whose turn it is: each owner has one in turn, so that nobody waits behind all the tasks of another.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -11,7 +11,9 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// How many tasks of one owner wait, and how many are worked on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnfinishedCount {
+    /// How many wait.
     pub waiting: usize,
+    /// How many are worked on.
     pub running: usize,
 }
 
@@ -23,6 +25,7 @@ pub struct Turn {
     pub model: ModelId,
     /// When it was taken in, in milliseconds since 1970.
     pub since: i64,
+    /// How often it has come to nothing, from 0.
     pub failures: u32,
 }
 
@@ -49,7 +52,7 @@ impl Turn {
 pub struct Lane {
     /// The owner whose turn is next comes first. None has no task.
     owners: VecDeque<(String, VecDeque<Turn>)>,
-    /// Those that something which may pass stood in the way of, with the time to try again.
+    /// The turns that met an obstacle which may pass, with the time to try again.
     later: Vec<(Instant, Turn)>,
 }
 

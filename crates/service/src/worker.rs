@@ -26,21 +26,23 @@ mod work;
 
 pub use place::Place;
 
-/// What a worker needs to turn a task into files.
+/// The things that a worker needs to turn a task into files.
 #[derive(Clone)]
 pub struct WorkerContext {
     pub store: Arc<Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
     pub metrics: Arc<Metrics>,
-    /// Multiplies the time that models take.
+    /// Multiplies the time that models take, 0 to 100.
     pub speed: f64,
 }
 
-/// What one owner may have at once; without a number, as much as there is.
+/// The limits of one owner; without a number, there is none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Bounds {
+    /// How many of its tasks may be worked on at once.
     pub running: Option<usize>,
+    /// How many of its tasks may wait.
     pub waiting: Option<usize>,
 }
 
@@ -54,6 +56,10 @@ pub struct Pool {
 impl Pool {
     /// Starts `size` threads, and those of the models that run elsewhere, on the tasks that an
     /// earlier process left unfinished.
+    ///
+    /// # Errors
+    ///
+    /// The store's unfinished tasks can't be read.
     pub fn start(
         context: WorkerContext,
         size: usize,
@@ -100,7 +106,7 @@ impl Pool {
         })
     }
 
-    /// What the task's model has said last, if it is being worked on.
+    /// Gives the last words of the task's model, if it is being worked on.
     pub fn words(&self, id: &str) -> Option<String> {
         self.queue.lock().words.get(id).cloned()
     }

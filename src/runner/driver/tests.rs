@@ -28,7 +28,7 @@ async fn what_the_engine_decides_is_shown_and_written() {
     assert_eq!(stored().await, [task("a", 10), task("b", 20)]);
     driver.change(|engine| engine.act(&key("a"), Action::Cancel, clock::now()));
     assert_eq!(tab.keys(), ["b"]);
-    // Its record goes, too; reading takes its turn behind that.
+    // Its record goes, too; a read comes after the deletion.
     assert_eq!(stored().await, [task("b", 20)]);
 }
 
@@ -51,7 +51,7 @@ async fn many_records_are_written_once_the_page_has_shown_them() {
     let tab = Tab::open_leading().await;
     let driver = tab.parts().driver;
     let count = submit_many(driver);
-    // As it is by then.
+    // The record is written as it is by then.
     driver.change(|engine| engine.act(&key("t000"), Action::Cancel, clock::now()));
     assert_eq!(tab.keys().len(), count - 1);
     until("what was put off", || put_off(driver) == 0).await;
@@ -78,7 +78,7 @@ async fn what_another_tab_says_is_shown_and_not_written() {
     start_afresh().await;
     put(&[task("a", 10)]).await;
     let tab = Tab::open_leading().await;
-    // It follows from now on.
+    // This tab follows from now on.
     tab.parts().tabs.resign();
     let driver = tab.parts().driver;
     driver.merge_remote(vec![ready("a", 10, &["https://x/1"]), task("b", 20)]);
@@ -98,7 +98,7 @@ async fn what_another_tab_says_is_shown_and_not_written() {
 async fn where_nobody_answers_submissions_are_paused_in_every_tab() {
     start_afresh().await;
     let settings = Settings {
-        // No browser lets anybody call this port.
+        // Browsers refuse to call this port.
         address: ServiceAddress::parse("http://127.0.0.1:1").expect("an address"),
         uid: "me".into(),
         ..Settings::default()

@@ -167,10 +167,31 @@ async fn the_tab_that_takes_over_goes_on_from_what_is_stored() {
     drop(leader);
     next.leads().await;
     next.lists(&["b", "a"]).await;
-    // It writes from now on.
+    // This tab writes from now on.
     next.runner.submit_tasks(vec![task("c", 30)]);
     next.runner.written().await.expect("written");
     assert_eq!(stored().await.len(), 3);
+}
+
+/// Guards against a task that is shown and kept nowhere: the tab that leads now heard of it before it led, and then from
+/// one that keeps what storage was cleared of.
+#[wasm_bindgen_test]
+async fn what_is_handed_over_is_stored_though_it_is_shown_already() {
+    start_afresh().await;
+    let (leader, next) = (Tab::open_leading().await, Tab::open().await);
+    let told = ready("a", 10, &["https://x/1"]);
+    say(&said("Task", &told));
+    next.lists(&["a"]).await;
+    drop(leader);
+    next.leads().await;
+    heard().await;
+    assert_eq!(stored().await, []);
+    let unheard = ready("b", 20, &["https://x/2"]);
+    say(&said("Unstored", &told));
+    say(&said("Unstored", &unheard));
+    next.lists(&["b", "a"]).await;
+    next.runner.written().await.expect("written");
+    assert_eq!(stored().await, [told, unheard]);
 }
 
 /// A task that is cancelled must not be sent, though nobody was there to hear it.
@@ -180,7 +201,7 @@ async fn what_was_asked_of_a_leader_that_has_gone_is_done_by_the_next() {
     put(&[task("a", 10), task("b", 20)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     next.lists(&["b", "a"]).await;
-    // Closed; the browser has not yet given the lock to the next one.
+    // The leader is closed, but the browser has not yet given the lock to the next tab.
     drop(leader);
     next.runner.act(&key("a"), Action::Cancel);
     next.leads().await;

@@ -4,8 +4,8 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
 use crate::browser::local::LocalStore;
-use crate::browser::location;
 use crate::browser::storage::Storage;
+use crate::browser::{http, location};
 use crate::runner::testing::{Tab, pause, put, ready, session, start_afresh, stored, until};
 use crate::session::Settings;
 
@@ -111,6 +111,52 @@ async fn what_is_shown_is_copied_by_the_leader_and_what_is_removed_goes() {
     assert!(leader.runner.copy("a/1").await.is_none());
 }
 
+fn earlier_wanted() -> Option<String> {
+    LocalStore::Browser.read("atelier.copies.earlier")
+}
+
+/// Guards against "Keep outputs" that keeps none of those that are there: a person was told of a copy of each.
+#[wasm_bindgen_test]
+async fn who_wants_copies_gets_them_of_what_is_there_too() {
+    let mut old = finished("old", 1);
+    old.finished = Some(clock::now() - 9 * MAX_AGE);
+    // Nobody listens there.
+    let dead = ready("dead", clock::now(), &["http://127.0.0.1:1/a.png"]);
+    if !begin_with(&[finished("a", 2), old, dead]).await {
+        return;
+    }
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    keep(1 << 30);
+    follower.runner.keep_all();
+    has_copies(&leader, &["a/0", "a/1", "old/0"]).await;
+    let all = leader.runner.copies().await.expect("copies");
+    assert!(
+        all[2].shown < all[0].shown,
+        "the old one is the first to make way"
+    );
+    until("nothing to be left", || earlier_wanted().is_none()).await;
+}
+
+/// What was there is not forgotten where the page is closed before all of it is copied, and nothing older than what
+/// there is room for is fetched.
+#[wasm_bindgen_test]
+async fn what_is_there_is_gone_on_with_until_there_is_no_room() {
+    let mut old = finished("old", 1);
+    old.created -= 9 * MAX_AGE;
+    old.finished = Some(clock::now() - 9 * MAX_AGE);
+    if !begin_with(&[finished("a", 1), old]).await {
+        return;
+    }
+    LocalStore::Browser.write("atelier.copies.earlier", "wanted");
+    // There is room for one of them.
+    let page = http::get_blob(&format!("{}/?a0", location::origin()), 1 << 30).await;
+    keep(page.expect("this very page").size() as u64);
+    let tab = Tab::open_leading().await;
+    has_copies(&tab, &["a/0"]).await;
+    until("nothing to be left", || earlier_wanted().is_none()).await;
+    assert_eq!(copies(&tab).await, ["a/0"]);
+}
+
 /// The page was closed right after the task had finished.
 #[wasm_bindgen_test]
 async fn what_the_last_leader_has_not_come_to_is_copied_by_the_next() {
@@ -139,7 +185,7 @@ async fn where_no_copies_are_wanted_favorites_alone_are_kept() {
     has_copies(&tab, &["a/1"]).await;
     a_while().await;
     assert_eq!(copies(&tab).await, ["a/1"]);
-    // It makes way for nothing.
+    // A favorite makes way for nothing.
     tab.runner.delete_copies();
     a_while().await;
     assert_eq!(copies(&tab).await, ["a/1"]);

@@ -139,7 +139,7 @@ async fn a_batch_that_was_deleted_is_not_written_again() {
     let (gone, kept) = (BatchKey("gone".into()), BatchKey("kept".into()));
     records.keep_batch(&gone, r#"{"n":1}"#.to_owned());
     records.keep_batch(&kept, r#"{"n":2}"#.to_owned());
-    // Of an earlier visit.
+    // The task is from an earlier visit.
     records.know_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
     records.delete_batch(&gone);
     records.write_all([].iter()).await.expect("written");

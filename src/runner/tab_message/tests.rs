@@ -74,6 +74,7 @@ fn what_a_person_does_is_told_by_its_old_names() {
         ("stop_watching", Action::StopWatching),
         ("watch", Action::Watch),
         ("refetch", Action::Refetch),
+        ("ask_again", Action::AskAgain),
         ("remove", Action::Remove),
         ("restore", Action::Restore),
         ("delete", Action::Delete),
@@ -100,7 +101,11 @@ fn what_a_person_does_is_told_by_its_old_names() {
         assert_eq!((batch.0.as_str(), action), ("b", wanted));
     }
     assert!(matches!(read(r#"{"Removed":"k"}"#), TabMessage::Removed(key) if key.0 == "k"));
-    assert!(matches!(read(r#"{"Shown":"k/1"}"#), TabMessage::Shown(output) if output == "k/1"));
+    for text in ["k/1", "k/", "/", ""] {
+        let wanted = CopyRequest::read(text);
+        let message = read(&format!(r#"{{"Shown":"{text}"}}"#));
+        assert!(matches!(message, TabMessage::CopyRequested(request) if request == wanted));
+    }
     for is in [true, false] {
         let text = format!(r#"{{"Favorite":{{"output":"k/1","is":{is}}}}}"#);
         let TabMessage::Favorite(output, told) = read(&text) else {

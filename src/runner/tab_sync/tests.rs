@@ -168,7 +168,7 @@ async fn many_tasks_are_told_each_once_and_as_they_are_by_then() {
     one.tasks.show(&tasks);
     let keys: Vec<_> = tasks.iter().map(|task| task.key.clone()).collect();
     one.sync.tell_tasks(keys.clone());
-    // Once more, before they were told.
+    // It asks again, before they were told.
     one.sync.tell_tasks(keys[count - 2..].iter().cloned());
     one.tasks
         .show(&[ready(&format!("t{}", count - 1), 10, &["https://x/1"])]);

@@ -1,5 +1,5 @@
+use atelier_engine::BatchPlace;
 use atelier_engine::press::SAME_PRESS;
-use atelier_engine::{BatchPlace, TaskState};
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -86,10 +86,7 @@ fn who_follows_one_task_hears_of_its_changes_and_of_no_other() {
     let looks = StoredValue::new(0);
     let outputs = Memo::new(move |_| {
         looks.update_value(|looks| *looks += 1);
-        match &followed.read().state {
-            TaskState::Ready { outputs, .. } => outputs.len(),
-            _ => 0,
-        }
+        followed.read().outputs().len()
     });
     assert_eq!((outputs.get(), looks.get_value()), (0, 1));
     shown.store.show(&[ready("b", 20, &["https://x/1"])]);

@@ -5,19 +5,25 @@ mod axis;
 mod base_hint;
 mod held_seed;
 mod import;
+pub mod kept;
 mod prompts;
 mod sweep;
 
+use atelier_engine::compose::unfinished::Unfinished;
 use atelier_engine::compose::way::Way;
 use leptos::prelude::*;
 
+use axes::Axes;
+
 use super::composer::Composer;
-use crate::boxed::{dynamic, text, when};
+use crate::boxed::{dynamic, effect, text, when};
+use crate::browser::lifecycle;
 use crate::view::parts::segment::segment;
 
 pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_engine::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
+    begin(composer);
     let ways = Way::of(&composer.schema()).iter().map(|way| {
         let is_chosen = when(move || chosen.get() == *way);
         segment("fill", way.name(), is_chosen, move || chosen.set(*way))
@@ -28,10 +34,11 @@ pub fn add_rows(composer: Composer) -> AnyView {
             <div class="segments" role="radiogroup" aria-label="Fill the table by">
                 {ways}
             </div>
-            {dynamic(move || match (chosen.get(), prompt.clone()) {
-                (Way::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
-                (Way::Import, _) => import::import(composer),
-                _ => sweep::sweep(composer),
+            {dynamic(move || {
+                composer.begun_anew.track();
+                // Of a new batch nothing stands there.
+                let left = composer.left.try_update_value(std::mem::take);
+                panel(composer, prompt.clone(), left.unwrap_or_default())
             })}
             <p class="problem" role="alert">
                 {text(move || composer.refused.get().unwrap_or_default())}
@@ -39,4 +46,75 @@ pub fn add_rows(composer: Composer) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// What stood in the panels when they were left, for the first of them to begin with. What is edited again takes its
+/// place.
+fn begin(composer: Composer) {
+    let schema = composer.schema();
+    let mut begun = kept::read(&schema.model);
+    if composer.begun.read_untracked().is_some() {
+        let way = begun.way(&schema).unwrap_or(Way::of(&schema)[0]);
+        composer.offer_sweep_back(begun.clone(), way);
+        begun.sweep = None;
+    } else if let Some(way) = begun.way(&schema) {
+        composer.way.set(way);
+    }
+    if begun.has_any() {
+        composer.is_wanted.set(true);
+    }
+    composer.left.set_value(begun);
+}
+
+/// The way that is chosen. What stands in one stays there while another one is looked at.
+fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyView {
+    let owner = Owner::current().unwrap_or_default();
+    let pasted = RwSignal::new(begun.pasted);
+    let meant = RwSignal::new(begun.meant);
+    let unfinished = begun
+        .sweep
+        .map(|sweep| untrack(|| Axes::new(composer, None).with(sweep)));
+    let axes = RwSignal::new(unfinished);
+    let now = move || {
+        let schema = composer.try_schema()?;
+        let sweep = axes.get().map(Axes::unfinished);
+        let mut now = Unfinished::new(composer.way.get(), sweep, pasted.get(), &schema);
+        if !now.pasted.is_empty() {
+            now.meant = meant.get();
+        }
+        Some((schema, now))
+    };
+    let keep = move || {
+        if let Some((schema, now)) = untrack(now) {
+            kept::write(&schema.model, &now);
+        }
+    };
+    effect(move || {
+        let now = now().map(|(_, now)| now).unwrap_or_default();
+        if !now.has_same_words(&composer.written.read_untracked()) {
+            composer.way_back.end_by_change();
+        }
+        composer.written.set(now);
+    });
+    // Not at each key press: a pasted table is long.
+    StoredValue::new_local(lifecycle::on_leaving(keep));
+    on_cleanup(keep);
+    dynamic(move || {
+        composer.begun.track();
+        match (composer.way.get(), prompt.clone()) {
+            (Way::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
+            (Way::Import, _) => import::import(composer, pasted, meant),
+            _ => {
+                // It is begun with once: what a person makes of it is theirs.
+                let begun = composer.begun.write_untracked().take();
+                let kept = axes.get_untracked().filter(|_| begun.is_none());
+                let now =
+                    kept.unwrap_or_else(|| owner.with(|| untrack(|| Axes::new(composer, begun))));
+                if kept.is_none() {
+                    axes.set(Some(now));
+                }
+                sweep::sweep(composer, now)
+            }
+        }
+    })
 }

@@ -1,10 +1,12 @@
+use std::collections::HashMap;
+
 use atelier_contract::{Entry, Kind, Parameter, check};
 use atelier_engine::control;
 use leptos::prelude::*;
 use serde_json::Value;
 
 use super::composer::Composer;
-use crate::boxed::{derived, handler, text, when};
+use crate::boxed::{derived, handler, memo, text, when};
 
 /// One parameter of one row.
 #[derive(Clone)]
@@ -15,7 +17,11 @@ struct Cell {
     /// What the schema says of it; `None` where the schema has no such parameter any more.
     parameter: Option<Parameter>,
     label: String,
+    told: Told,
 }
+
+/// Of long texts what tells them from those of other rows, where that is not their beginning.
+pub type Told = Memo<HashMap<String, String>>;
 
 impl Cell {
     /// Tracked.
@@ -55,7 +61,7 @@ impl Cell {
 }
 
 /// One parameter of one row, edited in place. An empty cell leaves it untouched.
-pub fn cell(composer: Composer, id: u64, number: usize, name: String) -> AnyView {
+pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told) -> AnyView {
     let schema = composer.schema();
     let cell = Cell {
         composer,
@@ -64,6 +70,7 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String) -> AnyView
             .parameter(&name)
             .map(|(parameter, _)| parameter.clone()),
         label: format!("{name}, row {number}"),
+        told,
         name,
     };
     let Some(parameter) = cell.parameter.clone() else {
@@ -144,6 +151,10 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
         derived(move || cell.invalid())
     };
     let (label, default) = (cell.label.clone(), cell.default());
+    let cell_told = {
+        let told = cell.told;
+        memo(move || told.read().get(&*shown.read()).cloned().unwrap_or_default())
+    };
     let write = move |event| {
         let text = event_target_value(&event);
         cell.set((!text.is_empty()).then_some(Entry::Text(text)));
@@ -159,6 +170,14 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
                 prop:value=shown
                 on:input=handler(write)
             ></textarea>
+            // Over the same text, as long as nobody writes there.
+            <span
+                class="cell-told drawn"
+                aria-hidden="true"
+                dir="auto"
+                hidden=when(move || cell_told.read().is_empty())
+                data-text=cell_told
+            ></span>
         }
         .into_any();
     }

@@ -1,15 +1,21 @@
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::BatchKey;
-use atelier_engine::compose::table::Table;
+use atelier_engine::compose::plan::Plan;
+use atelier_engine::compose::sweep::WrittenSweep;
+use atelier_engine::compose::table::{Table, ToSend};
+use atelier_engine::compose::unfinished::Unfinished;
 use atelier_engine::compose::way::Way;
 use atelier_engine::manifest::Manifest;
+use atelier_engine::plural::counted;
+use atelier_engine::{BatchKey, BlockReason};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::boxed::effect;
+use super::way_back::WayBack;
+use crate::boxed::{effect, when};
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
@@ -21,11 +27,37 @@ const MAX_SYNC_ROWS: usize = 50;
 const FOLLOWED_AFTER_MS: u32 = 300;
 
 /// Items that are composed and not yet in the table.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Offer {
-    pub items: usize,
+    pub items: Arc<Vec<Draft>>,
+    pub plan: Plan,
+    /// What a person brought and is in none of them.
+    pub left_out: String,
+    /// They take the place of the rows that wait.
+    pub replaces: bool,
     /// Puts them there, or asks why it should.
     pub add: Callback<()>,
+}
+
+impl Offer {
+    /// Nothing was left out.
+    pub fn all(items: Vec<Draft>, schema: &Schema, add: Callback<()>) -> Self {
+        Self {
+            plan: Plan::of(items.iter(), schema),
+            items: Arc::new(items),
+            left_out: String::new(),
+            replaces: false,
+            add,
+        }
+    }
+
+    /// They are what the rows that wait were before.
+    pub fn instead(items: Vec<Draft>, schema: &Schema, add: Callback<()>) -> Self {
+        Self {
+            replaces: true,
+            ..Self::all(items, schema, add)
+        }
+    }
 }
 
 /// What a batch is composed of.
@@ -37,13 +69,31 @@ pub struct Composer {
     pub table: Signal<Table>,
     /// How the table is being filled.
     pub way: RwSignal<Way>,
+    /// The sweep of a batch that is edited again, for the panel to begin with.
+    pub begun: RwSignal<Option<WrittenSweep>>,
+    /// How often a new batch was begun: nothing of the last one stands in the panels then.
+    pub begun_anew: RwSignal<usize>,
     /// What stands in the form for one.
     pub one: RwSignal<Draft>,
     /// Why the last addition was refused.
     pub refused: RwSignal<Option<String>>,
-    /// What can be sent without being put into the table first: what would be all that is sent, so that nobody pays
-    /// for anything else.
+    /// What is composed in the panel in view and not in the table yet: Generate puts it there and sends it with the rest.
     pub offered: RwSignal<Option<Offer>>,
+    /// Why nothing is sent before it is clear what becomes of what the panel in view has composed.
+    pub held_up: RwSignal<Option<String>>,
+    /// All that is composed in the panel in view stands in the table.
+    pub is_panel_added: RwSignal<bool>,
+    /// What stands in the panels, for the way back from what takes its place.
+    pub written: RwSignal<Unfinished>,
+    /// What the panels begin with, when they do so the next time.
+    pub left: StoredValue<Unfinished>,
+    pub way_back: WayBack,
+    /// Other seeds in the place of those that are used, for the panel in view to go along.
+    pub fresh_seeds: RwSignal<HashMap<String, String>>,
+    /// What was sent waits, for it can't be kept.
+    pub is_held: Signal<bool>,
+    /// What was sent is shown among the rows.
+    pub with_sent: RwSignal<bool>,
     /// The batch that was sent last, until it has come into view.
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
@@ -52,8 +102,8 @@ pub struct Composer {
     pub is_wanted: RwSignal<bool>,
     /// What is said to a press of Generate.
     pub answer: StatusNote,
-    /// Over what was sent just now: the second half of a double click may meet anything.
-    pub just_sent: DoubleClickGuard,
+    /// Over what was sent or removed just now: the second half of a double click may meet anything.
+    pub just_pressed: DoubleClickGuard,
 }
 
 impl Composer {
@@ -61,21 +111,36 @@ impl Composer {
     pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
         let kept = KeptTable::of(model, &schema);
         let table = kept.table();
-        let way = Way::of(&schema)[0];
+        let begun = kept.take_begun();
+        let way = match begun {
+            Some(_) => Way::Sweep,
+            None => Way::of(&schema)[0],
+        };
+        let runner = contexts().runner;
         let has_unsent = table.with_untracked(|table| table.unsent() > 0);
         let this = Self {
             way: RwSignal::new(way),
             schema: StoredValue::new(schema),
             kept: StoredValue::new_local(kept),
             table: RwSignal::from(table).into(),
+            begun: RwSignal::new(begun),
+            begun_anew: RwSignal::new(0),
             one,
             refused: RwSignal::new(None),
             offered: RwSignal::new(None),
+            held_up: RwSignal::new(None),
+            is_panel_added: RwSignal::new(false),
+            written: RwSignal::new(Unfinished::default()),
+            left: StoredValue::new(Unfinished::default()),
+            way_back: WayBack::default(),
+            fresh_seeds: RwSignal::new(HashMap::new()),
+            is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
+            with_sent: RwSignal::new(false),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
             is_wanted: RwSignal::new(has_unsent),
             answer: StatusNote::default(),
-            just_sent: DoubleClickGuard::default(),
+            just_pressed: DoubleClickGuard::default(),
         };
         on_cleanup(move || this.keep_now());
         kept.settle_what_was_left(contexts());
@@ -95,11 +160,17 @@ impl Composer {
 
     /// Acts on every change of the table, and now.
     pub fn follow(self, act: Rc<dyn Fn()>) {
+        self.follow_with(|| 0, act);
+    }
+
+    /// The same on every change of what `track` reads, which are so many more rows.
+    pub fn follow_with(self, track: impl Fn() -> usize + 'static, act: Rc<dyn Fn()>) {
         let waiting = StoredValue::new_local(None::<Timeout>);
         let sent = StoredValue::new(0);
         effect(move || {
             let act = act.clone();
             let (rows, now_sent) = self.table.with(|table| (table.rows().len(), table.sent()));
+            let rows = rows + track();
             let is_other = sent.get_value() != now_sent;
             sent.set_value(now_sent);
             if rows <= MAX_SYNC_ROWS || is_other {
@@ -128,6 +199,88 @@ impl Composer {
         let is_done = result.is_ok();
         self.refused.set(result.err());
         is_done
+    }
+
+    /// Whether nothing stands in it that is yet to be sent or understood; not tracked.
+    pub fn is_at_rest(self) -> bool {
+        untrack(|| {
+            self.table.read().unsent() == 0
+                && self.offered.read().is_none()
+                // That it was sent is no reason to keep it.
+                && (self.held_up.read().is_none() || self.is_panel_added.get())
+                && self.refused.read().is_none()
+        })
+    }
+
+    /// Another batch begins: nothing of the last one stands in the panels.
+    pub fn begin_anew(self) {
+        let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
+        let columns = self.edit(Table::begin_anew);
+        self.with_sent.set(false);
+        self.refused.set(None);
+        self.begin_with(Unfinished::default());
+        if before.has_written() {
+            let lasts = before.has_any();
+            let back = Callback::new(move |()| {
+                self.edit(|table| columns.iter().for_each(|name| table.add_column(name)));
+                self.way.set(way);
+                self.begin_with(before.clone());
+            });
+            let said = "Emptied for a new batch.";
+            match lasts {
+                // It was not sent: it is nowhere else.
+                true => self.way_back.keep_on_offering(said, back),
+                false => self.way_back.offer(said, back),
+            }
+        }
+    }
+
+    /// The panels begin once more, with this.
+    pub fn begin_with(self, left: Unfinished) {
+        self.left.set_value(left);
+        self.begun_anew.update(|times| *times += 1);
+    }
+
+    /// A batch is edited again: its sweep takes the place of what stands in the panel.
+    pub fn edit_sweep(self, sweep: WrittenSweep) {
+        let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
+        self.begun.set(Some(sweep));
+        self.way.set(Way::Sweep);
+        self.offer_sweep_back(before, way);
+    }
+
+    /// With it go the rows that came with what took its place.
+    pub fn offer_sweep_back(self, before: Unfinished, way: Way) {
+        if before.sweep.is_none() {
+            return;
+        }
+        let back = Callback::new(move |()| {
+            self.edit(Table::undo_addition);
+            self.way.set(way);
+            self.begin_with(before.clone());
+        });
+        self.way_back
+            .offer("Replaced the sweep that was here.", back);
+    }
+
+    /// All that was sent is to be sent once more.
+    pub fn put_all_back(self) {
+        let before = self.edit(Table::put_all_back);
+        let said = format!("Put {} back.", counted(before.len(), "row"));
+        let back = Callback::new(move |()| self.edit(|table| table.undo_put_back(before.clone())));
+        self.way_back.offer(&said, back);
+    }
+
+    /// What Generate sends; tracked.
+    pub fn to_send(self) -> ToSend {
+        if self.held_up.read().is_some() {
+            return ToSend::default();
+        }
+        let (table, offered) = (self.table.read(), self.offered.read());
+        match &*offered {
+            Some(offer) => table.with_offered(&offer.items, offer.replaces),
+            None => table.with_offered(&[], false),
+        }
     }
 
     /// Changes the table in a way that cannot be refused.

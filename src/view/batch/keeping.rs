@@ -59,7 +59,7 @@ pub fn keeping(composer: Composer) -> AnyView {
 }
 
 fn added(composer: Composer) -> AnyView {
-    let said = memo(move || composer.table.read().said_of_addition());
+    let said = memo(move || composer.table.read().addition_message());
     view! {
         <div class="note added-rows" role="status" hidden=when(move || said.read().is_none())>
             <p>{text(move || said.get().unwrap_or_default())}</p>

@@ -1,5 +1,5 @@
 use atelier_engine::labelled_grid;
-use atelier_engine::manifest::{Item, Manifest};
+use atelier_engine::manifest::{Manifest, ManifestItem};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::plural::counted;
 use icondata_lu::LuX;
@@ -7,8 +7,11 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::composer::Composer;
-use super::grid::{Cell, grid};
+use super::grid::grid;
+use super::item::Around;
+use super::thumb::Thumb;
 use crate::boxed::{handler, memo};
+use crate::view::gallery::selection::Selection;
 use crate::view::parts::glyph::Glyph;
 
 /// A manifest that is only looked at: nothing is sent, nothing is kept.
@@ -27,9 +30,12 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     );
     let category = manifest.model.category.clone();
     let size = manifest.items.len();
-    let ratio = {
-        let inputs = manifest.items.iter().map(|item| &item.input);
-        labelled_grid::ratio(inputs, Some(&composer.schema()))
+    let shapes: Vec<_> = {
+        let schema = composer.schema();
+        let items = manifest.items.iter();
+        items
+            .map(|item| labelled_grid::shape(&item.input, Some(&schema)))
+            .collect()
     };
     let cells = memo(move || {
         let items = manifest.items.iter().enumerate();
@@ -37,6 +43,13 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
             .map(|(index, item)| cell(index, item, &category, &manifest.service))
             .collect::<Vec<_>>()
     });
+    // None of it is an output of this browser's.
+    let around = Around {
+        shapes: memo(move || shapes.clone()),
+        selection: Selection::new(memo(Vec::new)),
+        is_touched: false,
+        is_mainly_touched: false,
+    };
     view! {
         <article class="panel run" aria-label=format!("Manifest: {name}")>
             <div class="run-head">
@@ -51,13 +64,13 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, size, None, memo(move || ratio))}
+            {grid(cells, size, memo(|| None), around)}
         </article>
     }
     .into_any()
 }
 
-fn cell(index: usize, item: &Item, category: &str, service: &str) -> Cell {
+fn cell(index: usize, item: &ManifestItem, category: &str, service: &str) -> Thumb {
     let phase = match item.state.as_str() {
         "Completed" => "ready",
         "Failed" => "failed",
@@ -70,21 +83,21 @@ fn cell(index: usize, item: &Item, category: &str, service: &str) -> Cell {
         .input
         .get("prompt")
         .or_else(|| item.input.values().next());
+    let title = prompt.and_then(Value::as_str).unwrap_or_default();
     let first = item.outputs.first().map(|output| output.url.clone());
-    Cell {
+    Thumb {
         index,
         phase: phase.into(),
         state: item.state.clone(),
-        title: prompt
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned(),
+        title: title.to_owned(),
+        caption: title.to_owned(),
         note: item.error.clone().unwrap_or_default(),
         more: item.outputs.len().saturating_sub(1),
         href: first
             .as_ref()
             .and_then(|url| SafeUrl::link(url, service))
             .map(|url| url.to_string()),
+        task: None,
         picture: first.map(|url| {
             let kind = OutputKind::of(&url, category);
             (url, kind)

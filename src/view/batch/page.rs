@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::history::Row;
+use atelier_engine::history::HistoryRow;
 use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, TaskKey};
 use icondata_lu::{LuChevronRight, LuLayoutGrid};
@@ -138,7 +138,7 @@ fn composed(
 /// The batch, and below it, for who wants them, its tasks as rows.
 fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
     let runner = contexts().runner;
-    let rows = memo(move || tasks.read().iter().cloned().map(Row::Task).collect());
+    let rows = memo(move || tasks.read().iter().cloned().map(HistoryRow::Task).collect());
     let names = memo(move || {
         runner.with_tasks_of(&tasks.read(), |tasks| {
             names_among_siblings(tasks.iter().copied())

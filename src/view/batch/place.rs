@@ -1,21 +1,25 @@
 //! Where the composer stands: above what was sent from it while there is something to send, and below it once all is
-//! sent. It stays where somebody writes in it.
+//! sent. It stays where somebody writes in it, and beside what was sent where there is room for that.
 
+use std::rc::Rc;
+
+use atelier_engine::compose::way::Way;
 use atelier_engine::plural::counted;
 use icondata_lu::LuPlus;
 use leptos::prelude::*;
 
 use super::composer::Composer;
+use super::removed_rows::{FIRST_FIELD, focus_on_items};
 use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::view::form::field::focus_in_place;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::viewport;
 
 const NEW_BATCH: &str = "new-batch";
 const WRITTEN_IN: &str =
     ".composer :is(textarea, select, input:not([type=radio], [type=checkbox]))";
-const FIRST_FIELD: &str = ".composer .fill :is(textarea, select)";
 
 /// Whether it stands below.
 pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
@@ -26,16 +30,24 @@ pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
             composer.is_wanted.set(true);
         }
     });
-    memo(move || has_batch.get() && !composer.is_wanted.get())
+    let beside = viewport::beside();
+    memo(move || has_batch.get() && !composer.is_wanted.get() && !beside.get())
 }
 
-/// All of it was sent: what came of it takes its place, unless somebody writes on.
+/// Once all of it was sent, what came of it takes its place, unless somebody writes on.
 pub fn make_way(composer: Composer) {
-    if is_written_in() {
+    // Rows that could not be sent are to be mended.
+    if is_written_in() || composer.table.with_untracked(|table| table.unsent() > 0) {
         return;
     }
     composer.is_wanted.try_set(false);
-    after_frame(|| focus_in_place(NEW_BATCH));
+    match viewport::is_beside() {
+        // There is nothing to be pressed any more where it was sent from: what came of it is beside that.
+        true => focus::once_lost(|| {
+            focus::in_place_to(".run h2");
+        }),
+        false => after_frame(|| focus_in_place(NEW_BATCH)),
+    }
 }
 
 fn is_written_in() -> bool {
@@ -46,20 +58,14 @@ fn is_written_in() -> bool {
 /// What was sent from the composer, and the way to it, where it stands below.
 pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
-    let open = move |_| {
-        composer.is_wanted.set(true);
-        after_frame(|| {
-            focus::to(FIRST_FIELD);
-        });
-    };
     view! {
         <div class="panel row new-batch" hidden=when(move || !is_below.get())>
-            <button class="button" id=NEW_BATCH type="button" on:click=handler(open)>
+            <button class="button" id=NEW_BATCH type="button" on:click=handler(move |_| open(composer))>
                 <Glyph icon=LuPlus />
                 "New batch"
             </button>
             <p class="muted" hidden=when(move || sent.get() == 0)>
-                {text(move || format!("{} sent", counted(sent.get(), "row")))}
+                {said(composer)}
             </p>
             {composer.answer.view()}
         </div>
@@ -67,12 +73,69 @@ pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
     .into_any()
 }
 
+/// The same beside Generate, where the panel still holds what was sent, changed or not.
+pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
+    let is_sent = memo(move || composer.table.read().is_all_sent());
+    let is_written =
+        memo(move || composer.way.get() != Way::Lines && composer.written.read().has_written());
+    view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || is_below.get() || !is_sent.get() || !is_written.get())
+            on:click=handler(move |_| {
+                composer.begin_anew();
+                show(composer);
+            })
+        >
+            <Glyph icon=LuPlus />
+            "New batch"
+        </button>
+    }
+    .into_any()
+}
+
+/// Nothing of the last one stands in it, unless some of that is yet to be sent.
+fn open(composer: Composer) {
+    if composer.is_at_rest() {
+        composer.begin_anew();
+    }
+    show(composer);
+}
+
+fn show(composer: Composer) {
+    composer.is_wanted.set(true);
+    after_frame(|| {
+        focus::to(FIRST_FIELD);
+    });
+}
+
+fn said(composer: Composer) -> Signal<String> {
+    text(move || composer.table.read().sent_message(composer.is_held.get()))
+}
+
 /// What was sent and stepped aside.
 pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
+    let absent = RwSignal::new(0);
+    composer.follow(Rc::new(move || {
+        let now = composer.table.read_untracked().can_put_back();
+        if now != absent.get_untracked() {
+            absent.set(now);
+        }
+    }));
+    // These buttons go with the rows that they are about: the keyboard goes on in the table.
+    let put_back = move |_| {
+        composer.put_all_back();
+        focus::once_lost(focus_on_items);
+    };
+    let remove = move |_| {
+        composer.edit(|table| table.clear_sent());
+        focus::once_lost(focus_on_items);
+    };
     view! {
         <div class="row tight sent-rows" hidden=when(move || sent.get() == 0)>
-            <p class="muted">{text(move || format!("{} sent", counted(sent.get(), "row")))}</p>
+            <p class="muted">{said(composer)}</p>
             <button
                 class="button quiet small"
                 type="button"
@@ -84,15 +147,14 @@ pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
             <button
                 class="button quiet small"
                 type="button"
-                on:click=handler(move |_| composer.edit(|table| table.send_all_again()))
+                title="Generate sends them once more"
+                // What waits to be sent would be sent twice.
+                hidden=when(move || absent.get() == 0 || composer.is_held.get())
+                on:click=handler(put_back)
             >
-                "Send again"
+                {text(move || format!("Put {} back", counted(absent.get(), "row")))}
             </button>
-            <button
-                class="button quiet small"
-                type="button"
-                on:click=handler(move |_| composer.edit(|table| table.clear_sent()))
-            >
+            <button class="button quiet small" type="button" on:click=handler(remove)>
                 {text(move || format!("Remove {}", counted(sent.get(), "sent row")))}
             </button>
         </div>

@@ -8,28 +8,46 @@ mod put_back;
 use atelier_engine::plural::counted;
 use std::sync::Arc;
 
-use atelier_engine::BatchKey;
 use atelier_engine::batch::Batch;
-use atelier_engine::batch::differences::item_names;
+use atelier_engine::batch::combined::Combined;
+use atelier_engine::batch::differences::{item_captions, item_names};
 use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope, beside};
 use atelier_engine::labelled_grid;
-use leptos::html::Article;
+use atelier_engine::route::Route;
+use atelier_engine::{BatchKey, Task};
+use icondata_lu::LuPencil;
+use leptos::html::{Article, Button, Textarea};
 use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::export;
-use super::grid::{Cell, grid};
+use super::grid;
+use super::item::Around;
+use super::thumb::Thumb;
 use crate::batches::Batches;
-use crate::boxed::{effect, handler, memo, text};
+use crate::boxed::{effect, follow_memo, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
 use crate::contexts::contexts;
+use crate::view::gallery::selection::{Selection, SelectionBar};
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::item_order;
+use crate::view::parts::viewport::{has_coarse_pointer, is_mainly_coarse};
 
 /// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
 /// table that anything of it could be put into.
 pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let runner = contexts().runner;
     let batch = Arc::new(batch);
+    // Its record may change, by another tab's word.
+    let record = memo({
+        let batch = batch.clone();
+        move || {
+            let found = Batches::new(contexts()).find(&batch.key);
+            found.unwrap_or_else(|| (*batch).clone())
+        }
+    });
     // Inputs do not change: they are looked through again only where tasks come or go.
     let keys = memo({
         let key = batch.key.clone();
@@ -38,69 +56,128 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let names = memo({
         let batch = batch.clone();
         move || {
-            keys.track();
-            runner.with_tasks(|tasks| item_names(batch.items(tasks.iter().copied()).latest()))
-        }
-    });
-    let cells = memo({
-        let batch = batch.clone();
-        move || {
-            runner.track_labels();
-            let names = names.read();
+            follow_memo(keys);
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
-                let latest = items.latest().enumerate();
-                let name = |index: usize| names.get(index).cloned().unwrap_or_default();
-                latest
-                    .map(|(index, task)| Cell::of(index, task, name(index)))
+                let captions = item_captions(items.latest());
+                item_names(items.latest())
+                    .into_iter()
+                    .zip(captions)
                     .collect::<Vec<_>>()
             })
         }
     });
-    let summary = memo({
+    let combined = memo({
         let batch = batch.clone();
         move || {
-            runner.track_phases();
-            runner.with_tasks(|tasks| BatchSummary::of(&batch.items(tasks.iter().copied())))
+            follow_memo(keys);
+            let of = |tasks: &[&Task]| {
+                let items = batch.items(tasks.iter().copied());
+                Combined::of(&items.latest().collect::<Vec<_>>())
+            };
+            batch
+                .grid
+                .is_none()
+                .then(|| runner.with_tasks(of))
+                .flatten()
         }
+    });
+    let cells = memo(move || {
+        runner.track_labels();
+        let (names, record) = (names.read(), record.read());
+        runner.with_tasks(|tasks| {
+            let items = record.items(tasks.iter().copied());
+            let latest = items.latest().enumerate();
+            let name = |index: usize| names.get(index).cloned().unwrap_or_default();
+            latest
+                .map(|(index, task)| {
+                    let (title, caption) = name(index);
+                    match task.is_none() && items.is_left_out(index) {
+                        true => Thumb::left_out(index, title, caption),
+                        false => Thumb::of(index, task, title, caption),
+                    }
+                })
+                .collect::<Vec<_>>()
+        })
+    });
+    let summary = memo(move || {
+        runner.track_phases();
+        let record = record.read();
+        runner.with_tasks(|tasks| BatchSummary::of(&record.items(tasks.iter().copied())))
     });
     let catalog = contexts().catalog;
     let schema = untrack(|| catalog.schema(&batch.model));
-    let ratio = memo({
+    let shapes = memo({
         let batch = batch.clone();
         move || {
-            keys.track();
+            follow_memo(keys);
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
-                let inputs = items.latest().flatten().map(|task| task.input.values());
-                labelled_grid::ratio(inputs, schema.loaded().map(|schema| &**schema))
+                let schema = schema.loaded().map(|schema| &**schema);
+                let shape = |task: &Task| labelled_grid::shape(task.input.values(), schema);
+                items.latest().map(|task| task.and_then(shape)).collect()
             })
         }
     });
+    let on_model_page = matches!(untrack(|| contexts().navigation.route()), Route::Model(_));
+    let laid = grid::laid(batch.grid.clone(), combined, shapes, on_model_page);
+    let order = memo(move || laid.read().as_ref().map(|blocks| blocks.order()));
+    item_order::make_known(batch.key.clone(), order);
+    let found = memo({
+        let scope = Scope::Batch(batch.key.clone());
+        move || {
+            runner.track_phases();
+            let entries = runner.with_tasks_of(&keys.read(), |tasks| {
+                let entries = tasks.iter().flat_map(|task| GalleryEntry::all_of(task));
+                // A tile stands for the first output of its item: what has none can't be seen to be selected.
+                let entries = entries.filter(|entry| entry.position == 0);
+                entries.collect::<Vec<_>>()
+            });
+            let filter = GalleryFilter {
+                scope: scope.clone(),
+                ..GalleryFilter::default()
+            };
+            let mut found: Vec<GalleryEntry> = filter.find(&entries).cloned().collect();
+            // A range that is chosen is one on the screen.
+            if let Some(order) = &*order.read() {
+                beside::put_in_order(&mut found, order);
+            }
+            found
+        }
+    });
+    let around = Around {
+        shapes,
+        selection: Selection::new(found),
+        is_touched: has_coarse_pointer(),
+        is_mainly_touched: is_mainly_coarse(),
+    };
     let when_sent = dates::time(batch.created, clock::now());
-    let batches = Batches::new(contexts());
     let article = NodeRef::<Article>::new();
     if let Some(composer) = composer {
         show_once(composer, batch.key.clone(), article);
     }
     // Compared, because a field is written anew whenever it changes, whatever is being typed there.
-    let name = {
-        let batch = batch.clone();
-        memo(move || {
-            batches
-                .find(&batch.key)
-                .map_or_else(|| batch.name.clone(), |batch| batch.name)
-        })
+    let name = memo(move || record.read().name.clone());
+    let count = text(move || counted(record.read().count(), "item"));
+    let items = match on_model_page {
+        true => {
+            let href = Route::Batch(batch.key.clone()).path();
+            view! { <a href=href title="Show it on a page of its own">{count}</a> }.into_any()
+        }
+        false => count.into_any(),
     };
     view! {
         <article class="panel run" node_ref=article aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="run-head">
                 {title(batch.key.clone(), name.into())}
-                <p class="muted">{counted(batch.size, "item")} " · " {when_sent}</p>
+                <p class="muted">
+                    {items} " · " {when_sent}
+                </p>
             </div>
             {progress::progress(batch.clone(), summary)}
             {controls::controls(composer, batch.clone(), summary)}
-            {grid(cells, batch.size, batch.grid.clone(), ratio)}
+            {grid::grid(cells, batch.size, laid, around)}
+            <SelectionBar selection=around.selection />
             {export::export(batch.clone(), summary)}
         </article>
     }
@@ -131,23 +208,64 @@ fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
 fn title(key: BatchKey, name: Signal<String>) -> AnyView {
     let batches = Batches::new(contexts());
     let rename = move |event: web_sys::Event| {
-        batches.rename(&key, &event_target_value(&event));
+        let entered = event_target_value(&event).replace('\n', " ");
+        batches.rename(&key, entered.trim());
         // What was refused is not left standing.
-        let field = event_target::<web_sys::HtmlInputElement>(&event);
+        let field = event_target::<web_sys::HtmlTextAreaElement>(&event);
         field.set_value(&name.get_untracked());
     };
+    let pencil = NodeRef::<Button>::new();
+    // A name is one line, which may be long.
+    let end = move |event: web_sys::KeyboardEvent| {
+        let key = event.key();
+        if event.is_composing() || !(key == "Enter" || key == "Escape") {
+            return;
+        }
+        event.prevent_default();
+        if key == "Escape" {
+            let field = event_target::<web_sys::HtmlTextAreaElement>(&event);
+            field.set_value(&name.get_untracked());
+        }
+        // What was changed is stored when the field loses the focus.
+        if let Some(pencil) = pencil.get_untracked() {
+            // It fails only where the button is gone.
+            let _ = pencil.focus();
+        }
+    };
+    let field = NodeRef::<Textarea>::new();
+    let begin = move |_: web_sys::MouseEvent| {
+        if let Some(field) = field.get_untracked() {
+            // It fails only where the field is gone.
+            let _ = field.focus();
+            field.select();
+        }
+    };
     view! {
-        <h2 class="visually-hidden">{name}</h2>
-        <input
-            class="run-name"
-            type="text"
-            aria-label="Batch name"
-            title=name
-            autocomplete="off"
-            dir="auto"
-            prop:value=name
-            on:change=handler(rename)
-        />
+        <h2 class="visually-hidden" tabindex="-1">{name}</h2>
+        <div class="run-title">
+            <textarea
+                class="run-name"
+                node_ref=field
+                rows="1"
+                aria-label="Batch name"
+                title=name
+                autocomplete="off"
+                dir="auto"
+                prop:value=name
+                on:change=handler(rename)
+                on:keydown=handler(end)
+            ></textarea>
+            <button
+                class="icon-button"
+                type="button"
+                node_ref=pencil
+                aria-label="Rename"
+                title="Rename"
+                on:click=handler(begin)
+            >
+                <Glyph icon=LuPencil />
+            </button>
+        </div>
     }
     .into_any()
 }

@@ -1,34 +1,75 @@
 use atelier_contract::ModelId;
+use atelier_engine::compose::beside;
+use atelier_engine::compose::table::Table;
 use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
+use atelier_engine::{TaskKey, control};
 use icondata_lu::LuSparkles;
+use leptos::html::Button;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, KeyboardEvent};
 
 use super::composer::Composer;
+use super::made::{made_already, made_rows};
 use super::place;
+use super::removed_rows::removed_rows;
 use crate::batches::Batches;
-use crate::boxed::{after, dynamic, handler, memo, text, when};
-use crate::browser::random;
+use crate::boxed::{after, dynamic, effect, handler, memo, text, when};
+use crate::browser::{location, random};
 use crate::contexts::contexts;
 use crate::tables::Sending;
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
+use crate::view::parts::not_sent::not_sent;
 use crate::view::parts::question::Question;
 
 /// Problems that are listed; the others are in the table.
 const MAX_PROBLEMS: usize = 5;
 
 /// What will be sent, and the button that sends it.
-pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView {
+pub fn send(
+    composer: Composer,
+    model: ModelId,
+    is_below: Memo<bool>,
+    generate: NodeRef<Button>,
+) -> AnyView {
     let all = contexts();
     let away = away_note(model.clone());
     let plan = memo(move || composer.table.read().plan(&composer.schema()));
     let good = move || plan.read().items;
     let bad = memo(move || composer.table.read().bad().count());
-    let rest = memo(move || composer.table.read().said_of_rest());
-    let offered = move || composer.offered.get().map_or(0, |offer| offer.items);
+    let rest = memo(move || composer.table.read().unsent_rest_message());
+    let offered = move || composer.offered.read().as_ref().map(|offer| offer.plan);
+    let left_out = memo(move || {
+        composer
+            .offered
+            .get()
+            .map_or_else(String::new, |it| it.left_out)
+    });
+    let replaces = memo(move || {
+        composer
+            .offered
+            .read()
+            .as_ref()
+            .is_some_and(|it| it.replaces)
+    });
+    let to_send = move || {
+        let rows = if replaces.get() { 0 } else { good() };
+        let offered = offered().map_or(0, |plan| plan.items);
+        let is_held_up = composer.held_up.read().is_some();
+        if is_held_up { 0 } else { rows + offered }
+    };
+    let is_all_sent = memo(move || composer.table.read().is_all_sent());
     let is_refused = RwSignal::new(false);
+    // What is made already stays out of what was pressed for.
+    let only_new = RwSignal::new(false);
+    let made = move || match only_new.get_untracked() {
+        true => made_rows(composer),
+        false => Vec::new(),
+    };
+    let pressed = RwSignal::new(plan.get_untracked());
     let question = Question::default();
     let send = move || {
         let name = untrack(|| all.catalog.model(&model)).map_or_else(
@@ -37,12 +78,18 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
         );
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
-        let key = composer.keeping().batch_key(plan.get_untracked().items);
-        let sent = plan.get_untracked();
-        composer.just_sent.counts("Generate");
+        let made = made();
+        let sent = composer
+            .table
+            .with_untracked(|table| table.plan_new(&made, &schema));
+        let key = composer.keeping().batch_key(sent.items);
+        composer.just_pressed.counts("Generate");
         let sending = Sending::begin(composer.keeping(), key.clone());
-        let (items, grid) =
-            composer.edit(|table| table.send_good(&key, &schema, send_defaults, &mut random::bits));
+        let known = |key: &TaskKey| all.runner.place_of(key);
+        let bits = &mut random::bits;
+        let rows = composer
+            .edit(|table| table.send_new(&made, &key, &schema, send_defaults, bits, &known));
+        let (count, elsewhere) = (rows.items.len(), rows.sent_elsewhere_message());
         sending.secure();
         composer.unseen.set(Some(key.clone()));
         composer.looked_at.set(None);
@@ -51,20 +98,27 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
         // A thousand rows are drawn as sent before they become tasks: neither holds the page up for both. Who leaves
         // in between finds them in the table.
         let submit = move || {
-            let is_sent = Batches::new(all).submit(key, &name, items, grid);
+            let is_sent = Batches::new(all).submit(key, &name, rows.items, rows.grid);
             sending.end(all.runner);
-            if is_sent {
-                composer
-                    .answer
-                    .say(format!("Sent: {}.", sent.user_message()));
-                place::make_way(composer);
-            }
+            // What holds it back stands elsewhere.
+            let done = match untrack(|| all.runner.block_reason()) {
+                Some(_) => "To be sent",
+                None => "Sent",
+            };
+            let said = match (is_sent, elsewhere.is_empty()) {
+                (false, true) => return,
+                (false, false) => elsewhere,
+                (true, true) => format!("{done}: {}.", sent.user_message()),
+                (true, false) => format!("{done}: {}. {elsewhere}", counted(count, "item")),
+            };
+            composer.answer.say(said);
+            place::make_way(composer);
         };
         after(0, submit).forget();
     };
-    let ask = {
+    let press = {
         let send = send.clone();
-        move |_| {
+        move |is_only_new: bool| {
             is_refused.set(untrack(|| {
                 all.runner.is_superseded() || all.session.credentials().is_none()
             }));
@@ -73,26 +127,44 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
                 return;
             }
             if let Some(offer) = composer.offered.get_untracked() {
+                let newest = composer.table.with_untracked(Table::newest);
                 offer.add.run(());
-                if untrack(|| bad.get() > 0 || good() == 0) {
+                let table = composer.table.read_untracked();
+                let is_wrong = table.has_bad_since(newest) || table.good() == 0;
+                if is_wrong || composer.refused.with_untracked(Option::is_some) {
                     return; // It is said what is wrong with them.
                 }
             }
-            if plan.get_untracked().asks_once_more() {
+            composer.way_back.end();
+            only_new.set(is_only_new);
+            let schema = composer.schema();
+            let table = composer.table;
+            pressed.set(table.with_untracked(|table| table.plan_new(&made(), &schema)));
+            if pressed.get_untracked().asks_once_more() {
                 question.ask();
             } else {
                 send();
             }
         }
     };
-    let label = text(move || match good() + offered() {
+    let send_new = {
+        let press = press.clone();
+        Callback::new(move |()| press(true))
+    };
+    // It may turn out only then that it can't be kept.
+    effect(move || {
+        if composer.is_held.get() {
+            composer.answer.clear();
+        }
+    });
+    let label = text(move || match to_send() {
         0 => "Generate".to_owned(),
         n => format!("Generate {n}"),
     });
     let asked = text(move || {
         format!(
             "Send {}? Each of them may cost money.",
-            plan.get().user_message()
+            pressed.get().user_message()
         )
     });
     let send_all = Callback::new(move |()| send());
@@ -100,27 +172,63 @@ pub fn send(composer: Composer, model: ModelId, is_below: Memo<bool>) -> AnyView
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
         <div class="form-foot">
+            {removed_rows(composer)}
+            {made_already(composer, send_new)}
             <button
                 class="button primary"
                 type="button"
-                prop:disabled=when(move || good() + offered() == 0)
-                on:click=handler(ask)
+                node_ref=generate
+                title=format!("{} Enter", control::command_key(&location::platform()))
+                aria-keyshortcuts="Control+Enter Meta+Enter"
+                prop:disabled=when(move || to_send() == 0)
+                on:click=handler(move |_| press(false))
             >
                 <Glyph icon=LuSparkles />
                 {label}
             </button>
+            {place::new_batch(composer, is_below)}
             <p class="muted" role="status">
-                {text(move || composer.table.read().said(&composer.schema(), offered(), composer.way.get()))}
+                {text(move || composer.held_up.get().unwrap_or_else(|| {
+                    let table = composer.table.read();
+                    match offered() {
+                        None if composer.is_held.get() && table.is_all_sent() => {
+                            format!("{}.", table.sent_message(true))
+                        }
+                        Some(plan) if replaces.get() => beside::instead_message(plan, &table),
+                        plan => table.said(&composer.schema(), plan, composer.way.get()),
+                    }
+                }))}
+            </p>
+            <p class="muted" role="status" hidden=when(move || left_out.read().is_empty())>
+                {left_out}
             </p>
             <p class="muted" hidden=when(move || rest.read().is_empty())>
                 {rest}
             </p>
             {away}
-            <div hidden=is_below>{composer.answer.view()}</div>
+            // Seen it would say the same once more.
+            <div hidden=is_below class:visually-hidden=is_all_sent>
+                {composer.answer.view()}
+            </div>
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
     }
     .into_any()
+}
+
+/// As in the form for one: what is held with Enter presses Generate, from wherever in the form a person is.
+pub fn press_by_key(event: &KeyboardEvent, generate: NodeRef<Button>) {
+    if event.key() != "Enter" || !(event.ctrl_key() || event.meta_key()) {
+        return;
+    }
+    event.prevent_default();
+    let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+    // A question has answers of its own.
+    let is_asked =
+        target.is_some_and(|it| it.closest("dialog").is_ok_and(|dialog| dialog.is_some()));
+    if let (false, false, Some(button)) = (is_asked, event.repeat(), generate.get_untracked()) {
+        button.click();
+    }
 }
 
 /// Why nothing was sent.
@@ -129,15 +237,7 @@ fn refusal() -> AnyView {
         true => view! { {SUPERSEDED_REFUSAL} " The table stays." }.into_any(),
         false => no_account("The table stays."),
     };
-    view! {
-        <div class="summary" role="alert">
-            <p>
-                <strong>"Not sent. "</strong>
-                {why}
-            </p>
-        </div>
-    }
-    .into_any()
+    not_sent(why)
 }
 
 /// The rows that will not be sent as they were filled in, and why.
@@ -154,7 +254,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
                 let messages = row.problems.iter().map(|problem| problem.message.as_str());
                 format!(
                     "Row {}: {}",
-                    at + 1,
+                    table.number(at, composer.with_sent.get()),
                     messages.collect::<Vec<_>>().join("; ")
                 )
             })

@@ -1,34 +1,36 @@
-use crate::view::parts::viewport::scrolled;
-use atelier_engine::compose::table::alike::said_of_alike;
-use atelier_engine::compose::way::Way;
-use atelier_engine::plural::counted;
 use std::sync::Arc;
 
+use atelier_engine::compose::table::alike::alike_message;
+use atelier_engine::compose::way::Way;
 use atelier_engine::window::Grid;
 use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::cell::cell;
+use super::cell::{Told, cell};
 use super::composer::Composer;
 use super::keeping::keeping;
 use super::place::sent_rows;
+use super::removed_rows::focus_on_items;
+use super::row_state::row_state;
 use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::view::parts::confirm::ConfirmButton;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
+use crate::view::parts::px::px;
+use crate::view::parts::viewport::scrolled;
 
 /// The height of a row, in `rem`, and in a table that is narrower than [`NARROW`]: texts go on in a second and a third
 /// line there, for what tells two of them apart is seldom at their beginning.
 const ROW_HEIGHT: f64 = 3.0;
 const HIGH_ROW_HEIGHT: f64 = 4.5;
-const NARROW: f64 = 40.0;
+const NARROW: f64 = 48.0;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
 pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
-    let with_sent = RwSignal::new(false);
+    let with_sent = composer.with_sent;
     let known = memo(move || {
         let table = composer.table.read();
         table.columns(&composer.schema(), with_sent.get())
@@ -47,7 +49,13 @@ pub fn table_editor(composer: Composer) -> AnyView {
         columns
     });
     let shown = memo(move || composer.table.read().shown(with_sent.get()));
-    let count = memo(move || composer.table.read().rows().len());
+    let shown_count = memo(move || shown.read().len());
+    let told = memo(move || {
+        composer
+            .table
+            .read()
+            .told_by_less(&columns.read(), &shown.read())
+    });
     let is_narrow = memo(move || {
         let seen = seen.read();
         seen.width > 0.0 && seen.width < NARROW * seen.rem
@@ -71,18 +79,24 @@ pub fn table_editor(composer: Composer) -> AnyView {
         let columns = Arc::new(columns.get());
         let table = composer.table.read();
         let shown = shown.read();
+        let numbers = seen.start + 1..;
         let seen = shown.get(seen).unwrap_or_default();
         seen.iter()
-            .filter_map(|at| Some((*at, table.rows().get(*at)?.id)))
-            .map(|(at, id)| {
+            .zip(numbers)
+            .filter_map(|(at, number)| Some((number, table.rows().get(*at)?.id)))
+            .map(|(number, id)| {
                 let columns = columns.clone();
-                let key = format!("{id} {at} {}", columns.join("\n"));
-                Item::new(key, move || row(composer, id, at, &columns))
+                let key = format!("{id} {number} {}", columns.join("\n"));
+                Item::new(key, move || {
+                    row(composer, id, number, &columns, is_narrow, told)
+                })
             })
             .collect()
     };
-    let px = |length: f64| format!("{}px", length as i64);
-    let clear = move || composer.edit(|table| table.clear());
+    let clear = move |_| {
+        composer.edit(|table| table.clear());
+        focus::once_lost(focus_on_items);
+    };
     let add = move |_| {
         let draft = composer.one.get_untracked();
         composer.change(|table, schema| table.append(vec![draft], schema));
@@ -90,7 +104,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     view! {
         {keeping(composer)}
         <div class="row alike" hidden=when(move || alike.read().is_empty())>
-            <p class="hint">{text(move || said_of_alike(&alike.read()))}</p>
+            <p class="hint">{text(move || alike_message(&alike.read()))}</p>
             <button
                 class="button quiet small"
                 type="button"
@@ -107,7 +121,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
             hidden=when(move || shown.read().is_empty())
         >
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
-                <table aria-rowcount=text(move || (count.get() + 1).to_string())>
+                <table aria-rowcount=text(move || (shown_count.get() + 1).to_string())>
                     <thead>{dynamic(move || head(composer, &columns.read()))}</thead>
                     <tbody>
                         <tr class="room" aria-hidden="true">
@@ -129,15 +143,9 @@ pub fn table_editor(composer: Composer) -> AnyView {
             </button>
             <div class="row" hidden=when(move || shown.read().is_empty())>
                 {add_column(composer, known)}
-                <ConfirmButton
-                    label="Clear the table"
-                    question=text(move || {
-                        let rows = counted(count.get(), "row");
-                        format!("Take {rows} out of the table? What was sent goes on.")
-                    })
-                    confirm="Clear it"
-                    on_confirm=clear
-                />
+                <button class="button quiet" type="button" on:click=handler(clear)>
+                    "Clear the table"
+                </button>
             </div>
         </div>
     }
@@ -205,7 +213,7 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
             <th scope="col" class="row-problem">
                 <span class="visually-hidden">"State"</span>
             </th>
-            <th scope="col">
+            <th scope="col" class="row-actions">
                 <span class="visually-hidden">"Actions"</span>
             </th>
         </tr>
@@ -213,8 +221,14 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
     .into_any()
 }
 
-fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
-    let number = at + 1;
+fn row(
+    composer: Composer,
+    id: u64,
+    number: usize,
+    columns: &[String],
+    is_narrow: Memo<bool>,
+    told: Told,
+) -> AnyView {
     let problem = text(move || {
         let table = composer.table.read();
         let messages = table.row(id).map(|(_, row)| {
@@ -225,7 +239,7 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
     });
     let cells = columns
         .iter()
-        .map(|name| view! { <td>{cell(composer, id, number, name.clone())}</td> }.into_any())
+        .map(|name| view! { <td>{cell(composer, id, number, name.clone(), told)}</td> }.into_any())
         .collect_view();
     let duplicate = move |_| {
         composer.change(|table, schema| {
@@ -233,7 +247,17 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
             Ok(())
         });
     };
-    let remove = move |_| composer.edit(|table| table.remove(id));
+    let remove = move |_| {
+        composer.edit(|table| table.remove(id));
+        focus::once_lost(move || {
+            let is_there = [number, number - 1]
+                .into_iter()
+                .any(|number| focus::in_place_to(&format!("[aria-label='Remove row {number}']")));
+            if !is_there {
+                focus_on_items();
+            }
+        });
+    };
     let is_sent = when(move || {
         let table = composer.table.read();
         table.row(id).is_some_and(|(_, row)| row.sent.is_some())
@@ -242,7 +266,6 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
         let table = composer.table.read();
         table.row(id).is_some_and(|(_, row)| row.is_blank())
     });
-    let again = move |_| composer.edit(|table| table.send_again(id));
     view! {
         <tr
             aria-rowindex=(number + 1).to_string()
@@ -251,24 +274,20 @@ fn row(composer: Composer, id: u64, at: usize, columns: &[String]) -> AnyView {
         >
             <th scope="row" class="row-number">
                 {number}
+                // Beyond the cells it would not be seen.
+                <span
+                    class="problem-text"
+                    hidden=when(move || !is_narrow.get() || is_sent.get() || is_blank.get())
+                >
+                    {problem}
+                </span>
             </th>
             {cells}
             <td class="row-problem">
-                <span class="problem-text" title=problem hidden=is_sent>
+                <span class="problem-text" title=problem hidden=when(move || is_narrow.get() || is_sent.get())>
                     {problem}
                 </span>
-                <span class="row tight" hidden=when(move || !is_sent.get())>
-                    <span class="sent-mark">"Sent"</span>
-                    <button
-                        class="button quiet small"
-                        type="button"
-                        aria-label=format!("Send again: row {number}")
-                        title="Let Generate send this row once more"
-                        on:click=handler(again)
-                    >
-                        "Send again"
-                    </button>
-                </span>
+                {row_state(composer, id, number)}
             </td>
             <td class="row-actions">
                 <button

@@ -1,11 +1,14 @@
 //! What there is to choose from, and what of it the letters find.
 
+use std::collections::HashMap;
+
 use atelier_contract::ModelId;
+use atelier_engine::batch::Batch;
 use atelier_engine::batch::differences::names_among_siblings;
+use atelier_engine::batch::naming::found_label;
 use atelier_engine::commands::{Listed, MODELS, listed, models};
 use atelier_engine::model_order::recent;
-use atelier_engine::plural::counted;
-use atelier_engine::route::Route;
+use atelier_engine::route::{Route, with_query_value};
 use atelier_engine::search::{Query, Searchable};
 use atelier_engine::{Action, BatchKey, Task, TaskKey};
 use leptos::prelude::*;
@@ -26,6 +29,9 @@ const OFFERED: usize = 5;
 
 /// Of so many latest tasks the names are looked through.
 const TASKS: usize = 500;
+
+/// Stands above what is offered then.
+pub const ELSEWHERE: &str = "Nothing here matches";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
@@ -129,12 +135,13 @@ fn batch_command(contexts: Contexts, task: &Command, count: usize) -> Command {
         return task.clone();
     };
     let known = Batches::new(contexts).find(&key);
+    let size = known.as_ref().map_or(count, Batch::count);
     let name = known.as_ref().map_or(&task.label, |batch| &batch.name);
     let first = task.task.as_ref();
     let first = first.and_then(|key| contexts.runner.task(key));
     let model = first.map_or_else(String::new, |task| task.read().model_name.clone());
     Command {
-        about: format!("{model} · {}", counted(count, "task")),
+        about: format!("{model} · {}", found_label(count, size)),
         task: task.task.clone(),
         ..Command::new(task.group, "Batch", name, Act::Go(Route::Batch(key).path()))
     }
@@ -158,8 +165,12 @@ fn on_this_page(contexts: Contexts) -> Vec<Command> {
             let task = task.read();
             let edit = act("Edit", Act::Go(edit::address(&task)));
             // What is said of these stands on the task itself; and one of them may cost money.
-            let needs_words =
-                |action: &Action| matches!(action, Action::Refetch | Action::Resubmit);
+            let needs_words = |action: &Action| {
+                matches!(
+                    action,
+                    Action::Refetch | Action::AskAgain | Action::Resubmit
+                )
+            };
             let offered = Action::offered(&task).into_iter();
             let offered = offered.filter(|action| !needs_words(action));
             let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
@@ -187,6 +198,21 @@ fn anywhere(contexts: Contexts) -> Vec<Command> {
         go("Export or import history", "/settings"),
     ];
     others.into_iter().chain(themes).collect()
+}
+
+/// Nothing is called what was typed: outputs and tasks are found by more than their names, and there are more of them
+/// than are looked through here.
+fn elsewhere(typed: &str) -> Vec<Command> {
+    let typed = typed.trim();
+    let query = with_query_value("", "q", Some(typed));
+    let search = |what: &str, page, route: Route| {
+        let label = format!("Search all {what} for “{typed}”");
+        Command::new(ELSEWHERE, page, &label, Act::Go(route.path() + &query))
+    };
+    vec![
+        search("outputs", "Gallery", Route::Gallery),
+        search("tasks", "Tasks", Route::Tasks),
+    ]
 }
 
 /// The first of each group.
@@ -234,16 +260,32 @@ pub fn found(
         true => all(contexts),
         false => Vec::new(),
     });
+    // Whoever has named a batch looks for that name.
+    let names = memo(move || match is_open.get() {
+        true => {
+            let batches = Batches::new(contexts).all().into_iter();
+            batches.map(|batch| (batch.key, batch.name)).collect()
+        }
+        false => HashMap::new(),
+    });
     let searchable = memo(move || {
-        let of =
-            |command: &Command| Searchable::new([command.label.as_str(), &command.about(false)]);
+        let names = names.read();
+        let of = |command: &Command| {
+            let batch = command.batch.as_ref().and_then(|key| names.get(key));
+            let batch = batch.map_or("", String::as_str);
+            Searchable::new([command.label.as_str(), &command.about(false), batch])
+        };
         commands.read().iter().map(of).collect::<Vec<_>>()
     });
     memo(move || {
         if typed.read().trim().is_empty() {
             return offered(contexts, &commands.read());
         }
-        let found = Query::new(&typed.read()).find(&*searchable.read());
-        rows(contexts, &commands.read(), found, SHOWN)
+        let found = Query::new(&typed.read()).find_nearest(&*searchable.read());
+        let rows = rows(contexts, &commands.read(), found, SHOWN);
+        match rows.is_empty() && is_open.get() {
+            true => elsewhere(&typed.read()),
+            false => rows,
+        }
     })
 }

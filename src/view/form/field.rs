@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use atelier_contract::{Draft, Entry, Parameter, check};
+use atelier_contract::{Draft, Entry, Parameter, Problem, check};
 use atelier_engine::control::{self, Control};
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
@@ -8,6 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
 
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::browser::pointer;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
@@ -23,6 +24,8 @@ pub struct Field {
     entry: RwSignal<Option<Entry>>,
     visited: RwSignal<bool>,
     problem: Memo<Option<String>>,
+    /// All that is wrong with it is that the service has refused it before.
+    is_refused: Memo<bool>,
 }
 
 impl Field {
@@ -32,23 +35,33 @@ impl Field {
         required: bool,
         draft: RwSignal<Draft>,
         attempted: RwSignal<bool>,
+        refused: Signal<Vec<Problem>>,
     ) -> Self {
         let parameter = Arc::new(parameter);
         let entry = RwSignal::new(draft.read_untracked().get(&parameter.name).cloned());
         let visited = RwSignal::new(false);
+        let found = memo({
+            let parameter = parameter.clone();
+            move || {
+                let found = (visited.get() || attempted.get()).then(|| {
+                    let entry = entry.get();
+                    let entry = entry.or_else(|| parameter.default_entry());
+                    check(&parameter, required, entry.as_ref()).err()
+                });
+                Some(found.flatten()?.message)
+            }
+        });
         let problem = memo({
             let parameter = parameter.clone();
             move || {
-                if !visited.get() && !attempted.get() {
-                    return None;
-                }
-                let entry = entry.get();
-                let entry = entry.or_else(|| parameter.default_entry());
-                check(&parameter, required, entry.as_ref())
-                    .err()
-                    .map(|problem| problem.message)
+                found.get().or_else(|| {
+                    let refused = refused.read();
+                    let refused = refused.iter().find(|it| it.parameter == parameter.name);
+                    Some(refused?.message.clone())
+                })
             }
         });
+        let is_refused = memo(move || found.read().is_none() && problem.read().is_some());
         Self {
             parameter,
             required,
@@ -57,13 +70,17 @@ impl Field {
             entry,
             visited,
             problem,
+            is_refused,
         }
     }
 
-    /// Takes over what the draft has of this parameter, if it is something else.
+    /// Takes over what the draft has of this parameter, if it is something else. What was put there in another way, as
+    /// by a text, is no half of a word, and what was cleared is not wrong yet.
     pub fn follow(&self, draft: &Draft) {
         let now = draft.get(&self.parameter.name);
         if self.entry.read_untracked().as_ref() != now {
+            let is_empty = now.is_none_or(|entry| entry.to_text().is_empty());
+            self.visited.set(!is_empty);
             self.entry.set(now.cloned());
         }
     }
@@ -106,13 +123,25 @@ impl Field {
         self.draft.update(|draft| draft.reset(&self.parameter.name));
     }
 
-    /// The person has left the control: from now on its problem shows.
-    pub fn leave(&self) {
-        // An untouched field that someone tabs through is not wrong yet. A control that goes with its
-        // page while it has the focus loses that, too.
-        if self.entry.try_with_untracked(Option::is_some) == Some(true) {
-            self.visited.set(true);
+    /// What was entered before stands there once more.
+    pub fn put_back(&self, entry: Option<Entry>) {
+        match entry {
+            Some(entry) => self.set(entry),
+            None => self.reset(),
         }
+    }
+
+    /// The person has left the control: from now on its problem shows. It moves what is below, as Generate, which may
+    /// be what is being pressed.
+    pub fn leave(&self) {
+        let (entry, visited) = (self.entry, self.visited);
+        pointer::once_up(move || {
+            // An untouched field that someone tabs through is not wrong yet. A control that goes with its
+            // page while it has the focus loses that, too.
+            if entry.try_with_untracked(Option::is_some) == Some(true) {
+                visited.set(true);
+            }
+        });
     }
 
     /// `aria-invalid`: only where something is wrong.
@@ -137,17 +166,24 @@ impl Field {
     }
 }
 
+/// The element id of the input's text, where it is written as JSON.
+pub const JSON_ID: &str = "input-json";
+
 /// Moves the focus to a control. Nothing is scrolled: what a page begins with is in sight.
 pub fn focus_in_place(id: &str) {
-    if let Some(element) = element(id) {
+    if let Some(element) = element::<HtmlElement>(id) {
         focus::in_place(&element);
     }
 }
 
 /// Moves the focus to a control, wherever on the page it is.
 pub fn focus(id: &str) {
-    if let Some(element) = element(id) {
-        // What is folded away can't take the focus.
+    if let Some(element) = element::<HtmlElement>(id) {
+        // Written as JSON, the text stands for all of them.
+        if let Ok(Some(_)) = element.closest(".form-fields[hidden]") {
+            return focus(JSON_ID);
+        }
+        // A control that is folded away can't take the focus.
         if let Ok(Some(fold)) = element.closest("details") {
             let _ = fold.set_attribute("open", "");
         }
@@ -157,7 +193,7 @@ pub fn focus(id: &str) {
 
 /// Scrolls no further than it has to.
 pub fn bring_into_sight(id: &str) {
-    let field = element(id).and_then(|element| element.closest(".field").ok()?);
+    let field = element::<HtmlElement>(id).and_then(|element| element.closest(".field").ok()?);
     if let Some(field) = field {
         let options = ScrollIntoViewOptions::new();
         options.set_block(ScrollLogicalPosition::Nearest);
@@ -165,7 +201,8 @@ pub fn bring_into_sight(id: &str) {
     }
 }
 
-fn element(id: &str) -> Option<HtmlElement> {
+/// A control, as the element that it is.
+pub fn element<E: JsCast>(id: &str) -> Option<E> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }
 
@@ -208,21 +245,18 @@ pub fn FieldFrame(
     };
     let reset = {
         let (state, field) = (field.clone(), field.clone());
-        // Set by hand to what the default is, it is sent as it stands.
         let is_away = memo(move || {
             let entry = state.entry.read();
-            let entry = entry.as_ref()?;
-            Some(control::is_default(&state.parameter, entry))
+            let entry = entry.as_ref();
+            entry.is_some_and(|entry| !control::is_default(&state.parameter, entry))
         });
         let has_default = field.parameter.default.is_some();
         has_default.then(|| {
-            let button = dynamic(move || {
-                is_away
-                    .get()
-                    .map(|is_same| back_to_default(field.clone(), is_same))
-                    .into_any()
+            let button = dynamic(move || match is_away.get() {
+                true => back_to_default(field.clone()),
+                false => ().into_any(),
             });
-            // Its place is there before it is: nothing moves when it comes.
+            // Its place is kept, so that nothing moves when it comes.
             view! { <span class="reset-place">{button}</span> }.into_any()
         })
     };
@@ -234,10 +268,16 @@ pub fn FieldFrame(
     let problem_id = format!("{}-problem", field.id);
     let description = field.parameter.description.clone();
     let is_explained = RwSignal::new(false);
-    let explain = (!description.trim().is_empty())
-        .then(|| explain_button(&field, hint_id.clone(), is_explained));
+    let has_description = !description.trim().is_empty();
+    let explain = has_description.then(|| explain_button(&field, hint_id.clone(), is_explained));
+    let help = move |event: leptos::ev::KeyboardEvent| {
+        if has_description && event.key() == "F1" {
+            event.prevent_default();
+            is_explained.update(|is| *is = !*is);
+        }
+    };
     view! {
-        <div class="field">
+        <div class="field" class:refused=when(move || field.is_refused.get()) on:keydown=handler(help)>
             <div class="field-head">
                 {label} {star}
                 <span class="bounds" class:visually-hidden=is_seed id=bounds_id>
@@ -257,13 +297,16 @@ pub fn FieldFrame(
     }
 }
 
-/// The button that shows what the parameter does. Who hears the page has heard it with the control.
+/// The button that shows what the parameter does. Who hears the page has heard it with the control, and keys have F1
+/// there: it is no stop between one control and the next.
 fn explain_button(field: &Field, hint_id: String, is_explained: RwSignal<bool>) -> AnyView {
     let expanded = text(move || is_explained.get().to_string());
     view! {
         <button
             class="reset explain"
             type="button"
+            tabindex="-1"
+            aria-keyshortcuts="F1"
             // Without the parameter's name: that names the control alone.
             aria-label="What is this?"
             title=field.parameter.description.clone()
@@ -279,7 +322,7 @@ fn explain_button(field: &Field, hint_id: String, is_explained: RwSignal<bool>) 
 }
 
 /// The button that takes back what was entered.
-fn back_to_default(field: Field, is_same: bool) -> AnyView {
+fn back_to_default(field: Field) -> AnyView {
     let label_id = field.label_id();
     let reset = move |_| {
         field.reset();
@@ -291,11 +334,7 @@ fn back_to_default(field: Field, is_same: bool) -> AnyView {
             type="button"
             // Without the parameter's name: that names the control alone.
             aria-label="Back to the default"
-            title=if is_same {
-                "The default, sent as set by hand. Leave it to the service"
-            } else {
-                "Back to the default"
-            }
+            title="Back to the default"
             aria-describedby=label_id
             on:click=handler(reset)
         >

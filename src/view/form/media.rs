@@ -42,6 +42,10 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                 on:input=handler(move |event| input.set_text(event_target_value(&event)))
                 on:blur=handler(move |_| leave.leave())
             />
+                // It has the same height: history is read later than the form is shown.
+                <p class="hint recent" hidden=when(move || !recent.read().is_empty())>
+                    "Your recent outputs appear here."
+                </p>
                 <div
                     class="recent"
                     role="group"

@@ -1,25 +1,30 @@
 //! The form of a model's input, built from its schema: one file per kind of control.
 
 mod choice;
+mod earlier_prompts;
 pub mod field;
 mod json;
 mod media;
 mod number;
 mod segmented;
+mod sheet;
 mod switch;
 mod text_field;
+mod unknown_names;
 
 use atelier_engine::plural::{agreeing, counted};
 use std::ops::Range;
 use std::sync::Arc;
 
-use atelier_contract::{Draft, Parameter, Problem, Schema};
+use atelier_contract::{Draft, ModelId, Parameter, Problem, Schema};
 use atelier_engine::control::{self, Control};
 use atelier_engine::folded;
-use leptos::html::Div;
+use leptos::html::{Details, Div};
 use leptos::prelude::*;
 
+pub use earlier_prompts::earlier_prompts;
 pub use field::Field;
+pub use unknown_names::unknown_names;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
@@ -39,6 +44,9 @@ pub fn Fields(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
     attempted: RwSignal<bool>,
+    /// What the service has refused of what stands there.
+    #[prop(into)]
+    refused: Signal<Vec<Problem>>,
 ) -> impl IntoView {
     let parameters: Vec<(Parameter, bool)> = (schema.parameters())
         .map(|(parameter, required)| (parameter.clone(), required))
@@ -70,9 +78,9 @@ pub fn Fields(
     let part = move |from: usize, to: usize| {
         let controls = order[from..to].iter().map(|at| {
             let (parameter, required) = parameters[*at].clone();
-            let field = Field::new(*at, parameter, required, draft, attempted);
+            let field = Field::new(*at, parameter, required, draft, attempted, refused);
             fields.update_value(|fields| fields.push(field.clone()));
-            control_of(field)
+            control_of(field, &schema.model)
         });
         controls.collect_view().into_any()
     };
@@ -105,9 +113,15 @@ pub fn Fields(
             n => format!("{n} changed"),
         }
     });
+    let sheet = NodeRef::<Details>::new();
+    let keep = sheet::follow(sheet);
     view! {
         {parts(0..fold)}
-        <details class="more-fields">
+        <details
+            class="more-fields"
+            node_ref=sheet
+            on:toggle=handler(move |_: web_sys::Event| keep())
+        >
             <summary>
                 "More" <span class="muted">{changed}</span>
             </summary>
@@ -138,9 +152,11 @@ fn build_more(built: RwSignal<usize>, ends: Arc<[usize]>) {
     });
 }
 
-fn control_of(field: Field) -> AnyView {
+fn control_of(field: Field, model: &ModelId) -> AnyView {
     match Control::of(&field.parameter) {
-        Control::LongText => view! { <text_field::LongText field /> }.into_any(),
+        Control::LongText => {
+            view! { <text_field::LongText field model=model.clone() /> }.into_any()
+        }
         Control::Text => view! { <text_field::Text field /> }.into_any(),
         Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
         Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
@@ -164,7 +180,7 @@ pub fn ProblemSummary(
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    // A single one stands at its field alone.
+    // A single problem stands only at its field.
     let is_shown = {
         let schema = schema.clone();
         memo(move || match problems.read().as_slice() {
@@ -192,6 +208,9 @@ pub fn ProblemSummary(
                     event.prevent_default();
                     reveal.run(());
                     field::focus(&id);
+                    // What was written as JSON may have had to make way first.
+                    let id = id.clone();
+                    request_animation_frame(move || field::focus(&id));
                 };
                 let href = format!("#{}", Field::id_of(at));
                 view! {

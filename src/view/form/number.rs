@@ -3,6 +3,7 @@ use atelier_engine::{control, seed};
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 use serde_json::Value;
+use web_sys::PointerEvent;
 
 use super::field::{self, Field, FieldFrame};
 use crate::boxed::{handler, text};
@@ -45,7 +46,7 @@ pub fn NumberField(
         let roll = move |_| {
             let drawn = seed::seed(&field.parameter, random::bits());
             field.set(Entry::Value(Value::Number(drawn)));
-            // What that says below the form takes room of it.
+            // A message below the form may then take up some of its room.
             let id = field.id.clone();
             after_frame(move || field::bring_into_sight(&id));
         };
@@ -97,12 +98,24 @@ fn Slider(field: Field) -> impl IntoView {
     let Some((min, max, step)) = control::slider(&field.parameter) else {
         return ().into_any();
     };
-    let (state, input) = (field.clone(), field);
+    let (state, input) = (field.clone(), field.clone());
     let shown = |number: f64| serde_json::Number::from_f64(number).map(|number| number.to_string());
     let value = text(move || match parse_number(&state.text()) {
         Some(number) => number.to_string(),
         None => shown(min).unwrap_or_default(),
     });
+    // A finger that goes on to scroll has set a value where it came down, which nobody meant.
+    let before = StoredValue::new(None);
+    let down = {
+        let field = field.clone();
+        move |_: PointerEvent| before.set_value(untrack(|| field.entry()))
+    };
+    let scrolls = move |_: PointerEvent| {
+        let before = before.get_value();
+        if untrack(|| field.entry()) != before {
+            field.put_back(before);
+        }
+    };
     view! {
         <input
             type="range"
@@ -113,6 +126,8 @@ fn Slider(field: Field) -> impl IntoView {
             step=shown(step)
             prop:value=value
             on:input=handler(move |event| input.set_text(event_target_value(&event)))
+            on:pointerdown=handler(down)
+            on:pointercancel=handler(scrolls)
         />
     }
     .into_any()

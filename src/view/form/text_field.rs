@@ -1,16 +1,20 @@
+use atelier_contract::ModelId;
+use atelier_engine::control;
 use atelier_engine::vocabulary::{Offer, Vocabulary};
 use leptos::html::{Div, Textarea};
 use leptos::prelude::*;
 
+use super::earlier_prompts::earlier_button;
 use super::field::{Field, FieldFrame};
 use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::view::parts::size::follow_size;
 
 /// A text of more characters than this does not make its field grow: to measure 200,000 takes seconds.
 const MAX_GROWING: usize = 20_000;
 
 /// Several lines, growing with what is typed.
 #[component]
-pub fn LongText(field: Field) -> impl IntoView {
+pub fn LongText(field: Field, model: ModelId) -> impl IntoView {
     let (input, leave) = (field.clone(), field.clone());
     let count = {
         let field = field.clone();
@@ -42,11 +46,14 @@ pub fn LongText(field: Field) -> impl IntoView {
         }
     };
     // The marks lie under the text, and move with it.
-    let scroll = move |_| {
-        if let (Some(element), Some(marks)) = (element.get_untracked(), marks.get_untracked()) {
+    let follow = move || {
+        let (element, marks) = (element.try_get_untracked(), marks.try_get_untracked());
+        if let (Some(element), Some(marks)) = (element.flatten(), marks.flatten()) {
             marks.set_scroll_top(element.scroll_top());
         }
     };
+    // Where its lines break anew they may be elsewhere.
+    follow_size(element, move |_| follow());
     let left_to_chance = vocabulary.clone().map(|vocabulary| {
         let text = field.value();
         let is_unknown = memo(move || vocabulary.knows_none(&text.read()));
@@ -74,15 +81,19 @@ pub fn LongText(field: Field) -> impl IntoView {
         let text = field.value();
         let marked = dynamic(move || marked(&vocabulary, &text.read()));
         view! {
-            <div class="marks" aria-hidden="true" node_ref=marks>
+            <div class="marks" aria-hidden="true" dir="auto" node_ref=marks>
                 {marked}
             </div>
         }
         .into_any()
     });
+    let lines = control::text_lines(&field.parameter, field.required);
+    // At each key Chromium's autofill reads the whole form that a text is of: 5 of 17 ms in one of 200 parameters.
+    let has_no_form = lines > 1;
     let offered = understood
         .is_some()
         .then(|| offered(field.clone(), offer, element));
+    let earlier = earlier_button(field.clone(), model, element);
     view! {
         <FieldFrame
             field=field.clone()
@@ -91,6 +102,7 @@ pub fn LongText(field: Field) -> impl IntoView {
                     {explained}
                     <span title="Characters">{count}</span>
                 </span>
+                {earlier}
             }
             .into_any()
         >
@@ -99,7 +111,8 @@ pub fn LongText(field: Field) -> impl IntoView {
                 <textarea
                     id=field.id.clone()
                     node_ref=element
-                    rows="4"
+                    rows=lines.to_string()
+                    form=has_no_form.then_some("")
                     dir="auto"
                     class:very-long=is_very_long
                     placeholder=field.parameter.description.clone()
@@ -109,7 +122,7 @@ pub fn LongText(field: Field) -> impl IntoView {
                     aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown"
                     prop:value=field.value()
                     on:input=handler(on_input)
-                    on:scroll=handler(scroll)
+                    on:scroll=handler(move |_: web_sys::Event| follow())
                     on:blur=handler(move |_| leave.leave())
                 ></textarea>
             </div>

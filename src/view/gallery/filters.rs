@@ -1,29 +1,27 @@
 use atelier_engine::output::OutputKind;
-use icondata_lu::{LuSearch, LuSlidersHorizontal};
+use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 
 use super::grid;
+use super::narrowing::Narrowing;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::favorites_chip::favorites_chip;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::search_field::search_field;
 
 /// Text, kind, model, favorites, which live in the URL, and the size of what is shown.
 #[component]
 pub fn Filters(
     typed: RwSignal<String>,
+    narrowing: Memo<Narrowing>,
     size: RwSignal<f64>,
     /// Where there is nothing to be narrowed.
     #[prop(into)]
     hidden: Signal<bool>,
 ) -> impl IntoView {
     let navigation = contexts().navigation;
-    let search = move |event| {
-        let text = event_target_value(&event);
-        navigation.set_query("q", Some(text.trim()).filter(|text| !text.is_empty()));
-        typed.set(text);
-    };
     let resize = move |event| {
         if let Ok(rem) = event_target_value(&event).parse() {
             size.set(rem);
@@ -33,18 +31,7 @@ pub fn Filters(
     let is_shown = RwSignal::new(false);
     view! {
         <div class="filters gallery-filters" class:shown=is_shown hidden=hidden>
-            <div class="search">
-                <Glyph icon=LuSearch />
-                <input
-                    type="search"
-                    aria-label="Search outputs"
-                    placeholder="Search outputs"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=typed
-                    on:input=handler(search)
-                />
-            </div>
+            {search_field("Search outputs", typed)}
             <button
                 class="button gallery-filters-button"
                 type="button"
@@ -52,7 +39,10 @@ pub fn Filters(
                 on:click=handler(move |_| is_shown.update(|is_shown| *is_shown = !*is_shown))
             >
                 <Glyph icon=LuSlidersHorizontal />
-                "Filters"
+                {text(move || match narrowing.read().set() {
+                    0 => "Filters".to_owned(),
+                    n => format!("Filters, {n} set"),
+                })}
             </button>
             <div class="gallery-narrowing">
                 <fieldset class="chips">

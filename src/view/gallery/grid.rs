@@ -1,19 +1,23 @@
 use std::ops::RangeInclusive;
 
 use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::layout::{self, Row};
-use leptos::html::Div;
+use atelier_engine::gallery::days::DaySpan;
+use leptos::html::{Div, Ul};
 use leptos::prelude::*;
 
-use super::laid::{GAP, Laid, Layout, USUAL_SIZE};
+use super::arrivals::arrivals;
+use super::laid::{Laid, Layout, USUAL_SIZE};
+use super::narrowing::Narrowing;
 use super::selection::Selection;
-use super::tile::{TileRect, tile};
-use super::{keys, marquee};
+use super::tile::{Around, TileRect};
+use super::waiting::{waiting_status, waiting_tile};
+use super::windowed::{Sources, Windowed};
+use super::{keys, marquee, tile_list};
 use crate::boxed::{memo, text};
 use crate::browser::local;
 use crate::browser::{clock, dates};
 use crate::view::parts::list::{Item, list};
-use crate::view::parts::viewport::viewport;
+use crate::view::parts::viewport::{has_coarse_pointer, viewport};
 
 /// How high the rows may be asked to be, in `rem`.
 pub const SIZES: RangeInclusive<f64> = 8.0..=28.0;
@@ -37,6 +41,10 @@ pub fn keep_size(rem: f64) {
 #[component]
 pub fn Grid(
     found: Memo<Vec<GalleryEntry>>,
+    /// What is on its way.
+    waiting: Memo<Vec<GalleryEntry>>,
+    /// What both are narrowed by.
+    asked: Memo<(Narrowing, String)>,
     /// The height of a row in `rem`.
     size: RwSignal<f64>,
     selection: Selection,
@@ -46,47 +54,72 @@ pub fn Grid(
     // Whole pixels: a width that trembles would lay everything out anew.
     let width = memo(move || seen.read().width.floor());
     let rem = memo(move || seen.read().rem.max(1.0));
-    let layout = memo(move || Layout::new(&found.read(), width.get(), size.get(), rem.get()));
+    let layout = memo(move || {
+        let (waiting, found) = (waiting.read(), found.read());
+        Layout::new(&waiting, &found, width.get(), size.get(), rem.get())
+    });
     let laid = Laid { found, layout };
     laid.follow_lightbox(element);
     keys::follow(element, laid, selection);
-    let in_sight = move || layout.read().in_sight(seen.get());
+    let focused = RwSignal::new(None::<String>);
+    let windowed = Windowed::follow(Sources {
+        laid,
+        seen,
+        asked,
+        focused,
+    });
     let headings = move || {
         let today = clock::local(clock::now()).day;
-        let found = found.read();
-        let heading = |(row, top): (Row, f64)| match row {
-            Row::Day(first) => {
-                let day = dates::day(clock::local(found.get(first)?.created).day, today);
-                Some(Item::new(format!("{top} {day}"), move || {
-                    view! { <h2 style:top=format!("{top:.0}px")>{day.clone()}</h2> }.into_any()
-                }))
-            }
-            Row::Items(_) => None,
+        let (windowed, found) = (windowed.read(), found.read());
+        let heading = |span: &DaySpan| {
+            let day = match layout.read_untracked().output(span.head.first) {
+                Some(first) => dates::day(clock::local(found.get(first)?.created).day, today),
+                None => dates::day(today, today),
+            };
+            let span = *span;
+            Some(Item::new(key(span, &day), move || {
+                day_heading(day.clone(), span)
+            }))
         };
-        in_sight().into_iter().filter_map(heading).collect()
+        windowed.days.iter().filter_map(heading).collect()
     };
-    // A tile is told apart by its output alone: whatever else comes, goes or moves, its picture and the
-    // focus stay.
-    let placed = memo(move || placed(&in_sight(), &found.read()));
-    let tiles = move || {
-        let item = |(entry, _): &(GalleryEntry, TileRect)| {
-            let entry = entry.clone();
-            Item::new(entry.name(), move || {
-                // Made here, it lives as long as the tile. What is made outside goes with the next change
-                // of the list, and a tile that stays would never move again.
-                let place = place_of(entry.clone(), placed);
-                tile(&entry, place, selection)
-            })
+    let in_tab_order = memo(move || {
+        let windowed = windowed.read();
+        let tiles = &windowed.tiles;
+        let focused = focused
+            .get()
+            .filter(|name| tiles.iter().any(|tile| tile.0.name() == *name));
+        focused.or_else(|| windowed.first_on_screen().map(GalleryEntry::name))
+    });
+    let around = Around {
+        selection,
+        focused,
+        in_tab_order,
+        total: memo(move || found.read().len()),
+        is_touched: has_coarse_pointer(),
+    };
+    let tiles = NodeRef::<Ul>::new();
+    tile_list::follow(tiles, windowed, around);
+    let coming = move || {
+        let waiting = waiting.read();
+        let item = |(at, place): &(usize, TileRect)| {
+            let (entry, place) = (waiting.get(*at)?.clone(), *place);
+            Some(Item::new(
+                format!("{} {place:?}", entry.name()),
+                move || waiting_tile(&entry, place),
+            ))
         };
-        placed.read().iter().map(item).collect()
+        windowed.read().waiting.iter().filter_map(item).collect()
     };
     let touched = move |frame| {
         let (found, layout) = (found.read_untracked(), layout.read_untracked());
-        let touched = layout::touched(&layout.rows, &layout.stack, GAP, frame).into_iter();
+        let touched = layout.touched(frame).into_iter();
         let names = touched.filter_map(|at| Some(found.get(at)?.name()));
         names.collect()
     };
     view! {
+        {waiting_status(waiting)}
+        {arrivals(windowed)}
         <div
             class="gallery"
             node_ref=element
@@ -94,44 +127,32 @@ pub fn Grid(
         >
             {marquee::marquee(element, touched, selection)}
             {list(headings)}
-            <ul role="list" aria-label="Outputs" tabindex="-1">
-                {list(tiles)}
-            </ul>
+            {list(coming)}
+            <ul role="list" aria-label="Outputs" tabindex="-1" node_ref=tiles></ul>
         </div>
     }
 }
 
-/// The outputs of rows, and where each is.
-fn placed(rows: &[(Row, f64)], found: &[GalleryEntry]) -> Vec<(GalleryEntry, TileRect)> {
-    let mut placed = Vec::new();
-    for (row, top) in rows {
-        let Row::Items(row) = row else { continue };
-        let mut left = 0.0;
-        for (at, width) in row.items.clone().zip(&row.widths) {
-            let place = TileRect {
-                left,
-                top: *top,
-                width: *width,
-                height: row.height,
-                at,
-                total: found.len(),
-            };
-            left += width + GAP;
-            placed.extend(found.get(at).map(|entry| (entry.clone(), place)));
-        }
-    }
-    placed
+/// What tells a heading apart: one that lies elsewhere is made anew.
+fn key(span: DaySpan, day: &str) -> String {
+    let DaySpan { head, top, bottom } = span;
+    format!("{top} {bottom} {} {} {day}", head.left, head.width)
 }
 
-/// Where an output lies now.
-fn place_of(entry: GalleryEntry, placed: Memo<Vec<(GalleryEntry, TileRect)>>) -> Memo<TileRect> {
-    memo(move || {
-        let placed = placed.read();
-        let is_own =
-            |other: &GalleryEntry| other.position == entry.position && other.task == entry.task;
-        let own = placed.iter().find(|(other, _)| is_own(other));
-        own.map(|(_, place)| *place).unwrap_or_default()
-    })
+/// As high as its day: its words stay at the top of the screen as long as anything of it is below.
+fn day_heading(day: String, span: DaySpan) -> AnyView {
+    let px = |of: f64| format!("{of:.0}px");
+    view! {
+        <h2
+            style:left=px(span.head.left)
+            style:top=px(span.top)
+            style:width=px(span.head.width)
+            style:height=px(span.bottom - span.top)
+        >
+            <span>{day}</span>
+        </h2>
+    }
+    .into_any()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Keys of the gallery: arrows, Home and End lead from tile to tile, `x` selects, Ctrl+A selects all, Delete
+//! Keys of the gallery: arrows, Home and End lead from tile to tile, Space or `x` selects, Ctrl+A selects all, Delete
 //! removes what is selected, Escape selects nothing; `f` makes a favorite, `d` downloads.
 
-use atelier_engine::gallery::layout::{self, Direction};
+use atelier_engine::gallery::layout::Direction;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -10,8 +10,8 @@ use web_sys::{Element, KeyboardEvent};
 
 use super::laid::Laid;
 use super::selection::Selection;
+use super::tile_tools;
 use crate::contexts::{Contexts, contexts};
-use crate::view::parts::click::click;
 
 /// Where a person is who presses a key.
 enum Place {
@@ -49,7 +49,16 @@ pub fn follow(gallery: NodeRef<Div>, laid: Laid, selection: Selection) {
                 keys.press(event);
             }
         });
-    StoredValue::new_local(listener);
+    // Some browsers press a button as Space is let go, whatever became of the key before.
+    let on_release =
+        EventListener::new_with_options(&document(), "keyup", may_prevent, move |event| {
+            let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
+            let is_tiles = matches!(place(), Some(Place::Tile(_))) && !is_on_control();
+            if key.as_deref() == Some(" ") && is_tiles {
+                event.prevent_default();
+            }
+        });
+    StoredValue::new_local((listener, on_release));
 }
 
 /// None where the key is somebody else's.
@@ -73,6 +82,18 @@ fn place() -> Option<Place> {
     }
 }
 
+/// Whether a control of a tile has the focus that Space is to press itself, as the heart.
+fn is_on_control() -> bool {
+    let focused = document().active_element();
+    let control = ".tile :is(button, input):not(.tile-open)";
+    focused.is_some_and(|it| it.matches(control) == Ok(true))
+}
+
+fn has_open_menu() -> bool {
+    let menu = document().query_selector(".menu:popover-open");
+    menu.is_ok_and(|menu| menu.is_some())
+}
+
 fn output_of(focused: &Element) -> Option<String> {
     let tile = focused.closest(".tile").ok().flatten()?;
     let open = tile.query_selector("[data-output]").ok().flatten()?;
@@ -91,12 +112,14 @@ impl Keys {
                 selection.all();
             }
             _ if has_command || event.alt_key() => return,
+            // It closes that.
+            ("Escape", _) if has_open_menu() => return,
             ("Escape", _) if selection.is_active() => selection.leave(),
             ("Delete", _) if selection.is_active() => selection.remove(self.all),
-            ("x" | "X", Place::Tile(name)) => selection.toggle(name),
-            ("f" | "F" | "d" | "D", Place::Tile(_)) if event.repeat() => {}
-            ("f" | "F", Place::Tile(_)) => click(".tile:focus-within .tile-favor"),
-            ("d" | "D", Place::Tile(_)) => click(".tile:focus-within .tile-save"),
+            (" ", Place::Tile(_)) if is_on_control() => return,
+            (" " | "x" | "X", Place::Tile(_)) if event.repeat() => {}
+            (" " | "x" | "X", Place::Tile(name)) => selection.toggle(name),
+            (_, Place::Tile(_)) if tile_tools::press_tool(event) => {}
             (key, Place::Tile(_) | Place::List) => {
                 let Some(goal) = self.goal(key, &place) else {
                     return;
@@ -112,12 +135,8 @@ impl Keys {
     /// first one.
     fn goal(self, key: &str, place: &Place) -> Option<usize> {
         let direction = match key {
-            "ArrowLeft" => Some(Direction::Back),
-            "ArrowRight" => Some(Direction::On),
-            "ArrowUp" => Some(Direction::Up),
-            "ArrowDown" => Some(Direction::Down),
             "Home" | "End" => None,
-            _ => return None,
+            arrow => Some(Direction::of_key(arrow)?),
         };
         let count = self.laid.found.read_untracked().len();
         let Some(direction) = direction else {
@@ -137,7 +156,7 @@ impl Keys {
         };
         // At an end it stays: the page is not to scroll away under it.
         let layout = self.laid.layout.read_untracked();
-        Some(layout::neighbor(&layout.rows, at, direction).unwrap_or(at))
+        Some(layout.neighbor(at, direction).unwrap_or(at))
     }
 
     fn go(self, goal: usize, place: &Place, extends: bool) {

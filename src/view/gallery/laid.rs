@@ -2,20 +2,21 @@
 
 use atelier_engine::calendar::Day;
 use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::layout::{self, Measure, Row};
-use atelier_engine::output_cache;
+use atelier_engine::gallery::days::{self, DaySpan};
+use atelier_engine::gallery::layout::{self, Direction, Frame, LayoutRow, Measure};
 use atelier_engine::window::Stack;
+use atelier_engine::{Millis, output_cache};
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::focus;
+use super::tile::TileRect;
 use crate::boxed::{effect, memo};
 use crate::browser::clock;
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
 use crate::shapes;
 use crate::view::lightbox::shown;
-use crate::view::parts::viewport::Viewport;
 
 /// Between outputs, in pixels.
 pub const GAP: f64 = 6.0;
@@ -26,40 +27,109 @@ pub const USUAL_SIZE: f64 = 13.0;
 /// A day's heading in `rem`; the stylesheet has the same.
 const HEADING: f64 = 3.25;
 
+/// The least that a day which stands beside another one is wide, and what lies between the two, in `rem`.
+const DAY: f64 = 14.0;
+const DAY_GAP: f64 = 1.5;
+
+/// What is waited for, and then the outputs, in rows.
 #[derive(Clone, PartialEq)]
 pub struct Layout {
-    pub rows: Vec<Row>,
+    rows: Vec<LayoutRow>,
     pub stack: Stack,
+    days: Vec<DaySpan>,
+    /// So many of the items are waited for: the first of today.
+    waiting: usize,
 }
 
 impl Layout {
     /// `width` in pixels, `height` of a row in `rem`.
-    pub fn new(found: &[GalleryEntry], width: f64, height: f64, rem: f64) -> Self {
+    pub fn new(
+        waiting: &[GalleryEntry],
+        found: &[GalleryEntry],
+        width: f64,
+        height: f64,
+        rem: f64,
+    ) -> Self {
         let measure = Measure {
             width,
             row: height * rem,
             gap: GAP,
             // On a phone a row would be one picture: whoever wants that chooses a larger size.
             least: if height <= USUAL_SIZE { 2 } else { 1 },
+            day: DAY * rem,
+            day_gap: DAY_GAP * rem,
         };
-        let rows = layout::rows(&days(found), measure);
+        // Nothing is laid out before the width is known.
+        let rows = match width > 0.0 {
+            true => layout::rows(&items(waiting, found), measure),
+            false => Vec::new(),
+        };
         let stack = Stack::new(rows.iter().map(|row| match row {
-            Row::Day(_) => HEADING * rem,
-            Row::Items(row) => row.height + GAP,
+            LayoutRow::Days(_) => HEADING * rem,
+            LayoutRow::Items(row) => row.height + GAP,
         }));
-        Self { rows, stack }
+        let days = days::spans(&rows, &stack);
+        Self {
+            rows,
+            stack,
+            days,
+            waiting: waiting.len(),
+        }
     }
 
-    /// The rows that are to be there, and how far down each is.
-    pub fn in_sight(&self, seen: Viewport) -> Vec<(Row, f64)> {
-        // Nothing is laid out before the width is known.
-        if seen.width <= 0.0 {
+    /// The output that an item is; none for what is waited for.
+    pub fn output(&self, item: usize) -> Option<usize> {
+        item.checked_sub(self.waiting)
+    }
+
+    /// The items of the rows that touch a stretch, and where each lies.
+    pub fn between(&self, from: f64, to: f64) -> Vec<(usize, TileRect)> {
+        let rows = self.stack.window(from, to);
+        rows.flat_map(|row| self.row(row)).collect()
+    }
+
+    fn row(&self, at: usize) -> Vec<(usize, TileRect)> {
+        let Some(LayoutRow::Items(row)) = self.rows.get(at) else {
             return Vec::new();
-        }
-        let beyond = trimmed(seen);
-        let window = self.stack.window(seen.from + beyond, seen.to - beyond);
-        let rows = window.filter_map(|at| Some((self.rows.get(at)?.clone(), self.stack.top(at))));
-        rows.collect()
+        };
+        let places = row.places().map(|(item, left, width)| {
+            let place = TileRect {
+                left,
+                top: self.stack.top(at),
+                width,
+                height: row.height,
+            };
+            (item, place)
+        });
+        places.collect()
+    }
+
+    pub fn days_between(&self, from: f64, to: f64) -> &[DaySpan] {
+        self.days
+            .get(days::in_sight(&self.days, from, to))
+            .unwrap_or_default()
+    }
+
+    /// Where an output lies.
+    pub fn place(&self, output: usize) -> Option<TileRect> {
+        let item = output + self.waiting;
+        let row = self.rows.iter().position(
+            |row| matches!(row, LayoutRow::Items(items) if items.items.contains(&item)),
+        )?;
+        let mut row = self.row(row).into_iter();
+        row.find_map(|(other, place)| (other == item).then_some(place))
+    }
+
+    /// The output that an arrow leads to.
+    pub fn neighbor(&self, output: usize, direction: Direction) -> Option<usize> {
+        let to = layout::neighbor(&self.rows, output + self.waiting, direction)?;
+        self.output(to)
+    }
+
+    /// The outputs that a frame touches.
+    pub fn touched(&self, frame: Frame) -> Vec<usize> {
+        let items = layout::touched(&self.rows, &self.stack, frame).into_iter();
+        items.filter_map(|item| self.output(item)).collect()
     }
 }
 
@@ -86,14 +156,8 @@ impl Laid {
 
     /// Gives the focus to the tile of an output, wherever it lies.
     pub fn focus(self, gallery: NodeRef<Div>, at: usize, name: String) {
-        let layout = self.layout.read_untracked();
-        let mut rows = layout.rows.iter().enumerate();
-        let row = rows.find_map(|(row, kind)| match kind {
-            Row::Items(items) if items.items.contains(&at) => Some((row, items.height)),
-            _ => None,
-        });
-        if let Some((row, height)) = row {
-            focus::to_place(name, gallery, layout.stack.top(row), height);
+        if let Some(place) = self.layout.read_untracked().place(at) {
+            focus::to_place(name, gallery, place.top, place.height);
         }
     }
 
@@ -130,29 +194,22 @@ impl Laid {
     }
 }
 
-/// Half a screenful beyond each end is room enough for pictures: there are many elements to one.
-fn trimmed(seen: Viewport) -> f64 {
-    let screen = window()
-        .inner_height()
-        .ok()
-        .and_then(|height| height.as_f64());
-    let beyond = seen.to - seen.from - screen.unwrap_or(0.0);
-    (beyond / 4.0).max(0.0)
-}
-
-/// Of each output a number for its day, and its shape.
-fn days(found: &[GalleryEntry]) -> Vec<(i64, f64)> {
+/// Of each item a number for its day, and its shape.
+fn items(waiting: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
+    let now = clock::now();
+    let waiting = waiting.iter().map(|entry| (entry, now));
+    let found = found.iter().map(|entry| (entry, entry.created));
     // Asking for the day of each of thousands would take longer than a frame: neighbors share theirs.
     let mut day = (0, 0..0);
     let mut number = 0;
-    let of = |entry: &GalleryEntry| {
-        if !day.1.contains(&entry.created) {
-            let this: Day = clock::local(entry.created).day;
+    let of = |(entry, created): (&GalleryEntry, Millis)| {
+        if !day.1.contains(&created) {
+            let this: Day = clock::local(created).day;
             day = (number, clock::start_of(this)..clock::start_of(this.next()));
             number += 1;
         }
         let shape = entry.ratio.or_else(|| shapes::of(&entry.model));
         (day.0, shape.unwrap_or(1.0))
     };
-    found.iter().map(of).collect()
+    waiting.chain(found).map(of).collect()
 }

@@ -31,6 +31,13 @@ impl Narrowing {
         }
     }
 
+    /// How much it is narrowed by, the text aside.
+    pub fn set(&self) -> usize {
+        usize::from(self.kind.is_some())
+            + usize::from(self.model.is_some())
+            + usize::from(self.favorites)
+    }
+
     /// The text comes from the field, which is ahead of the URL.
     pub fn filter(&self, typed: &str) -> GalleryFilter {
         GalleryFilter {

@@ -1,19 +1,25 @@
 use std::collections::HashSet;
 
 use atelier_engine::gallery::{GalleryEntry, beside};
-use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey, said_of_removal};
-use icondata_lu::{LuColumns2, LuDownload, LuHeart, LuShuffle, LuTrash2, LuX};
+use atelier_engine::plural::grouped;
+use atelier_engine::removed::{removal_label, selection_label};
+use atelier_engine::{Action, Task, TaskKey};
+use icondata_lu::{LuColumns2, LuDownload, LuEllipsis, LuHeart, LuLayoutGrid, LuTrash2, LuX};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
 
-use super::focus;
-use super::variations::{self, Filled};
+use super::add_to_batch::{self, Filled};
+use super::pack::pack;
+use super::{bar_top, focus, vary};
 use crate::archive;
 use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
-use crate::browser::download;
 use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
+use crate::view::task::removal_question::RemovalQuestion;
+
+/// The id of what is in a menu on phones.
+const REST: &str = "selection-rest";
 
 /// Why nothing is compared.
 const CHOOSE: &str = "Choose two to four";
@@ -25,6 +31,8 @@ pub struct Selection {
     chosen: RwSignal<HashSet<String>>,
     /// What was chosen last: Shift chooses from here.
     anchor: StoredValue<Option<String>>,
+    /// Before favorites go.
+    question: RemovalQuestion,
 }
 
 impl Selection {
@@ -33,12 +41,18 @@ impl Selection {
             found,
             chosen: RwSignal::new(HashSet::new()),
             anchor: StoredValue::new(None),
+            question: RemovalQuestion::default(),
         }
     }
 
     /// Tracked.
     pub fn holds(self, name: &str) -> bool {
         self.chosen.read().contains(name)
+    }
+
+    /// Tracked.
+    pub fn holds_any(self) -> bool {
+        !self.chosen.read().is_empty()
     }
 
     pub fn toggle(self, name: &str) {
@@ -101,8 +115,23 @@ impl Selection {
         !untrack(|| self.entries()).is_empty()
     }
 
-    /// The tasks of what is chosen and shown go, and with them the selection; the focus goes on.
+    /// The tasks of what is chosen and shown go, once that is asked where a favorite is among them.
     pub fn remove(self, all: Contexts) {
+        let entries = untrack(|| self.entries());
+        let tasks = known_tasks(all, &entries);
+        let removed = removal_label(&tasks, entries.len());
+        if !self.question.asks(&tasks, &removed) {
+            self.remove_all(all);
+        }
+    }
+
+    fn ask(self, all: Contexts) -> AnyView {
+        self.question
+            .view("Remove favorites", move || self.remove_all(all))
+    }
+
+    /// They go, and with them the selection; the focus goes on.
+    fn remove_all(self, all: Contexts) {
         let tasks = tasks_of(&untrack(|| self.entries()));
         let next = {
             let found = self.found.read_untracked();
@@ -130,12 +159,12 @@ impl Selection {
     /// What is chosen and shown: a filter takes the rest out. Tracked.
     fn entries(self) -> Vec<GalleryEntry> {
         let chosen = self.chosen.read();
-        let found = self.found.read();
-        let is_chosen = |entry: &&GalleryEntry| chosen.contains(&entry.name());
-        match chosen.is_empty() {
-            true => Vec::new(),
-            false => found.iter().filter(is_chosen).cloned().collect(),
+        if chosen.is_empty() {
+            return Vec::new();
         }
+        let is_chosen = |entry: &&GalleryEntry| chosen.contains(&entry.name());
+        let found = self.found.read();
+        found.iter().filter(is_chosen).cloned().collect()
     }
 }
 
@@ -146,7 +175,11 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
     let entries = memo(move || selection.entries());
     let progress = RwSignal::new(None::<archive::Progress>);
     let count = move || entries.read().len();
-    let are_favorites = move || entries.read().iter().all(|entry| entry.is_favorite);
+    let favorites = move || {
+        let entries = entries.read();
+        entries.iter().filter(|entry| entry.is_favorite).count()
+    };
+    let are_favorites = move || favorites() == count();
     let favor = move |_| {
         let is_favorite = !untrack(are_favorites);
         for entry in entries.get_untracked() {
@@ -157,6 +190,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         progress.set(Some((0, count())));
         spawn(pack(all, entries.get_untracked(), progress));
     };
+    let chosen_tasks = memo(move || known_tasks(all, &entries.read()));
     let filled = RwSignal::new(Vec::<Filled>::new());
     effect(move || {
         if entries.read().is_empty() {
@@ -164,19 +198,23 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         }
     });
     let is_filling = RwSignal::new(false);
-    let make_variations = move |_| {
+    let add_to_batch = move |_| {
         is_filling.set(true);
-        let tasks = tasks_of(&entries.read_untracked());
-        spawn(fill_tables(all, tasks, is_filling, filled));
+        spawn(add_to_batch::fill_tables(
+            all,
+            chosen_tasks.get_untracked(),
+            is_filling,
+            filled,
+        ));
     };
     // A task goes as a whole, with what of it a filter hides.
-    let removed = memo(move || {
-        let entries = entries.read();
-        let tasks = tasks_of(&entries).into_iter();
-        let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
-        said_of_removal(&tasks.collect::<Vec<_>>(), entries.len())
+    let removed = memo(move || removal_label(&*chosen_tasks.read(), entries.read().len()));
+    let outputs_removed = memo(move || {
+        let tasks = chosen_tasks.read();
+        tasks.iter().map(|task| task.outputs().len()).sum::<usize>()
     });
-    let takes_more = when(move || removed.read().contains(','));
+    let going = text(move || outputs_removed.get().to_string());
+    let takes_more = when(move || outputs_removed.get() > count());
     let can_compare = when(move || (2..=shown::MAX_COMPARED).contains(&count()));
     let compare = move |_| {
         if !untrack(|| can_compare.get()) {
@@ -191,17 +229,31 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         shown::compare(all.navigation, &names);
     };
     let is_busy = when(move || progress.read().is_some());
-    view! {
-        <section class="selection" aria-label="Selection" hidden=when(move || count() == 0)>
-            <div class="filled" role="status">
-                {dynamic(move || filled_tables(filled.get()))}
-            </div>
-            <p role="status">
-                {text(move || match progress.get() {
-                    Some((done, total)) => format!("Packing {done} of {total}"),
-                    None => format!("{} selected", count()),
-                })}
-            </p>
+    let bar = NodeRef::new();
+    bar_top::follow(bar);
+    let varying = vary::Varying::new(chosen_tasks);
+    // Built with the first choice: they are a fifth of the page's elements.
+    let has_any = memo(move || count() > 0);
+    // What comes of it is seen behind it.
+    let close = |click: web_sys::MouseEvent| {
+        let pressed = click
+            .target()
+            .and_then(|it| it.dyn_into::<web_sys::Element>().ok());
+        let is_button = pressed.is_some_and(|it| it.closest("button").is_ok_and(|it| it.is_some()));
+        let menu = click
+            .current_target()
+            .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
+        if let (true, Some(menu)) = (is_button, menu) {
+            // It fails where it is none: all is in sight.
+            let _ = menu.hide_popover();
+        }
+    };
+    let buttons = move || {
+        if !has_any.get() {
+            return ().into_any();
+        }
+        let (vary, ask_before_many) = vary::vary(varying);
+        view! {
             // On phones, where the button has no room for it.
             <p class="selection-whole" aria-hidden="true" hidden=when(move || !takes_more.get())>
                 {text(move || format!("Remove takes {}", removed.get()))}
@@ -213,32 +265,37 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                     false => "Favorite".to_owned(),
                 })}
             </button>
-            <button
-                class="button"
-                type="button"
-                aria-disabled=text(move || (!can_compare.get()).to_string())
-                title=text(move || match can_compare.get() {
-                    true => "Side by side".to_owned(),
-                    false => CHOOSE.to_owned(),
-                })
-                on:click=handler(compare)
-            >
-                <Glyph icon=LuColumns2 />
-                "Compare"
-            </button>
-            <button
-                class="button"
-                type="button"
-                prop:disabled=is_filling
-                title="Rows in the batch table, to be sent with other seeds"
-                on:click=handler(make_variations)
-            >
-                <Glyph icon=LuShuffle />
-                <span>
-                    <span class="selection-more">"Make "</span>
-                    "variations"
-                </span>
-            </button>
+            // On phones a menu: all of it in one row would be too much.
+            <div class="menu selection-rest" id=REST popover="auto" on:click=handler(close)>
+                <button
+                    class="button"
+                    type="button"
+                    aria-disabled=text(move || (!can_compare.get()).to_string())
+                    title=text(move || match can_compare.get() {
+                        true => "Side by side".to_owned(),
+                        false => CHOOSE.to_owned(),
+                    })
+                    on:click=handler(compare)
+                >
+                    <Glyph icon=LuColumns2 />
+                    "Compare"
+                </button>
+                {vary}
+                <button
+                    class="button"
+                    type="button"
+                    prop:disabled=is_filling
+                    title="Rows in the batch table, to be sent with other seeds"
+                    on:click=handler(add_to_batch)
+                >
+                    <Glyph icon=LuLayoutGrid />
+                    <span>
+                        <span class="selection-more">"Add to "</span>
+                        "batch"
+                    </span>
+                </button>
+            </div>
+            {ask_before_many}
             <button class="button" type="button" prop:disabled=is_busy on:click=handler(save)>
                 <Glyph icon=LuDownload />
                 "Download"
@@ -250,6 +307,14 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             >
                 <Glyph icon=LuTrash2 />
                 <span>"Remove "<span class="selection-more">{text(move || removed.get())}</span></span>
+                // On phones there is room for the number of outputs that go.
+                <span class="selection-count" aria-hidden="true">
+                    {going}
+                </span>
+            </button>
+            <button class="button selection-menu" type="button" popovertarget=REST>
+                <Glyph icon=LuEllipsis />
+                "More"
             </button>
             <button
                 class="button quiet"
@@ -257,50 +322,31 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 on:click=handler(move |_| selection.leave())
             >
                 <Glyph icon=LuX />
-                "Select none"
+                <span class="selection-more">"Select none"</span>
             </button>
-        </section>
-    }
-}
-
-/// Makes rows of these tasks, and goes to their table where that is one.
-async fn fill_tables(
-    all: Contexts,
-    tasks: Vec<TaskKey>,
-    is_filling: RwSignal<bool>,
-    filled: RwSignal<Vec<Filled>>,
-) {
-    let tasks = tasks.into_iter();
-    let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
-    let made = variations::fill(all, tasks.collect()).await;
-    is_filling.try_set(false);
-    // Whoever has gone on meanwhile is not called back.
-    if filled.is_disposed() {
-        return;
-    }
-    match made.as_slice() {
-        [Filled { path, said: Ok(_) }] => all.navigation.go(path),
-        _ => filled.set(made),
-    }
-}
-
-/// Where the rows are, where that is more than one place or not as it was wanted.
-fn filled_tables(filled: Vec<Filled>) -> AnyView {
-    if filled.is_empty() {
-        return ().into_any();
-    }
-    let tables = filled.into_iter().map(|Filled { path, said }| {
-        let table = match said {
-            Ok(said) => view! { <a href=path>{said}</a> }.into_any(),
-            Err(said) => view! { <span class="problem">{said}</span> }.into_any(),
-        };
-        view! { <li>{table}</li> }.into_any()
-    });
+        }
+        .into_any()
+    };
+    let buttons = dynamic(buttons);
     view! {
-        <p>"Nothing is sent yet. The rows are in the batch tables of:"</p>
-        <ul>{tables.collect_view()}</ul>
+        <section class="selection" aria-label="Selection" node_ref=bar hidden=when(move || count() == 0)>
+            <div class="filled" role="status">
+                {dynamic(move || add_to_batch::filled_tables(filled.get()))}
+            </div>
+            <p role="status" class:packing=is_busy>
+                <span class="selection-more" hidden=when(move || !is_busy.get())>"Packing "</span>
+                {text(move || match progress.get() {
+                    Some((done, total)) => format!("{} of {}", grouped(done), grouped(total)),
+                    None => grouped(count()),
+                })}
+                <span class="selection-more" hidden=is_busy>
+                    {text(move || selection_label(favorites()))}
+                </span>
+            </p>
+            {buttons}
+        </section>
+        {selection.ask(all)}
     }
-    .into_any()
 }
 
 /// Their tasks, each once, in their order.
@@ -315,38 +361,8 @@ fn tasks_of(entries: &[GalleryEntry]) -> Vec<TaskKey> {
     tasks
 }
 
-/// Saves all of them as one file.
-async fn pack(
-    all: Contexts,
-    entries: Vec<GalleryEntry>,
-    progress: RwSignal<Option<archive::Progress>>,
-) {
-    const NAME: &str = "outputs.zip";
-    let outputs: Vec<(Task, usize)> = entries
-        .iter()
-        .filter_map(|entry| {
-            Some((
-                all.runner.task(&entry.task)?.get_untracked(),
-                entry.position,
-            ))
-        })
-        .collect();
-    let address = all.session.settings_untracked().address;
-    let packed = archive::pack(all.runner, outputs, address.as_str(), |now| {
-        progress.try_set(Some(now));
-    });
-    match packed.await {
-        Ok((blob, missing)) => {
-            download::blob(NAME, &blob);
-            match missing {
-                0 => all.notices.say(format!("{NAME} saved.")),
-                n => all.notices.problem(format!(
-                    "{NAME} saved, but {} could not be fetched.",
-                    counted(n, "output")
-                )),
-            }
-        }
-        Err(sentence) => all.notices.problem(sentence),
-    }
-    progress.try_set(None);
+fn known_tasks(all: Contexts, entries: &[GalleryEntry]) -> Vec<Task> {
+    let tasks = tasks_of(entries).into_iter();
+    let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));
+    tasks.collect()
 }

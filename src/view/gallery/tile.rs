@@ -1,34 +1,44 @@
+use atelier_engine::Task;
 use atelier_engine::batch::differences::names_among_siblings;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, TaskState};
-use icondata_lu::{LuDownload, LuFilm, LuHeart, LuMusic};
 use leptos::prelude::*;
-use wasm_bindgen::JsCast;
-use web_sys::HtmlInputElement;
 
 use super::selection::Selection;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use super::tile_tools::{Near, actions, press};
+use crate::boxed::{dynamic, handler, memo, text};
 use crate::contexts::contexts;
 use crate::runner::Runner;
-use crate::view::lightbox::shown;
-use crate::view::parts::glyph::Glyph;
-use crate::view::task::{output_recovery, small_output};
+use crate::view::task::{small_output, words};
 
-/// Where a tile lies, in px, and which of how many it is, from 0.
+/// Where a tile lies, in px.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TileRect {
     pub left: f64,
     pub top: f64,
     pub width: f64,
     pub height: f64,
-    pub at: usize,
-    pub total: usize,
 }
 
-/// One output: pressed it is shown large. As few elements as can be, since there are many.
-pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -> AnyView {
+/// What all tiles share.
+#[derive(Clone, Copy)]
+pub struct Around {
+    pub selection: Selection,
+    /// The output whose tile had the focus last.
+    pub focused: RwSignal<Option<String>>,
+    /// The one that Tab leads to; arrows lead to the others.
+    pub in_tab_order: Memo<Option<String>>,
+    /// So many outputs there are.
+    pub total: Memo<usize>,
+    /// By fingers, which come near nothing before they touch it.
+    pub is_touched: bool,
+}
+
+/// One output: pressed it is shown large. As few elements as can be, since there are many. `place`: which it is, from
+/// 0, and where it lies.
+pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around) -> AnyView {
     let all = contexts();
+    let selection = around.selection;
     let Some(task) = all.runner.task(&entry.task) else {
         return ().into_any();
     };
@@ -37,48 +47,20 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
         "" => task.model_name.clone(),
         title => title.to_owned(),
     });
-    let label = format!("{}: {title}", kind.label());
+    let label = task.with_untracked(|task| words::output(task, kind));
     // The service may have given a fresh address.
     let url = memo({
         let task = task.clone();
-        move || match &task.read().state {
-            TaskState::Ready { outputs, .. } => outputs.get(position).cloned(),
-            _ => None,
-        }
+        move || task.read().outputs().get(position).cloned()
     });
     let is_favorite = memo({
         let task = task.clone();
         move || task.read().favorites.contains(&position)
     });
     let name = entry.name();
-    let favorite = favorite_mark(is_favorite);
     let open = {
         let name = name.clone();
-        move |event: web_sys::MouseEvent| {
-            if event.shift_key() {
-                selection.extend_to(&name);
-            } else if event.ctrl_key()
-                || event.meta_key()
-                || (is_finger(&event) && selection.is_active())
-            {
-                selection.toggle(&name);
-            } else {
-                shown::open(all.navigation, &name);
-            }
-        }
-    };
-    let select = {
-        let name = name.clone();
-        move |event: web_sys::MouseEvent| {
-            if event.shift_key() {
-                selection.extend_to(&name);
-                // The browser has turned the mark over.
-                event_target::<HtmlInputElement>(&event)
-                    .set_checked(untrack(|| selection.holds(&name)));
-            } else {
-                selection.toggle(&name);
-            }
-        }
+        move |event: web_sys::MouseEvent| press(&event, &name, selection)
     };
     let picture = {
         let name = name.clone();
@@ -88,10 +70,10 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
         })
     };
     let mark = kind_mark(kind, &title);
-    // Under the pointer, or with the focus. A finger has them in the large view.
-    let (is_pointed_at, has_focus) = (RwSignal::new(false), RwSignal::new(false));
-    let is_near = memo(move || is_pointed_at.get() || has_focus.get());
-    let near = {
+    let near = Near::nowhere();
+    let is_near = near.is_near;
+    let mark_of_selection = near.selection_mark(&name, &label, selection, around.is_touched);
+    let over = {
         let (name, label) = (name.clone(), label.clone());
         dynamic(move || match is_near.get() {
             true => {
@@ -102,97 +84,57 @@ pub fn tile(entry: &GalleryEntry, place: Memo<TileRect>, selection: Selection) -
             false => ().into_any(),
         })
     };
-    let point = move |event: web_sys::PointerEvent| {
-        is_pointed_at.set(event.pointer_type() != "touch");
+    let px = move |of: fn(TileRect) -> f64| text(move || format!("{:.1}px", of(place.get().1)));
+    let focus = {
+        let name = name.clone();
+        move |_: web_sys::FocusEvent| {
+            near.set_focus(true);
+            around.focused.set(Some(name.clone()));
+        }
     };
-    let px = move |of: fn(TileRect) -> f64| text(move || format!("{:.1}px", of(place.get())));
+    let tab_index = {
+        let name = name.clone();
+        text(
+            move || match around.in_tab_order.read().as_ref() == Some(&name) {
+                true => "0".to_owned(),
+                false => "-1".to_owned(),
+            },
+        )
+    };
     view! {
         <li
             class="tile"
+            class:favorite=is_favorite
             data-kind=kind.word()
             style:left=px(|place| place.left)
             style:top=px(|place| place.top)
             style:width=px(|place| place.width)
             style:height=px(|place| place.height)
-            aria-posinset=text(move || (place.get().at + 1).to_string())
-            aria-setsize=text(move || place.get().total.to_string())
-            on:pointerenter=handler(point)
-            on:pointerleave=handler(move |_: web_sys::PointerEvent| is_pointed_at.set(false))
-            on:focusin=handler(move |_: web_sys::FocusEvent| has_focus.set(true))
-            on:focusout=handler(move |_: web_sys::FocusEvent| has_focus.set(false))
+            aria-posinset=text(move || (place.get().0 + 1).to_string())
+            aria-setsize=text(move || around.total.get().to_string())
+            on:pointerenter=handler(move |event| near.enter(&event))
+            on:pointerleave=handler(move |_: web_sys::PointerEvent| near.leave())
+            on:focusin=handler(focus)
+            on:focusout=handler(move |_: web_sys::FocusEvent| near.set_focus(false))
         >
             <button
                 type="button"
                 class="tile-open"
+                tabindex=tab_index
                 data-output=name.clone()
                 aria-label=label.clone()
                 on:click=handler(open)
             >
                 {picture}
                 {mark}
-                {favorite}
             </button>
-            <input
-                type="checkbox"
-                class="tile-select"
-                tabindex="-1"
-                aria-label=format!("Select {label}")
-                prop:checked=when(move || selection.holds(&name))
-                on:click=handler(select)
-            />
-            {near}
+            {mark_of_selection}
+            {over}
         </li>
     }
     .into_any()
 }
 
-/// What is done with it most. The keyboard stays on the tile, and has a key for each: see [`super::keys`].
-fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
-    let all = contexts();
-    let favor = {
-        let name = name.to_owned();
-        move |_| all.runner.set_favorite(&name, !is_favorite.get_untracked())
-    };
-    let busy = RwSignal::new(false);
-    let shown = untrack(|| shown::shown_output(name));
-    let save = move |_| {
-        if let Some(shown) = shown.clone() {
-            busy.set(true);
-            output_recovery::save(all, shown, busy);
-        }
-    };
-    // A press leaves the focus where it is.
-    let stay = |event: web_sys::MouseEvent| event.prevent_default();
-    view! {
-        <div class="tile-actions" on:mousedown=handler(stay)>
-            <button
-                class="icon-button tile-favor"
-                type="button"
-                tabindex="-1"
-                aria-label=format!("Favorite {label}")
-                aria-pressed=text(move || is_favorite.get().to_string())
-                title="Favorite (f)"
-                on:click=handler(favor)
-            >
-                <Glyph icon=LuHeart />
-            </button>
-            <button
-                class="icon-button tile-save"
-                type="button"
-                tabindex="-1"
-                aria-label=format!("Download {label}")
-                title="Download (d)"
-                prop:disabled=busy
-                on:click=handler(save)
-            >
-                <Glyph icon=LuDownload />
-            </button>
-        </div>
-    }
-    .into_any()
-}
-
-/// What it was made from, to be seen: the tile's name says it to everybody else.
 /// What tells an item of a batch from others that have the same prompt.
 fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     let task = task.read_untracked();
@@ -202,6 +144,7 @@ fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     })
 }
 
+/// What it was made from, to be seen: the tile's name says it to everybody else.
 fn prompt(title: &str) -> AnyView {
     view! {
         <p class="tile-prompt" aria-hidden="true" dir="auto">
@@ -211,44 +154,15 @@ fn prompt(title: &str) -> AnyView {
     .into_any()
 }
 
-fn favorite_mark(is_favorite: Memo<bool>) -> AnyView {
-    dynamic(move || match is_favorite.get() {
-        true => view! {
-            <span class="tile-favorite">
-                <Glyph icon=LuHeart />
-            </span>
-        }
-        .into_any(),
-        false => ().into_any(),
-    })
-}
-
-/// A still does not tell that it moves, nor a wave what sounds. Of a film the still says the rest.
+/// A wave does not tell what sounds. Of a film the still says it, and the style sheet that it is one.
 fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
-    let (icon, words) = match kind {
-        OutputKind::Video => (LuFilm, None),
-        OutputKind::Audio => (LuMusic, Some(title.to_owned())),
-        OutputKind::Image | OutputKind::Other => return None,
-    };
+    if kind != OutputKind::Audio {
+        return None;
+    }
     let mark = view! {
         <span class="tile-kind" aria-hidden="true">
-            <Glyph icon />
-            {words.map(|words| view! { <span>{words}</span> }.into_any())}
+            {title.to_owned()}
         </span>
     };
     Some(mark.into_any())
-}
-
-/// A finger has no Ctrl: while something is chosen, it chooses.
-fn is_finger(event: &web_sys::MouseEvent) -> bool {
-    let pointer = event.dyn_ref::<web_sys::PointerEvent>();
-    match pointer.map(web_sys::PointerEvent::pointer_type) {
-        Some(kind) if !kind.is_empty() => kind == "touch",
-        // A key on the tile, or a browser that does not tell what has pressed.
-        Some(_) => false,
-        None => {
-            let hovers = window().match_media("(hover: hover)");
-            hovers.is_ok_and(|it| it.is_some_and(|it| !it.matches()))
-        }
-    }
 }

@@ -35,7 +35,7 @@ pub fn Code(
     let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect();
     let toggle = move |event: web_sys::MouseEvent| {
         is_whole.update(|is_whole| *is_whole = !*is_whole);
-        // Else a person who shows less at the end of long code is somewhere else.
+        // Otherwise, whoever folds long code from its end finds themselves somewhere else.
         let button = event
             .current_target()
             .and_then(|target| target.dyn_into::<Element>().ok());
@@ -90,7 +90,7 @@ fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
         let Some(block) = new_span("code-block", &pieces) else {
             return element.set_text_content(Some(code));
         };
-        // What is out of sight takes the room that it will take.
+        // Code out of sight already takes up the room that it will need.
         let lines = block.text_content().map_or(0, |text| text.lines().count());
         let room = format!("auto {lines}lh");
         let _ = block

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use std::sync::Arc;
 
 use super::code::Code;
+use super::environment::set_environment;
 use crate::boxed::{dynamic, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::location;
@@ -38,9 +39,8 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
                     <h3 id="copy-as-title">"Copy as"</h3>
                     <p class="muted">
                         "The form as it now stands, as a program that generates, waits and gives the result. \
-                         User ID and Access token are not in it: it reads "
-                        <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
-                        " from the environment."
+                         User ID and Access token are not in it. "
+                        {dynamic(|| set_environment(""))}
                     </p>
                 </div>
                 <div class="segments" role="radiogroup" aria-labelledby="copy-as-title">

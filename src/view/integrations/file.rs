@@ -44,6 +44,10 @@ impl ServiceFile {
     }
 
     /// What is there, or else what the service answers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`http::get_text`].
     pub async fn text(&self) -> Result<Arc<String>, ApiError> {
         if let Some(Load::Loaded(text)) = self.load.try_get_untracked() {
             return Ok(text);

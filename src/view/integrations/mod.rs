@@ -4,6 +4,7 @@
 mod additional;
 mod code;
 mod copy_as;
+mod environment;
 mod file;
 mod near;
 mod preview;
@@ -14,10 +15,11 @@ use atelier_contract::{Draft, ModelId, path, python_file};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::when;
+use crate::boxed::{dynamic, when};
 use crate::catalog::Load;
 use additional::Additional;
 use copy_as::CopyAs;
+use environment::set_environment;
 use file::ServiceFile;
 use near::near;
 use preview::{DownloadFile, Preview};
@@ -79,10 +81,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                             "Put " <code>{function.name.clone()}</code> " beside your program and run "
                             <code>"pip install requests openai"</code> "."
                         </li>
-                        <li>
-                            "Set " <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
-                            " in the environment, to your User ID and Access token."
-                        </li>
+                        <li>{dynamic(|| set_environment(""))}</li>
                         <li>
                             <code>{format!("import {module}")}</code>
                             "; the example at the file's end shows one whole conversation."
@@ -104,10 +103,7 @@ pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
                             "Save it as "
                             <code>{format!("ComfyUI/custom_nodes/{}", node.name)}</code> "."
                         </li>
-                        <li>
-                            "Set " <code>"SERVICE_UID"</code> " and " <code>"SERVICE_TOKEN"</code>
-                            " in the environment, to your User ID and Access token, and restart ComfyUI."
-                        </li>
+                        <li>{dynamic(|| set_environment("; restart ComfyUI"))}</li>
                         <li>
                             "Find " <em>{model.category.clone()}</em>
                             " in the node menu, and link its result to a node that saves or shows it. \

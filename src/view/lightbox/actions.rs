@@ -14,10 +14,14 @@ pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let address = contexts().session.settings_untracked().address;
     let held = DoubleClickGuard::default();
     let vary = dynamic(move || {
+        if again.is_awaited() {
+            // Most have it: what comes later would move what stands below.
+            return view! { <div class="vary" aria-hidden="true"></div> }.into_any();
+        }
         if !again.has_seed() {
             return ().into_any();
         }
-        vary::vary(move |count| {
+        vary::vary(again.outputs_of_each(), move |count| {
             if held.counts("Vary") {
                 again.send(count);
             }

@@ -1,5 +1,5 @@
 use atelier_engine::output::SafeUrl;
-use atelier_engine::output_cache;
+use atelier_engine::{duration, output_cache};
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -15,6 +15,8 @@ pub struct Measures {
     all: Contexts,
     /// Width and height in pixels.
     sides: RwSignal<Option<(u32, u32)>>,
+    /// How long a film or a sound is, in milliseconds.
+    length: RwSignal<Option<u64>>,
     bytes: RwSignal<Option<u64>>,
 }
 
@@ -23,6 +25,7 @@ impl Measures {
         Self {
             all: contexts(),
             sides: RwSignal::new(None),
+            length: RwSignal::new(None),
             bytes: RwSignal::new(None),
         }
     }
@@ -30,8 +33,9 @@ impl Measures {
     /// Follows what is shown on a stage.
     pub fn follow(self, stage: NodeRef<Div>, shown: &ShownOutput) {
         let shown = shown.clone();
-        media::follow_sides(stage, move |sides| {
-            self.sides.set(sides);
+        media::follow_loaded(stage, move |loaded| {
+            self.sides.set(media::sides(loaded));
+            self.length.set(media::length(loaded));
             if self.bytes.get_untracked().is_none() {
                 spawn(self.weigh(shown.clone()));
             }
@@ -64,12 +68,20 @@ impl Measures {
         Some((f64::from(width) / f64::from(height)).to_string())
     }
 
-    /// `1024 × 768 · 1.3 MB`, or as much of it as is known; tracked.
+    /// In pixels; tracked.
+    pub fn width(self) -> Option<String> {
+        let (width, _) = self.sides.get()?;
+        Some(format!("{width}px"))
+    }
+
+    /// `1024 × 768 · 12 s long · 1.3 MB`, or as much of it as is known; tracked.
     pub fn text(self) -> String {
         let sides = self.sides.get();
         let sides = sides.map(|(width, height)| format!("{width} × {height}"));
+        let length = self.length.get();
+        let length = length.map(|length| format!("{} long", duration::text(length)));
         let bytes = self.bytes.get().map(output_cache::size);
-        let known: Vec<String> = sides.into_iter().chain(bytes).collect();
+        let known: Vec<String> = sides.into_iter().chain(length).chain(bytes).collect();
         known.join(" · ")
     }
 }

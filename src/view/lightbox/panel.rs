@@ -1,22 +1,26 @@
 use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::removed::siblings_note;
 use atelier_engine::route::Route;
-use atelier_engine::{duration, said_of_siblings};
+use atelier_engine::seed;
 use icondata_lu::{
-    LuColumns2, LuCopy, LuEllipsis, LuExternalLink, LuListChecks, LuPencil, LuTrash2,
+    LuColumns2, LuCopy, LuEllipsis, LuExternalLink, LuListChecks, LuPencil, LuRepeat2, LuTrash2,
 };
 use leptos::prelude::*;
 
+use super::actions;
 use super::measures::Measures;
 use super::sweep::entry::entry;
-use super::{actions, lineage};
-use crate::boxed::{handler, spawn, text, when};
+use crate::boxed::{handler, memo, spawn, text, when};
 use crate::browser::{clipboard, clock, dates};
 use crate::contexts::contexts;
+use crate::outage;
+use crate::view::parts::clamped::clamped;
 use crate::view::parts::copy_button::CopyButton;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
-use crate::view::task::{edit, inputs, output_recovery};
+use crate::view::task::{edit, inputs, lineage, output_recovery};
 
 /// The id of the menu with what is done seldom.
 const MORE: &str = "large-more";
@@ -39,6 +43,8 @@ pub fn panel(
             <span class="word">"Compare"</span>
         </button>
     };
+    // What an output measures has its line before it is known.
+    let is_shown = safe.is_some();
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
     let again = Again::of(&task);
@@ -47,6 +53,7 @@ pub fn panel(
         title => title.to_owned(),
     };
     let url = shown.url.clone();
+    let values = task.input.values().clone();
     let id = task.state.id().map(|id| {
         view! {
             <p class="muted">
@@ -56,7 +63,9 @@ pub fn panel(
         .into_any()
     });
     let path = Route::Model(task.model.clone()).path();
-    let siblings = said_of_siblings(&task);
+    // Where it stands above the page it lies behind.
+    let outage = memo(move || outage::message(all));
+    let siblings = siblings_note(&task);
     let edit = edit::button(
         &task,
         "button quiet",
@@ -64,21 +73,24 @@ pub fn panel(
     );
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
-            <p class="task-prompt whole" dir="auto">
-                {title}
-            </p>
+            <div>{clamped(title, "task-prompt")}</div>
             <p class="muted">
                 <a href=path>{task.model_name.clone()}</a>
                 {format!(" · {}", facts(shown))}
             </p>
-            <p class="muted" hidden=when(move || measures.text().is_empty())>
+            <p class="muted measured" hidden=when(move || !is_shown && measures.text().is_empty())>
                 {text(move || measures.text())}
+            </p>
+            <p class="muted" role="status" hidden=when(move || outage.read().is_none())>
+                {text(move || outage.get().unwrap_or_default())}
             </p>
             {actions::actions(shown, again, compare.into_any())}
             {again.answer.view()}
             <div class="row">
+                {again_button(again)}
                 {edit}
                 {entry(&task)}
+                {inputs::copy_link(task.model.clone(), move || values.clone())}
                 <button class="button quiet" type="button" popovertarget=MORE>
                     <Glyph icon=LuEllipsis />
                     "More"
@@ -93,7 +105,7 @@ pub fn panel(
                     </a>
                 </div>
             </div>
-            {lineage::lineage(shown)}
+            {lineage::lineage((*task).clone(), Some(shown.position))}
             {inputs::inputs(&task, true)}
             <div class="lightbox-end">
                 {id}
@@ -109,6 +121,23 @@ pub fn panel(
                 {siblings.map(|said| view! { <p class="muted" aria-hidden="true">{said}</p> }.into_any())}
             </div>
         </aside>
+    }
+    .into_any()
+}
+
+/// As on the task's own page.
+fn again_button(again: Again) -> AnyView {
+    let held = DoubleClickGuard::default();
+    let press = move |_| {
+        if held.counts("Run again") {
+            again.send(1);
+        }
+    };
+    view! {
+        <button class="button quiet" type="button" on:click=handler(press)>
+            <Glyph icon=LuRepeat2 />
+            "Run again"
+        </button>
     }
     .into_any()
 }
@@ -150,9 +179,10 @@ fn copy_image(shown: ShownOutput) -> AnyView {
 fn facts(shown: &ShownOutput) -> String {
     let task = &shown.task;
     let mut facts = vec![dates::time(task.created, clock::now())];
-    if let Some(finished) = task.finished {
-        let begun = task.submitted.unwrap_or(task.created);
-        facts.push(duration::text(finished.saturating_sub(begun)));
+    if let Some(took) = task.took() {
+        // Alone it would seem to be how long a film or a sound is.
+        facts.push(format!("made in {took}"));
     }
+    facts.extend(seed::of_variation(task));
     facts.join(" · ")
 }

@@ -1,6 +1,7 @@
 //! Removes the task of what is shown large: the next output takes its place, and who brings the task back sees its
-//! output again.
+//! output again. Where a favorite goes it is asked before.
 
+use atelier_engine::removed::removal_label;
 use atelier_engine::{Action, TaskKey, output_cache};
 use leptos::prelude::*;
 
@@ -11,11 +12,13 @@ use crate::contexts::contexts;
 use crate::runner::Runner;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
+use crate::view::task::removal_question::RemovalQuestion;
 
 #[derive(Clone, Copy)]
 pub struct Removal {
     runner: Runner,
     sequence: Sequence,
+    question: RemovalQuestion,
     /// The next output's button comes to stand where that of this one stood.
     held: DoubleClickGuard,
     /// The name of the output whose task was removed last, until that is back.
@@ -29,6 +32,7 @@ impl Removal {
         let removal = Self {
             runner: contexts().runner,
             sequence,
+            question: RemovalQuestion::default(),
             held: DoubleClickGuard::default(),
             removed: RwSignal::new(None),
             was_gone: StoredValue::new(false),
@@ -37,8 +41,27 @@ impl Removal {
         removal
     }
 
-    /// Goes on to what is next, or out where nothing is left.
+    /// Goes on to what is next, or out where nothing is left, once that is asked where a favorite is among it.
     pub fn remove(self, close: impl Fn()) {
+        let task = untrack(|| {
+            let name = self.sequence.shown.get()?;
+            let (key, _) = output_cache::place(&name)?;
+            self.runner.task(&key).map(|task| task.get_untracked())
+        });
+        let is_asked =
+            task.is_some_and(|task| self.question.asks([&task], &removal_label([&task], 1)));
+        if !is_asked {
+            self.go(close);
+        }
+    }
+
+    /// What it asks with.
+    pub fn question(self, close: impl Fn() + Copy + Send + Sync + 'static) -> AnyView {
+        self.question
+            .view("Remove favorites", move || self.go(close))
+    }
+
+    fn go(self, close: impl Fn()) {
         let Some(name) = self.sequence.shown.get_untracked() else {
             return;
         };

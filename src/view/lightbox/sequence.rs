@@ -1,15 +1,28 @@
-use atelier_engine::TaskKey;
 use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope, beside};
-use atelier_engine::output_cache;
+use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
+use atelier_engine::{BatchKey, TaskKey, lineage, output_cache};
 use leptos::prelude::*;
 
 use super::shown::SHOWN;
+use crate::batches::Batches;
 use crate::boxed::memo;
 use crate::contexts::contexts;
 use crate::gallery::Gallery;
 use crate::navigation::Navigation;
 use crate::view::gallery::narrowing::Narrowing;
+use crate::view::model::mode::{Mode, mode};
+use crate::view::parts::item_order;
+
+/// An output that another one may be compared with.
+#[derive(Clone, PartialEq)]
+pub struct Choice {
+    pub name: String,
+    /// As a person is told of it.
+    pub label: String,
+    pub url: String,
+    pub kind: OutputKind,
+}
 
 /// The outputs that the page below shows, in its order, and which of them is large.
 #[derive(Clone, Copy)]
@@ -17,11 +30,22 @@ pub struct Sequence {
     navigation: Navigation,
     /// The name of the one that is large; none while the dialog is closed.
     pub shown: Memo<Option<String>>,
+    scope: Memo<Scope>,
     entries: Memo<Vec<GalleryEntry>>,
     at: Memo<Option<usize>>,
-    /// Where the last one stood that belonged to the others. What does so no longer, such as a favorite
-    /// that is none any more, keeps that place: arrows lead on from there.
+    /// The position of the output that was shown last while it was among `entries`. An output that has left
+    /// them, such as a favorite that is none any more, keeps that position: arrows lead on from there.
     last: StoredValue<usize>,
+}
+
+/// The batch of an output that is shown large over the page of its model, where that shows batches; tracked.
+fn batch_below(output: &str, mode: Memo<Mode>) -> Option<BatchKey> {
+    let all = contexts();
+    let is_below = matches!(all.navigation.route(), Route::Model(_)) && mode.get() == Mode::Batch;
+    let (task, _) = output_cache::place(output).filter(|_| is_below)?;
+    let task = all.runner.task(&task)?;
+    let place = task.with_untracked(|task| task.batch.clone());
+    place.map(|place| place.batch)
 }
 
 impl Sequence {
@@ -31,6 +55,11 @@ impl Sequence {
         let shown = memo(move || navigation.query(SHOWN));
         let gallery = Gallery::new(all.runner);
         let narrowing = memo(move || Narrowing::of(navigation));
+        let mode = mode();
+        let scope = memo(move || {
+            let batch = shown.read().as_deref().and_then(|it| batch_below(it, mode));
+            batch.map_or_else(|| Scope::of(&navigation.route()), Scope::Batch)
+        });
         let entries = memo(move || {
             if shown.read().is_none() {
                 return Vec::new();
@@ -41,8 +70,14 @@ impl Sequence {
                 Route::Gallery => narrowing.filter(&narrowing.text),
                 _ => GalleryFilter::default(),
             };
-            filter.scope = Scope::of(&route);
-            gallery.find(&filter)
+            filter.scope = scope.get();
+            let mut found = gallery.find(&filter);
+            if let Scope::Batch(batch) = &filter.scope
+                && let Some(order) = item_order::of(batch)
+            {
+                beside::put_in_order(&mut found, &order);
+            }
+            found
         });
         let last = StoredValue::new(0);
         let at = memo(move || {
@@ -58,6 +93,7 @@ impl Sequence {
         Self {
             navigation,
             shown,
+            scope,
             entries,
             at,
             last,
@@ -80,6 +116,37 @@ impl Sequence {
             Some(at) => beside::companion(&self.entries.read(), at).map(GalleryEntry::name),
             None => self.neighbor(1).or_else(|| self.neighbor(-1)),
         })
+    }
+
+    /// What the large one may be compared with, what belongs to it first; tracked.
+    pub fn choices(self) -> Vec<Choice> {
+        let runner = contexts().runner;
+        let shown = self.shown.get().unwrap_or_default();
+        let large = output_cache::place(&shown);
+        let Some((task, position)) =
+            large.and_then(|(key, position)| Some((runner.task(&key)?, position)))
+        else {
+            return Vec::new();
+        };
+        let entries = self.entries.read();
+        let at = self.at.get().unwrap_or_else(|| self.last.get_value());
+        let choices = task.with_untracked(|task| {
+            let kin = runner.with_tasks(|tasks| lineage::kin(task, position, tasks));
+            beside::choices(&entries, at, &shown, task, &kin)
+        });
+        let choice = |other: usize| {
+            let entry = entries.get(other)?;
+            let task = runner.task(&entry.task)?;
+            task.with_untracked(|task| {
+                Some(Choice {
+                    name: entry.name(),
+                    label: beside::choice_label(other, entries.len(), task, entry.position),
+                    url: task.outputs().get(entry.position)?.clone(),
+                    kind: entry.kind,
+                })
+            })
+        };
+        choices.into_iter().filter_map(choice).collect()
     }
 
     /// What is shown large once a task is gone, if anything is left.
@@ -113,5 +180,21 @@ impl Sequence {
             Some(at) => format!("{} of {}", at + 1, self.entries.read().len()),
             None => String::new(),
         }
+    }
+
+    /// What that counts; tracked.
+    pub fn whole(self) -> &'static str {
+        if self.at.get().is_none() {
+            return "";
+        }
+        let scope = self.scope.read();
+        let is_varied = match &*scope {
+            Scope::Batch(key) => {
+                let batch = Batches::new(contexts()).find(key);
+                batch.is_some_and(|batch| batch.varied.is_some())
+            }
+            _ => false,
+        };
+        scope.whole(is_varied)
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use atelier_engine::batch::exploration;
-use atelier_engine::{BatchKey, TaskState, output_cache};
+use atelier_engine::{BatchKey, output_cache};
 use leptos::prelude::*;
 
 use crate::boxed::memo;
@@ -79,12 +79,8 @@ pub fn shown_output(name: &str) -> Option<ShownOutput> {
         let task = task.clone();
         move || {
             let task = task.read();
-            match &task.state {
-                TaskState::Ready { outputs, .. } if task.removed.is_none() => {
-                    outputs.get(position).cloned()
-                }
-                _ => None,
-            }
+            let url = task.outputs().get(position);
+            url.filter(|_| task.removed.is_none()).cloned()
         }
     });
     let url = url.get()?;

@@ -1,3 +1,4 @@
+use atelier_engine::gallery::swipe;
 use atelier_engine::output::OutputKind;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -6,11 +7,10 @@ use web_sys::{Element, PointerEvent};
 use super::measures::Measures;
 use super::zooming::Zooming;
 use crate::boxed::{derived, handler, text, when};
+use crate::contexts::contexts;
 use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;
-
-/// A finger that moves this far sideways, in px, turns the page.
-const SWIPE: i32 = 60;
+use crate::view::task::{expected_shape, words};
 
 /// The output itself. A picture can be brought closer, and is then moved about.
 pub fn stage(
@@ -19,38 +19,37 @@ pub fn stage(
     zooming: Zooming,
     go: impl Fn(isize) + 'static,
 ) -> AnyView {
+    let all = contexts();
     let stage = NodeRef::<Div>::new();
     measures.follow(stage, shown);
-    zooming.begin(stage);
+    zooming.follow(stage);
+    zooming.reset();
     // Where one finger came down; none once there were two.
     let began = StoredValue::new(None);
     let down = move |event: PointerEvent| {
-        zooming.down(&event);
-        let is_swipe = zooming.count() <= 1 && !untrack(|| zooming.is_close());
+        let is_swipe = event.pointer_type() == "touch"
+            && event.is_primary()
+            && !untrack(|| zooming.is_close())
+            && is_on_picture(&event);
         began.set_value(is_swipe.then(|| (event.client_x(), event.client_y())));
     };
     let up = move |event: PointerEvent| {
-        zooming.up(&event);
-        let Some((x, y)) = began.get_value() else {
+        let Some(from) = began.get_value() else {
             return;
         };
         began.set_value(None);
-        let (across, down) = (event.client_x() - x, (event.client_y() - y).abs());
-        // A finger on a player means the player.
-        let is_picture = event_target::<Element>(&event).matches("img") == Ok(true);
-        if is_picture && event.pointer_type() == "touch" && across.abs() > SWIPE && down < SWIPE {
-            go(if across < 0 { 1 } else { -1 });
+        match swipe::step(from, (event.client_x(), event.client_y())) {
+            0 => {}
+            step => go(step),
         }
     };
-    let press_twice = move |event: web_sys::MouseEvent| {
-        let is_other = event_target::<Element>(&event).closest("a, button");
-        if is_other.is_ok_and(|it| it.is_none()) {
-            event.prevent_default();
-            zooming.turn_at(event.client_x(), event.client_y());
-        }
-    };
-    let label = format!("{}: {}", shown.kind.label(), shown.task.input.title());
+    let label = words::output(&shown.task, shown.kind);
     let is_image = shown.kind == OutputKind::Image;
+    // What stands below it has its place before a picture is there.
+    let expected = derived({
+        let task = shown.task.clone();
+        move || expected_shape::ratio(all, &task)
+    });
     view! {
         <div
             class="stage"
@@ -58,18 +57,12 @@ pub fn stage(
             data-kind=shown.kind.word()
             class:close=when(move || is_image && zooming.is_close())
             style:--zoom=text(move || zooming.transform())
+            style:--shape=expected
             style:--ratio=derived(move || measures.ratio())
+            style:--pixels=derived(move || measures.width())
             on:pointerdown=handler(down)
-            on:pointermove=handler(move |event: PointerEvent| zooming.moved(&event))
             on:pointerup=handler(up)
-            on:pointercancel=handler(move |event: PointerEvent| {
-                began.set_value(None);
-                zooming.up(&event);
-            })
-            on:dblclick=handler(press_twice)
-            on:wheel=handler(move |event: web_sys::WheelEvent| zooming.wheel(&event))
-            // The picture is moved about, not dragged away.
-            on:dragstart=handler(|event: web_sys::DragEvent| event.prevent_default())
+            on:pointercancel=handler(move |_: PointerEvent| began.set_value(None))
             // A press on it does not lose the focus to nothing behind the dialog.
             tabindex="-1"
         >
@@ -77,4 +70,16 @@ pub fn stage(
         </div>
     }
     .into_any()
+}
+
+/// A finger on a player means the player.
+fn is_on_picture(event: &PointerEvent) -> bool {
+    let on = event_target::<Element>(event);
+    let bounds = on.get_bounding_client_rect();
+    let above = bounds.bottom() - f64::from(event.client_y());
+    match on.local_name().as_str() {
+        "img" => true,
+        "video" => swipe::is_on_picture(above, bounds.height()),
+        _ => false,
+    }
 }

@@ -2,22 +2,25 @@
 //! differ.
 
 mod axes;
+pub mod comparing;
 pub mod entry;
-mod explored;
+pub mod explored;
 mod item;
 mod layers;
 
+use atelier_engine::output::OutputKind;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, KeyboardEvent};
 
-use super::shown::EXPLORED;
+use super::shown::{EXPLORED, shown_output};
+use super::zooming::Zooming;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
-use crate::view::parts::dialog;
+use crate::view::parts::{dialog, focus_return};
 use explored::Explored;
 
 #[component]
@@ -28,11 +31,11 @@ pub fn Sweep() -> impl IntoView {
     let Explored {
         is_open,
         space,
-        item,
         task,
         ..
     } = explored;
     dialog::follow(dialog, is_open);
+    focus_return::follow(is_open);
     effect(move || {
         if is_open.get() {
             Batches::new(all).follow();
@@ -44,53 +47,70 @@ pub fn Sweep() -> impl IntoView {
         let space = space.read();
         space.as_ref().map(|space| space.exploration.clone())
     });
-    let controls = dynamic(move || match exploration.get() {
-        Some(exploration) => axes::axes(&exploration, explored),
+    let output = RwSignal::new(0);
+    let controls = move || match exploration.get() {
+        Some(exploration) => axes::axes(&exploration, explored, output),
         None => ().into_any(),
-    });
+    };
     let state = memo(move || {
         let task = all.runner.task(&task.get()?)?;
         let task = task.read();
         Some(task.label().to_owned())
     });
     let said = text(move || match space.get() {
-        Some(space) => space.label(item.get(), state.get()),
+        Some(space) => space.label(&explored.position.read(), state.get()),
         None => String::new(),
     });
     focus_axes(
         dialog,
         memo(move || is_open.get() && exploration.with(Option::is_some)),
     );
-    let output = RwSignal::new(0);
-    let about = dynamic(move || item::about(task.get(), output));
+    let about = move || {
+        let compare = move |name: &str| comparing::with_another(explored, name);
+        item::about(task.get(), output, compare)
+    };
     let output_count = memo(move || task.get().map_or(0, |task| item::outputs(&task)));
-    let which = dynamic(move || item::which(output_count.get(), output));
+    // Kept from one item to the next: it is a detail that is compared.
+    let zooming = Zooming::new(".sweep-layer.current > img");
+    zooming.reset_by(is_open);
+    let has_picture = memo(move || {
+        let shown = task.get().map(|task| item::output_of(&task, output));
+        let shown = shown.and_then(|name| shown_output(&name));
+        shown.is_some_and(|shown| shown.kind == OutputKind::Image)
+    });
+    let which = move || item::which(output_count.get(), output);
     let unknown =
         when(move || is_open.get() && space.with(Option::is_none) && all.runner.has_read_tasks());
+    let contents = move || {
+        view! {
+            <header class="lightbox-head">
+                <p class="muted" role="status">
+                    {said}
+                </p>
+                {zooming.button(has_picture)} {dialog::close_button(close, false)}
+            </header>
+            <div class="lightbox-body">
+                <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
+                    "This browser knows no batch at this address whose items differ."
+                </p>
+                {layers::layers(explored, output, zooming)}
+                <aside class="lightbox-panel" aria-label="About this item">
+                    <div class="sweep-axes">{dynamic(controls)} {dynamic(which)}</div>
+                    {dynamic(about)}
+                </aside>
+            </div>
+        }
+        .into_any()
+    };
     view! {
         <dialog
             class="lightbox"
             node_ref=dialog
             aria-label="Sweep"
             on:close=handler(move |_: web_sys::Event| close())
+            on:keydown=handler(move |event: KeyboardEvent| zooming.keys(&event))
         >
-            <header class="lightbox-head">
-                <p class="muted" role="status">
-                    {said}
-                </p>
-                {dialog::close_button(close, false)}
-            </header>
-            <div class="lightbox-body">
-                <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
-                    "This browser knows no batch at this address whose items differ."
-                </p>
-                {layers::layers(explored, output)}
-                <aside class="lightbox-panel" aria-label="About this item">
-                    <div class="sweep-axes">{controls} {which}</div>
-                    {about}
-                </aside>
-            </div>
-            {dialog::notices(is_open)}
+            {dialog::contents(is_open, contents)}
         </dialog>
     }
 }

@@ -15,12 +15,14 @@ pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
         move || catalog.schema_as_of(&model)
     });
     let is_asking = as_of::asking(since);
+    let is_explained = as_of::is_explained();
     let said = text(move || match shown.is_older.get() {
         true => "The service has changed this form.".into(),
-        false => as_of::said(&since.read(), "This form is"),
+        false => as_of::said(&since.read(), "This form is", is_explained.get()),
     });
     let label = text(move || match shown.is_older.get() {
         true => "Show the new one".into(),
+        false if is_explained.get() => String::new(),
         false => as_of::try_again(is_asking),
     });
     let act = move || {

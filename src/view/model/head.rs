@@ -4,7 +4,8 @@ use atelier_engine::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, text};
+use crate::boxed::{dynamic, handler, text, when};
+use crate::catalog::Load;
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.
@@ -19,6 +20,8 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
         None => id.with_value(|id| id.subcategory.clone()),
     });
     let description = text(move || known().map(|model| model.description).unwrap_or_default());
+    // What the list of models says of it has its room before it is there: all below would move.
+    let is_awaited = when(move || known().is_none() && matches!(catalog.models(), Load::Loading));
     // Where it is cut short, a finger sees no titles.
     let is_whole = RwSignal::new(false);
     let link = move |url: &str, label: &'static str, icon| {
@@ -54,7 +57,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
         atelier_contract::path::segment(&model.category)
     );
     view! {
-        <div class="model-head">
+        <div class="model-head" class:awaited=is_awaited>
             <nav class="crumbs" aria-label="Breadcrumb">
                 <a href="/">"All models"</a>
                 <Glyph icon=LuChevronRight />

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
 use atelier_engine::recipe::{self, Unreadable};
-use atelier_engine::rerun::{self, Rerun};
+use atelier_engine::rerun::{self, InputChange, Rerun};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState, output_cache, seed};
+use atelier_engine::{TaskKey, output_cache, seed};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, handler, memo};
+use crate::boxed::{dynamic, effect, follow_memo, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::runner::Runner;
@@ -30,7 +30,7 @@ pub enum Loaded {
         /// What this has changed, for a person.
         said: String,
         /// What today's schema takes otherwise than the task's.
-        differences: Vec<String>,
+        differences: Vec<InputChange>,
     },
 }
 
@@ -43,9 +43,20 @@ impl Loaded {
     }
 }
 
+/// Whether the address carries a recipe that was not read yet.
+pub fn brings_recipe() -> bool {
+    matches!(recipe::read(&location::fragment()), Ok(Some(_)))
+}
+
 /// Fills the form from the task, the seed or the output that the address names. Used once: what is typed from
-/// then on is not overwritten by a reload.
-pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
+/// then on is not overwritten by a reload. `is_recipe`: it has come from somewhere else, and nothing was made of it here.
+/// `edited`: the task whose input it is.
+pub fn follow(
+    schema: Arc<Schema>,
+    draft: RwSignal<Draft>,
+    is_recipe: RwSignal<bool>,
+    edited: RwSignal<Option<TaskKey>>,
+) -> RwSignal<Loaded> {
     let (runner, navigation) = (contexts().runner, contexts().navigation);
     let loaded = RwSignal::new(Loaded::Nothing);
     let put = move |now, differences| put(loaded, draft, now, differences);
@@ -54,7 +65,10 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         move || {
             match recipe::read(&location::fragment()) {
                 Ok(None) => return,
-                Ok(Some(values)) => put_rerun(rerun::rerun(&values, &schema), loaded, draft),
+                Ok(Some(values)) => {
+                    put_rerun(rerun::of_link(&values, &schema), loaded, draft);
+                    is_recipe.try_set(true);
+                }
                 Err(why) => loaded.set(Loaded::Unreadable(why)),
             }
             // Once: what is typed from then on is not overwritten by a reload.
@@ -81,13 +95,18 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         }
         let output = navigation.query("output").zip(navigation.query("into"));
         if let Some((output, parameter)) = output {
-            known.track();
+            follow_memo(known);
             let is_open = runner.is_open();
             match address_of(runner, &output) {
                 Some(address) => {
-                    let mut now = draft.get_untracked();
+                    let before = draft.get_untracked();
+                    let mut now = before.clone();
                     now.set(parameter, Entry::Text(address));
-                    put(now, Vec::new());
+                    // Where there is nothing to take back the field says all.
+                    match rerun::replaces(&before, &now) || rerun::is_same(&before, &now) {
+                        true => put(now, Vec::new()),
+                        false => draft.set(now),
+                    }
                 }
                 // Storage may not have been read yet; then this runs once more.
                 None if !is_open => return,
@@ -99,12 +118,14 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
         let Some(from) = navigation.query(FROM) else {
             return;
         };
-        known.track();
+        follow_memo(known);
         let is_open = runner.is_open();
         match runner.task(&TaskKey(from)) {
             Some(task) => {
                 let task = task.get_untracked();
+                edited.set(Some(task.key.clone()));
                 put_rerun(rerun::edit(&task, &schema), loaded, draft);
+                is_recipe.set(false);
             }
             // Storage may not have been read yet; then this runs once more.
             None if !is_open => return,
@@ -117,9 +138,7 @@ pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> RwSignal<Loaded> {
 
 /// Fills the form from values of another day.
 fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
-    let differences = rerun.differences.into_iter();
-    let differences = differences.map(|difference| difference.message);
-    put(loaded, draft, rerun.draft, differences.collect());
+    put(loaded, draft, rerun.draft, rerun.differences);
     if rerun.draws_seed {
         loaded.update(Loaded::draws_seed);
     }
@@ -128,15 +147,17 @@ fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
 /// The address of an output, by its name.
 fn address_of(runner: Runner, output: &str) -> Option<String> {
     let (task, position) = output_cache::place(output)?;
-    let task = runner.task(&task)?.get_untracked();
-    match task.state {
-        TaskState::Ready { outputs, .. } => outputs.into_iter().nth(position),
-        _ => None,
-    }
+    let task = runner.task(&task)?;
+    task.read_untracked().outputs().get(position).cloned()
 }
 
 /// Fills the form. `differences`: what the schema takes otherwise than the input asks for.
-pub fn put(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, now: Draft, differences: Vec<String>) {
+pub fn put(
+    loaded: RwSignal<Loaded>,
+    draft: RwSignal<Draft>,
+    now: Draft,
+    differences: Vec<InputChange>,
+) {
     let before = draft.get_untracked();
     let said = rerun::changes(&before, &now);
     draft.set(now);
@@ -168,7 +189,11 @@ pub fn say_unchanged(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, answer: S
 }
 
 /// What was loaded, above the form.
-pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
+pub fn note(
+    loaded: RwSignal<Loaded>,
+    draft: RwSignal<Draft>,
+    is_recipe: RwSignal<bool>,
+) -> AnyView {
     let said = move || match loaded.get() {
         Loaded::Nothing => ().into_any(),
         Loaded::Unreadable(why) => view! { <p>{why.user_message()}</p> }.into_any(),
@@ -180,7 +205,15 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
             before,
             said,
             differences,
-        } => input(loaded, draft, before, said, differences),
+        } => {
+            let back = move || {
+                draft.set(before.clone());
+                loaded.set(Loaded::Nothing);
+                is_recipe.set(false);
+            };
+            let take = move |difference: &InputChange| take(difference, loaded, draft);
+            input(back, take, said, differences)
+        }
     };
     view! {
         <div class="note loaded-note" role="status">
@@ -190,22 +223,48 @@ pub fn note(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) -> AnyView {
     .into_any()
 }
 
+/// The value goes where it was meant to be.
+fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+    let meant = difference.meant.clone().zip(difference.value.clone());
+    if let Some((name, value)) = meant {
+        draft.update(|draft| draft.set(name, Entry::Value(value)));
+    }
+    loaded.update(|loaded| {
+        if let Loaded::Input { differences, .. } = loaded {
+            // It is missing no more, either.
+            differences.retain(|it| {
+                it.parameter != difference.parameter
+                    && Some(&it.parameter) != difference.meant.as_ref()
+            });
+        }
+    });
+}
+
 fn input(
-    loaded: RwSignal<Loaded>,
-    draft: RwSignal<Draft>,
-    before: Draft,
+    back: impl Fn() + 'static,
+    take: impl Fn(&InputChange) + Copy + 'static,
     said: String,
-    differences: Vec<String>,
+    differences: Vec<InputChange>,
 ) -> AnyView {
-    let back = move |_| {
-        draft.set(before.clone());
-        loaded.set(Loaded::Nothing);
-    };
     let differences = (!differences.is_empty()).then(|| {
-        let lines = differences.into_iter();
-        let lines = lines
-            .map(|line| view! { <li>{line}</li> }.into_any())
-            .collect_view();
+        let line = |difference: InputChange| {
+            let message = difference.message.clone();
+            let meant = difference.meant.clone().map(|name| {
+                view! {
+                    " "
+                    <button
+                        class="button quiet small"
+                        type="button"
+                        on:click=handler(move |_| take(&difference))
+                    >
+                        {format!("Use it as {name}")}
+                    </button>
+                }
+                .into_any()
+            });
+            view! { <li>{message} {meant}</li> }.into_any()
+        };
+        let lines = differences.into_iter().map(line).collect_view();
         view! {
             <p>"Not everything fits this model as it is now:"</p>
             <ul>{lines}</ul>
@@ -215,7 +274,7 @@ fn input(
     view! {
         <div class="row">
             <p>{said}</p>
-            <button class="button quiet small" type="button" on:click=handler(back)>
+            <button class="button quiet small" type="button" on:click=handler(move |_| back())>
                 "Restore previous input"
             </button>
         </div>

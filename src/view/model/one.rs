@@ -12,11 +12,13 @@ use super::input_json::InputJson;
 use super::loaded::{self, Loaded};
 use super::presets;
 use super::recall::recall;
+use super::refused::refused;
 use super::submission::{Refusal, Submission};
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
-use crate::browser::location;
-use crate::view::form::{Field, Fields, ProblemSummary, field};
+use crate::browser::{location, pointer};
+use crate::view::form::{Field, Fields, ProblemSummary, field, unknown_names};
 use crate::view::parts::away::away_note;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 use crate::view::task::inputs::copy_link;
@@ -47,9 +49,17 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
 
 /// The form for one generation.
 #[component]
-pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> impl IntoView {
-    let loaded = loaded::follow(schema.clone(), draft);
+pub fn OneForm(
+    model: ModelId,
+    schema: Arc<Schema>,
+    draft: RwSignal<Draft>,
+    /// What stands in it has come with a link.
+    is_recipe: RwSignal<bool>,
+) -> impl IntoView {
     let json = InputJson::follow(schema.clone(), draft);
+    let edited = RwSignal::new(None);
+    let refused = refused(schema.clone(), draft, edited);
+    let loaded = loaded::follow(schema.clone(), draft, is_recipe, edited);
     let submission = Submission::new(&model, &schema, draft, json);
     loaded::say_unchanged(loaded, draft, submission.answer);
     let has_presets_open = RwSignal::new(false);
@@ -58,9 +68,12 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         submission.begin_anew();
+        is_recipe.set(false);
         // What is said of it stands at the top.
         if let Some(fields) = fields.get_untracked() {
             fields.set_scroll_top(0);
+            // The button goes.
+            focus::once_lost(move || focus::in_place(&fields));
         }
     };
     // Where the form is a bar the shade around the open form is a part of it.
@@ -72,6 +85,14 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         let is_form = event.target() == Some(form.clone().into());
         if is_form && f64::from(event.client_y()) < form.get_bounding_client_rect().top() {
             fold(&form);
+        }
+    };
+    pointer::follow();
+    // What was pressed may have moved away.
+    let keep_from_second = move |event: leptos::ev::MouseEvent| {
+        if pointer::is_astray(&event) {
+            event.prevent_default();
+            event.stop_propagation();
         }
     };
     let recall = recall(model.clone(), schema.clone(), draft);
@@ -96,7 +117,7 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
             input_json::values(&draft.read_untracked(), &schema)
         })
     };
-    focus_first(&schema, &draft.read_untracked());
+    focus_first(schema.clone(), draft);
     let away = away_note(model.clone());
     let rests = submission.cooldown.is_active(draft);
     let rests = derived(move || rests.get().then_some("true"));
@@ -114,23 +135,26 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
                 event.prevent_default();
                 if submission.submit() {
                     loaded.set(Loaded::Nothing);
+                    is_recipe.set(false);
                 }
             })
             on:keydown=handler(keydown)
+            on:click:capture=handler(keep_from_second)
             on:click=handler(fold)
         >
             <div class="form-scroll" tabindex="-1" node_ref=fields>
             <div class="row form-tools">{json.choice()} {presets::button(has_presets_open)} {link}</div>
-            {loaded::note(loaded, draft)}
+            {loaded::note(loaded, draft, is_recipe)}
             <ProblemSummary
                 schema=schema.clone()
                 problems=submission.problems
-                reveal=move |()| json.is_shown.set(false)
+                reveal=move |()| json.choose(false)
             />
             {dynamic(move || submission.refused.get().map(Refusal::view).into_any())}
+            {unknown(schema.clone(), draft, json)}
             {json.view(&schema, draft)}
-            <div class="form-fields" hidden=when(move || json.is_shown.get())>
-                <Fields schema draft attempted=submission.attempted />
+            <div class="form-fields" hidden=when(move || json.is_shown())>
+                <Fields schema draft attempted=submission.attempted refused />
             </div>
             </div>
             {unfold_button(fields)}
@@ -163,6 +187,32 @@ pub fn OneForm(model: ModelId, schema: Arc<Schema>, draft: RwSignal<Draft>) -> i
         </form>
         {dialog}
     }
+}
+
+/// Names that the model does not know have no field: it is said here, unless it is said below the JSON.
+fn unknown(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyView {
+    let unknown = memo(move || match json.is_shown() {
+        true => Vec::new(),
+        false => input_json::unknown(&draft.read(), &schema),
+    });
+    let said = text(move || {
+        let names: Vec<String> = unknown.get().into_iter().map(|it| it.name).collect();
+        input_json::unknown_message(&names)
+    });
+    let mend = Callback::new(move |(name, to): (String, Option<String>)| {
+        draft.update(|draft| *draft = input_json::renamed(draft, &name, to.as_deref()));
+        // The button goes.
+        focus::once_lost(|| {
+            focus::in_place_to(".form-fields :is(textarea, input, select)");
+        });
+    });
+    view! {
+        <div class="unknown-names" hidden=when(move || unknown.read().is_empty())>
+            <p class="problem" role="status">{said}</p>
+            {unknown_names(unknown, mend)}
+        </div>
+    }
+    .into_any()
 }
 
 /// The parameters that a press on the prompt leaves folded away.
@@ -220,18 +270,23 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
 
 /// A person comes to write: what is still needed first has the focus, else the first text. Not where that opens a keyboard over the page,
 /// and not where something else has the focus by now.
-fn focus_first(schema: &Schema, draft: &Draft) {
-    let first = obstacle::missing(draft, schema).or_else(|| {
-        let mut parameters = schema.parameters();
-        parameters.position(|(parameter, _)| parameter.is_long_text())
-    });
-    let Some(id) = first.map(Field::id_of).filter(|_| !viewport::is_one_pane()) else {
+fn focus_first(schema: Arc<Schema>, draft: RwSignal<Draft>) {
+    if viewport::is_one_pane() {
         return;
-    };
+    }
+    // By then there is in the form what the address brings.
     request_animation_frame(move || {
-        let focused = document().active_element();
-        let is_free = focused.is_none_or(|element| matches!(&*element.tag_name(), "BODY" | "MAIN"));
-        if is_free {
+        let Some(draft) = draft.try_get_untracked() else {
+            return;
+        };
+        let first = obstacle::missing(&draft, &schema).or_else(|| {
+            let mut parameters = schema.parameters();
+            parameters.position(|(parameter, _)| parameter.is_long_text())
+        });
+        let Some(id) = first.map(Field::id_of) else {
+            return;
+        };
+        if focus::is_free() {
             field::focus_in_place(&id);
         }
     });

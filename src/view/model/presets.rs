@@ -3,6 +3,7 @@
 use atelier_contract::{Draft, ModelId};
 use atelier_engine::file_name;
 use atelier_engine::plural::counted;
+use atelier_engine::preset::Preset;
 use icondata_lu::{LuBookmark, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -43,15 +44,10 @@ pub fn dialog(
     dialog::follow(dialog, is_open.into());
     let close = move || is_open.set(false);
     let rows = dynamic(move || {
-        let names: Vec<String> = kept
-            .presets
-            .read()
-            .iter()
-            .map(|it| it.name.clone())
-            .collect();
-        let rows = names.into_iter().map(|name| {
+        let presets: Vec<Preset> = kept.presets.read().iter().cloned().collect();
+        let rows = presets.into_iter().map(|preset| {
             let put = put.clone();
-            row(kept, name, move |draft| {
+            row(kept, preset, move |draft| {
                 put(draft);
                 close();
             })
@@ -101,6 +97,7 @@ pub fn dialog(
                     type="text"
                     aria-label="Name of the preset"
                     placeholder="Name"
+                    autofocus=is_empty
                     maxlength="80"
                     autocomplete="off"
                     prop:value=name
@@ -167,26 +164,34 @@ fn import(kept: KeptPresets, event: &leptos::ev::Event) {
     });
 }
 
-fn row(kept: KeptPresets, name: String, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
-    let use_it = {
-        let name = name.clone();
-        move |_| {
-            if let Some(draft) = kept.presets.read_untracked().get(&name) {
-                put(draft.clone());
-            }
-        }
-    };
-    let label = format!("Remove {name}");
-    let remove = {
-        let name = name.clone();
-        move |_| kept.remove(&name)
-    };
+fn row(kept: KeptPresets, preset: Preset, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
+    let summary = preset.summary();
+    let Preset { name, draft } = preset;
+    let (apply, remove) = (format!("Apply {name}"), format!("Remove {name}"));
+    let removed = name.clone();
     view! {
-        <li class="row">
-            <button class="button" type="button" on:click=handler(use_it)>
-                {name}
+        <li>
+            <div class="preset-text">
+                <strong dir="auto">{name}</strong>
+                <p class="muted" dir="auto">
+                    {summary}
+                </p>
+            </div>
+            <button
+                class="button"
+                type="button"
+                aria-label=apply
+                on:click=handler(move |_| put(draft.clone()))
+            >
+                "Apply"
             </button>
-            <button class="reset" type="button" aria-label=label title="Remove" on:click=handler(remove)>
+            <button
+                class="icon-button"
+                type="button"
+                aria-label=remove
+                title="Remove"
+                on:click=handler(move |_| kept.remove(&removed))
+            >
                 <Glyph icon=LuX />
             </button>
         </li>

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, ModelId, Schema};
-use atelier_engine::prompt_history::{self, PromptHistory};
+use atelier_engine::prompt_history::PromptHistory;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -11,11 +11,7 @@ use web_sys::HtmlTextAreaElement;
 
 use crate::boxed::effect;
 use crate::contexts::contexts;
-use crate::runner::Runner;
-use crate::view::form::Field;
-
-/// How far back it goes.
-const MAX: usize = 100;
+use crate::view::form::{Field, earlier_prompts};
 
 /// What to do on a press of a key in the form; whether it was one of these. A press before the tasks are read is
 /// answered once they are.
@@ -32,7 +28,7 @@ pub fn recall(
             field,
             direction,
         } = press;
-        let earlier = earlier(runner, &model, &name);
+        let earlier = earlier_prompts(runner, &model, &name);
         let recalled = history.try_update_value(|(of, history)| {
             if *of != name {
                 (*of, *history) = (name.clone(), PromptHistory::default());
@@ -92,19 +88,6 @@ struct Press {
 enum Direction {
     Older,
     Newer,
-}
-
-/// What the model's tasks had in this parameter, the newest first.
-fn earlier(runner: Runner, model: &ModelId, name: &str) -> Vec<String> {
-    let keys = untrack(|| runner.keys());
-    let tasks = keys.iter().filter_map(|key| runner.task(key));
-    let prompts = tasks.filter_map(|task| {
-        let task = task.read_untracked();
-        let text = task.input.values().get(name)?.as_str()?;
-        (task.model == *model).then(|| text.to_owned())
-    });
-    let prompts: Vec<String> = prompts.collect();
-    prompt_history::distinct(prompts.iter().map(String::as_str), MAX)
 }
 
 /// The parameter that a field of the form is for.

@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
-use atelier_engine::obstacle;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::seed::{self, Seeded};
+use atelier_engine::{BlockReason, MissingCredentials, obstacle};
 use leptos::prelude::*;
 
 use super::input_json::InputJson;
 use super::submit_cooldown::SubmitCooldown;
-use crate::boxed::{effect, memo, text};
+use crate::boxed::{dynamic, effect, memo, text};
 use crate::browser::random;
 use crate::contexts::contexts;
 use crate::view::form::{Field, field};
 use crate::view::parts::no_account::no_account;
+use crate::view::parts::not_sent::not_sent;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::viewport;
 
@@ -53,6 +54,15 @@ impl Submission {
             cooldown: SubmitCooldown::new(answer),
             answer,
         };
+        // What was said of a press is not said of what is written after it.
+        let said_of = StoredValue::new(draft.get_untracked());
+        effect(move || {
+            let draft = draft.get();
+            if said_of.with_value(|before| *before != draft) {
+                said_of.set_value(draft);
+                answer.clear();
+            }
+        });
         // What is mended is no longer listed.
         effect(move || {
             let is_listed = !this.problems.read().is_empty();
@@ -73,8 +83,10 @@ impl Submission {
         self.refused.set(None);
         self.answer.clear();
         let all = contexts();
-        if let Some(problem) = self.json.problem_untracked() {
-            self.refused.set(Some(Refusal::Json(problem)));
+        self.json.judge();
+        if untrack(|| self.json.says_why()) {
+            self.problems.set(Vec::new());
+            self.json.focus();
             return false;
         }
         if untrack(|| all.runner.is_superseded()) {
@@ -89,7 +101,7 @@ impl Submission {
         match schema.validate(&settled, send_defaults) {
             Err(found) => {
                 if let Some(id) = only_field(&found, &schema) {
-                    self.json.is_shown.set(false);
+                    self.json.choose(false);
                     request_animation_frame(move || field::focus(&id));
                 }
                 self.problems.set(found);
@@ -117,7 +129,8 @@ impl Submission {
             |model| model.display_name().to_owned(),
         );
         let is_chosen = seed::entry(&typed, &self.schema()).is_some();
-        all.runner.submit(Seeded { input, is_chosen }, &name);
+        let task = all.runner.submit(Seeded { input, is_chosen }, &name);
+        self.cooldown.made(task);
         bring_into_view();
         true
     }
@@ -128,22 +141,51 @@ impl Submission {
         self.attempted.set(false);
     }
 
-    /// Beside Generate: what is still needed, or how many are on their way; tracked.
-    pub fn why(self) -> Signal<String> {
-        let runner = contexts().runner;
+    /// Beside Generate: what is still needed, or how many are on their way.
+    pub fn why(self) -> AnyView {
+        let all = contexts();
+        let runner = all.runner;
         let active = memo(move || self.model.with_value(|model| runner.active_of(model)));
-        text(move || {
+        // An account is what the service asks of everybody, or of who has come as its guest.
+        let missing = memo(move || {
+            let is_refused =
+                all.session.is_guest() && runner.block_reason() == Some(BlockReason::Unauthorized);
+            let is_needed = all.session.has_credentials() == Some(false) || is_refused;
+            all.session.missing_credentials().filter(|_| is_needed)
+        });
+        let said = text(move || {
             let schema = self.schema();
             match schema.validate(&self.draft.read(), false) {
                 Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
+                // That a seed is fixed is said in the same place.
+                Ok(_) if seed::fixed(&self.draft.read(), &schema).is_some() => String::new(),
                 Ok(_) => match active.get() {
                     0 => String::new(),
                     1 => "1 on its way".into(),
                     n => format!("{n} on their way"),
                 },
             }
+        });
+        dynamic(move || {
+            // It stands there, and what the form holds is not what the person sees.
+            if self.json.says_why() {
+                return self.json.link();
+            }
+            match missing.get() {
+                Some(missing) => needs_account(missing),
+                None => view! { {said} }.into_any(),
+            }
         })
     }
+}
+
+/// Before anything is sent in vain.
+fn needs_account(missing: MissingCredentials) -> AnyView {
+    view! {
+        "Needs an account: " {missing.label()} " in "
+        <a href="/settings">"Settings"</a>
+    }
+    .into_any()
 }
 
 /// The control of the only problem, if there is just one and it has a control: the words stand there.
@@ -167,35 +209,18 @@ pub enum Refusal {
     Account,
     /// A newer Atelier keeps the tasks.
     Superseded,
-    /// What is wrong with the text.
-    Json(String),
 }
 
 impl Refusal {
     pub fn view(self) -> AnyView {
         let why = match self {
-            Self::Json(problem) => {
-                view! { {problem} " The form holds what was read last." }.into_any()
-            }
             Self::Account => no_account("What you typed here stays."),
             Self::Superseded => {
                 view! { {SUPERSEDED_REFUSAL} " What you typed here stays." }.into_any()
             }
         };
-        summary(why)
+        not_sent(why)
     }
-}
-
-fn summary(why: AnyView) -> AnyView {
-    view! {
-        <div class="summary" role="alert">
-            <p>
-                <strong>"Not sent. "</strong>
-                {why}
-            </p>
-        </div>
-    }
-    .into_any()
 }
 
 /// Where the result stands below the form, it comes into view.

@@ -1,9 +1,11 @@
 use atelier_contract::Draft;
-use atelier_engine::press::Presses;
+use atelier_engine::TaskKey;
+use atelier_engine::press::{self as presses, Presses};
 use leptos::prelude::*;
 
 use crate::boxed::{after, memo};
 use crate::browser::{clock, press};
+use crate::contexts::contexts;
 use crate::view::parts::status_note::StatusNote;
 
 /// Timers may come a little early.
@@ -16,6 +18,8 @@ pub struct SubmitCooldown {
     presses: StoredValue<Presses>,
     /// What was pressed for, while the same does not count again.
     pressed: RwSignal<Option<Draft>>,
+    /// What the last press that counted has made.
+    made: StoredValue<Option<TaskKey>>,
     answer: StatusNote,
 }
 
@@ -24,12 +28,18 @@ impl SubmitCooldown {
         Self {
             presses: StoredValue::new(Presses::default()),
             pressed: RwSignal::new(None),
+            made: StoredValue::new(None),
             answer,
         }
     }
 
+    /// A press that counted has made a task.
+    pub fn made(self, task: TaskKey) {
+        self.made.set_value(Some(task));
+    }
+
     /// Whether a press with this in the form counts. One that does not is answered by what is true: it
-    /// was sent, and in a moment the same can be sent once more.
+    /// was sent, or waits, and in a moment the same can be sent once more.
     pub fn counts(self, draft: &Draft) -> bool {
         // Not the input: its seed may be another one each time.
         let what = draft.to_value().to_string();
@@ -41,11 +51,15 @@ impl SubmitCooldown {
             self.after_rest(&what, move || self.pressed.set(None));
             return true;
         }
-        self.answer.say("Sent.".into());
-        self.after_rest(&what, move || {
+        let runner = contexts().runner;
+        let said = move |at: usize| {
+            let task = self.made.get_value().and_then(|key| runner.task(&key));
+            let task = task.map(|task| task.get_untracked());
             self.answer
-                .say("Sent once. Press again for another one.".into());
-        });
+                .say(presses::answer(task.as_ref().map(|it| &it.state))[at].into());
+        };
+        said(0);
+        self.after_rest(&what, move || said(1));
         false
     }
 

@@ -21,7 +21,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
     let deferred = contexts().deferred;
     let card = StoredValue::new(model.clone());
     let art = dynamic(move || {
-        let program = deferred.program();
+        let program = deferred.functions();
         program
             .map(|program| (program.card)(card.get_value()))
             .into_any()

@@ -17,7 +17,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
     }
     let deferred = contexts.deferred;
     let make = move |_| {
-        if let Some(program) = deferred.program() {
+        if let Some(program) = deferred.functions() {
             (program.first_picture)(
                 contexts.catalog,
                 contexts.navigation,
@@ -31,7 +31,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
             <button
                 class="button primary"
                 type="button"
-                prop:disabled=when(move || deferred.program().is_none())
+                prop:disabled=when(move || deferred.functions().is_none())
                 on:click=handler(make)
             >
                 "Make a first picture"

@@ -1,31 +1,43 @@
 //! That what is shown is as the service gave it some time ago, and the way to ask it again.
 
-use atelier_engine::outage;
+use atelier_engine::outage as words;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::{clock, dates};
 use crate::catalog::AsOf;
 use crate::contexts::contexts;
+use crate::outage;
 
 /// Of the list of models.
 pub fn models_as_of() -> AnyView {
     let catalog = contexts().catalog;
     let as_of = memo(move || catalog.models_as_of());
-    let said = text(move || said(&as_of.read(), "These models are"));
+    let is_explained = is_explained();
+    let said = text(move || said(&as_of.read(), "These models are", is_explained.get()));
     let is_asking = asking(as_of);
     let ask = move || {
         is_asking.set(true);
         catalog.load_models();
     };
-    line(said, text(move || try_again(is_asking)), ask)
+    let label = text(move || match is_explained.get() {
+        true => String::new(),
+        false => try_again(is_asking),
+    });
+    line(said, label, ask)
+}
+
+/// Whether what stands above the page says why, and has the way to ask again.
+pub fn is_explained() -> Memo<bool> {
+    let all = contexts();
+    memo(move || outage::message(all).is_some())
 }
 
 /// Nothing while the service gives what is asked for.
-pub fn said(as_of: &Option<AsOf>, what: &str) -> String {
+pub fn said(as_of: &Option<AsOf>, what: &str, is_explained: bool) -> String {
     let said = as_of.as_ref().and_then(|AsOf { since, outage, .. }| {
         let when = dates::as_of(*since, clock::now());
-        Some(outage::as_of(outage.as_ref()?, what, &when))
+        Some(words::as_of(outage.as_ref()?, what, &when, is_explained))
     });
     said.unwrap_or_default()
 }
@@ -34,7 +46,7 @@ pub fn said(as_of: &Option<AsOf>, what: &str) -> String {
 pub fn asking(as_of: Memo<Option<AsOf>>) -> RwSignal<bool> {
     let is_asking = RwSignal::new(false);
     effect(move || {
-        // It has been answered, or has been in vain once more.
+        // The call was answered, or has failed again.
         as_of.track();
         is_asking.set(false);
     });
@@ -49,7 +61,7 @@ pub fn try_again(is_asking: RwSignal<bool>) -> String {
     }
 }
 
-/// Once there was something to say its room stays: what is below may be about to be pressed.
+/// Without a `label` there is nothing to press. Once there was something to say its room stays: what is below may be about to be pressed.
 pub fn line(said: Signal<String>, label: Signal<String>, act: impl Fn() + 'static) -> AnyView {
     let said = memo(move || said.get());
     let has_room = RwSignal::new(false);
@@ -67,7 +79,12 @@ pub fn line(said: Signal<String>, label: Signal<String>, act: impl Fn() + 'stati
             hidden=when(move || is_over.get() && !has_room.get())
         >
             <span>{said}</span>
-            <button class="button quiet small" type="button" on:click=handler(move |_| act())>
+            <button
+                class="button quiet small"
+                type="button"
+                hidden=when(move || label.read().is_empty())
+                on:click=handler(move |_| act())
+            >
                 {label}
             </button>
         </p>

@@ -31,7 +31,7 @@ pub fn ConfirmButton(
     let disabled_reason = derived(move || disabled_reason.and_then(|reason| reason.get()));
     let answer = StatusNote::default();
     let ask = move |_| {
-        // A finger sees no titles.
+        // Touch screens show no titles.
         if let Some(reason) = disabled_reason.get_untracked() {
             return answer.say(reason.to_owned());
         }

@@ -14,7 +14,7 @@ pub fn CopyButton<T: Into<Option<String>> + 'static>(
     /// Made at the click, so that a long text is not kept. Where there is none, it has said why.
     text: impl Fn() -> T + 'static,
 ) -> impl IntoView {
-    let notices = contexts().notices;
+    let uncopied = contexts().uncopied;
     let copied = RwSignal::new(false);
     let copy = move |_| {
         let Some(text) = text().into() else {
@@ -26,9 +26,7 @@ pub fn CopyButton<T: Into<Option<String>> + 'static>(
                 TimeoutFuture::new(2_000).await;
                 copied.try_set(false);
             } else {
-                notices.problem(
-                    "The browser did not allow copying. Select the text and copy it by hand.",
-                );
+                uncopied.set(Some(text));
             }
         });
     };

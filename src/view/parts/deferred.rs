@@ -3,55 +3,62 @@ use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, handler};
-use crate::browser::location;
-use crate::contexts::contexts;
-use crate::deferred::{Program, State};
+use crate::deferred::{Deferred, Functions, State};
 use crate::view::parts::glyph::Glyph;
 
-/// Shows a page that lives in the deferred part of the program, once that is here.
-pub fn deferred(view: impl Fn(Program) -> AnyView + Send + Sync + 'static) -> AnyView {
-    let deferred = contexts().deferred;
-    deferred.want();
-    dynamic(move || match deferred.state() {
-        State::Here => deferred.program().map(&view).into_any(),
-        State::Waiting | State::Coming | State::Missing(None) => {
-            view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
-                .into_any()
+/// Shows what lives in a deferred part of the program, once that is here.
+pub fn deferred<F: Functions>(
+    part: Deferred<F>,
+    view: impl Fn(F) -> AnyView + Send + Sync + 'static,
+) -> AnyView {
+    part.want();
+    dynamic(move || {
+        if let Some(functions) = part.functions() {
+            return view(functions);
         }
-        State::Leaving => missing(
-            "There is a newer Atelier.",
-            "This page loads itself anew to open it. What you have typed is kept.",
-            None,
-        ),
-        State::Missing(Some(MissingReason::Network)) => missing(
-            "This page could not be opened.",
-            "A part of Atelier could not be fetched: the network, or the host that it comes from, \
-             does not answer as it should.",
-            Some(("Try again", Box::new(move || deferred.load()))),
-        ),
-        State::Missing(Some(MissingReason::Part)) => missing(
-            "This page could not be opened.",
-            "A part of Atelier could not be fetched, though the host that it comes from answers.",
-            Some(("Try again", Box::new(move || deferred.load()))),
-        ),
-        State::Missing(Some(MissingReason::Newer)) => missing(
-            "There is a newer Atelier.",
-            "This page needs it, but loading the page anew has not led to it yet. What you have typed \
-             is kept.",
-            Some(("Reload", Box::new(location::reload))),
-        ),
+        let state = part.state();
+        let act = move || match state {
+            State::Missing(Some(MissingReason::Newer)) => part.reload(),
+            _ => part.load(),
+        };
+        missing(state, Box::new(act))
     })
 }
 
-/// What it says, and what pressing it does.
-type Button = (&'static str, Box<dyn Fn()>);
-
-fn missing(what: &'static str, why: &'static str, button: Option<Button>) -> AnyView {
-    let button = button.map(|(label, act)| {
+/// Why it is not here, and what a person can do about that.
+fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
+    let (what, why, button) = match state {
+        State::Leaving => (
+            "There is a newer Atelier.",
+            "This page loads itself anew, once what it sends is answered. What you have typed is kept.",
+            "",
+        ),
+        State::Missing(Some(MissingReason::Newer)) => (
+            "There is a newer Atelier.",
+            "This page needs it, but loading the page anew has not led to it yet. What you have typed is kept.",
+            "Reload",
+        ),
+        State::Missing(Some(MissingReason::Network)) => (
+            "This page could not be opened.",
+            "A part of Atelier could not be fetched: the network, or the host that it comes from, \
+             does not answer as it should.",
+            "Try again",
+        ),
+        State::Missing(Some(MissingReason::Part)) => (
+            "This page could not be opened.",
+            "A part of Atelier could not be fetched, though the host that it comes from answers.",
+            "Try again",
+        ),
+        State::Here | State::Waiting | State::Coming | State::Missing(None) => {
+            return view! { <div class="skeleton tall" role="status" aria-label="Opening"></div> }
+                .into_any();
+        }
+    };
+    let button = (!button.is_empty()).then(|| {
         view! {
             <button class="button" type="button" on:click=handler(move |_| act())>
                 <Glyph icon=LuRotateCcw />
-                {label}
+                {button}
             </button>
         }
         .into_any()

@@ -5,7 +5,7 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
-use crate::boxed::{dynamic, effect, handler};
+use crate::boxed::{dynamic, effect, handler, memo};
 use crate::view::notice_list::notice_list;
 
 /// Keeps a dialog as open as a signal says.
@@ -19,6 +19,20 @@ pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
             _ => {}
         }
     });
+}
+
+/// What a dialog consists of, made whenever it opens: a closed one has no elements. Below it is what [`notices`] has.
+pub fn contents(
+    is_open: Signal<bool>,
+    contents: impl Fn() -> AnyView + Send + Sync + 'static,
+) -> AnyView {
+    // What it shows may change while it is open.
+    let is_open = memo(move || is_open.get());
+    let notices = move || notices(is_open.into());
+    dynamic(move || match is_open.get() {
+        true => view! { {untrack(&contents)} {notices()} }.into_any(),
+        false => ().into_any(),
+    })
 }
 
 /// What is said while a dialog is open: the notices of the page lie behind it, and can't be pressed.

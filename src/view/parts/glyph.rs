@@ -1,6 +1,6 @@
 use icondata_core::Icon;
 use leptos::prelude::*;
-use leptos::svg;
+use leptos::tachys::html::InertElement;
 
 use crate::boxed::dynamic;
 
@@ -10,13 +10,11 @@ use crate::boxed::dynamic;
 #[component]
 pub fn Glyph(icon: Icon) -> AnyView {
     // The drawing is a constant of ours, put into the page as it is.
-    let drawing = svg::InertElement::new(format!("<g>{}</g>", icon.data));
-    view! {
-        <span class="glyph" aria-hidden="true">
-            <svg viewBox="0 0 24 24">{drawing}</svg>
-        </span>
-    }
-    .into_any()
+    let drawn = format!(
+        r#"<span class="glyph" aria-hidden="true"><svg viewBox="0 0 24 24">{}</svg></span>"#,
+        icon.data
+    );
+    InertElement::new(drawn).into_any()
 }
 
 /// A picture that follows its signals.

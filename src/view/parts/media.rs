@@ -2,14 +2,15 @@ use crate::contexts::contexts;
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
-use leptos::html::{Audio, Div, Video};
+use leptos::html::{Audio, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlImageElement, HtmlVideoElement};
+use web_sys::{EventTarget, HtmlImageElement, HtmlMediaElement, HtmlVideoElement};
 
 use super::glyph::Glyph;
-use super::waveform;
+use super::{picture, waveform};
 use crate::boxed::{dynamic, effect, handler};
+use crate::returning;
 
 /// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
 /// What cannot be shown is said; what is no safe address is text.
@@ -38,9 +39,10 @@ pub fn MediaView(
         };
     };
     let source = safe.as_str().to_owned();
-    let failed = RwSignal::new(false);
+    // When it could not be loaded, as [`returning::times`] counts.
+    let failed = RwSignal::new(None);
     let on_error = move |_| {
-        failed.set(true);
+        failed.set(Some(untrack(returning::times)));
         if let Some(on_gone) = on_gone {
             on_gone.run(());
         }
@@ -52,32 +54,21 @@ pub fn MediaView(
     };
     view! {
         {dynamic(move || {
-            if failed.get() {
+            // It is tried again once the page is back, or the network.
+            if failed.get().is_some_and(|at| at == returning::times()) {
                 let words = if thumbnail {
                     ""
                 } else {
-                    "Not shown: the file is gone, or its host does not let this page load it."
+                    "Not shown: the network is away, or the file is gone, or its host does not let this page load it."
                 };
                 return view! { <Gone words=words.to_owned() /> }.into_any();
             }
             let (source, label) = (source.clone(), label.clone());
             match (kind, thumbnail) {
                 (OutputKind::Image, _) => {
-                    view! {
-                        <img
-                            src=source
-                            alt=label
-                            crossorigin="anonymous"
-                            referrerpolicy="no-referrer"
-                            loading=if thumbnail { "lazy" } else { "eager" }
-                            decoding="async"
-                            on:load=handler(on_load)
-                            on:error=handler(on_error)
-                        />
-                    }
-                        .into_any()
+                    picture::image(&source, &label, thumbnail, Box::new(on_load), Box::new(on_error))
                 }
-                (OutputKind::Video, true) => still(&source, Box::new(on_error)),
+                (OutputKind::Video, true) => picture::still(&source, Box::new(on_error)),
                 (OutputKind::Audio, true) => waveform::small(source),
                 (OutputKind::Video, false) => {
                     view! {
@@ -87,7 +78,7 @@ pub fn MediaView(
                             crossorigin="anonymous"
                             controls
                             loop
-                            autoplay=!prefers_stillness()
+                            autoplay=!picture::prefers_stillness()
                             prop:muted=true
                             playsinline
                             preload="metadata"
@@ -103,52 +94,6 @@ pub fn MediaView(
                 }
             }
         })}
-    }
-    .into_any()
-}
-
-/// The first frame of a film, which plays while the pointer is on what it stands for.
-fn still(source: &str, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView {
-    // Engines that load only what is asked for show nothing of a film whose time is not named.
-    let source = format!("{source}#t=0.001");
-    let film = NodeRef::<Video>::new();
-    let listeners = StoredValue::new_local(None);
-    effect(move || {
-        let Some(film) = film.get() else {
-            return;
-        };
-        // A card's link lies over all of the card, and takes the pointer.
-        let card = film.closest("a, button, article, li").ok().flatten();
-        let card = card.unwrap_or_else(|| film.clone().into());
-        let play = {
-            let film = film.clone();
-            move |_: &web_sys::Event| {
-                if !prefers_stillness() {
-                    // It is refused where the film is gone, or not there yet.
-                    let _ = film.play();
-                }
-            }
-        };
-        let pause = move |_: &web_sys::Event| {
-            let _ = film.pause();
-        };
-        let enter = EventListener::new(&card, "pointerenter", play);
-        let leave = EventListener::new(&card, "pointerleave", pause);
-        listeners.set_value(Some([enter, leave]));
-    });
-    view! {
-        <video
-            node_ref=film
-            class="still"
-            src=source
-            crossorigin="anonymous"
-            loop
-            playsinline
-            preload="metadata"
-            tabindex="-1"
-            prop:muted=true
-            on:error=on_error
-        ></video>
     }
     .into_any()
 }
@@ -183,12 +128,17 @@ fn sound(source: String, label: String, on_error: Box<dyn FnMut(web_sys::ErrorEv
 /// Tells the width and height in pixels of each picture or film that is loaded in an element; none where it
 /// has neither.
 pub fn follow_sides(element: NodeRef<Div>, told: impl Fn(Option<(u32, u32)>) + Clone + 'static) {
+    follow_loaded(element, move |loaded| told(sides(loaded)));
+}
+
+/// Tells of each picture, film or sound in an element that its measures are known.
+pub fn follow_loaded(element: NodeRef<Div>, told: impl Fn(&EventTarget) + Clone + 'static) {
     let listeners = StoredValue::new_local(Vec::new());
     effect(move || {
         let Some(element) = element.get() else {
             return;
         };
-        // These events do not rise.
+        // These events do not bubble.
         let captured = EventListenerOptions {
             phase: EventListenerPhase::Capture,
             passive: true,
@@ -196,14 +146,25 @@ pub fn follow_sides(element: NodeRef<Div>, told: impl Fn(Option<(u32, u32)>) + C
         let listen = |name: &'static str| {
             let told = told.clone();
             EventListener::new_with_options(&element, name, captured, move |event| {
-                told(event.target().and_then(|it| sides(&it)));
+                if let Some(loaded) = event.target() {
+                    told(&loaded);
+                }
             })
         };
         listeners.set_value(vec![listen("load"), listen("loadedmetadata")]);
     });
 }
 
-fn sides(shown: &web_sys::EventTarget) -> Option<(u32, u32)> {
+/// How long a film or a sound is, in milliseconds.
+pub fn length(shown: &EventTarget) -> Option<u64> {
+    let seconds = shown.dyn_ref::<HtmlMediaElement>()?.duration();
+    seconds
+        .is_finite()
+        .then(|| (seconds * 1000.0).round() as u64)
+}
+
+/// Width and height in pixels.
+pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
     let sides = match shown.dyn_ref::<HtmlImageElement>() {
         Some(image) => (image.natural_width(), image.natural_height()),
         None => {
@@ -212,12 +173,6 @@ fn sides(shown: &web_sys::EventTarget) -> Option<(u32, u32)> {
         }
     };
     Some(sides).filter(|(width, height)| *width > 0 && *height > 0)
-}
-
-/// A person wants nothing to move that need not.
-fn prefers_stillness() -> bool {
-    let query = window().match_media("(prefers-reduced-motion: reduce)");
-    query.ok().flatten().is_some_and(|query| query.matches())
 }
 
 /// The start of a text, or what kind of file it is.

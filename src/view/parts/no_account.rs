@@ -10,11 +10,13 @@ use crate::contexts::contexts;
 /// Tracked.
 fn known() -> NoAccount {
     let session = contexts().session;
-    match (session.has_credentials(), session.idempotency()) {
-        (Some(true), _) => NoAccount::TakesGuests,
-        (Some(false), _) => NoAccount::Needed,
-        (None, Idempotency::Asked) => NoAccount::Asking,
-        (None, _) => NoAccount::Unreachable,
+    let has_credentials = session.has_credentials();
+    let missing = session.missing_credentials();
+    match (has_credentials, missing, session.idempotency()) {
+        (Some(false), Some(missing), _) => NoAccount::Needed(missing),
+        (Some(_), ..) => NoAccount::TakesGuests,
+        (None, _, Idempotency::Asked) => NoAccount::Asking,
+        (None, ..) => NoAccount::Unreachable,
     }
 }
 
@@ -22,9 +24,8 @@ fn known() -> NoAccount {
 pub fn no_account(stays: &'static str) -> AnyView {
     let known = memo(known);
     dynamic(move || {
-        let settings = (known.get() == NoAccount::Needed).then(|| {
-            view! { " They are set in " <a href="/settings">"Settings"</a> "." }.into_any()
-        });
+        let settings = matches!(known.get(), NoAccount::Needed(_))
+            .then(|| view! { " Go to " <a href="/settings">"Settings"</a> "." }.into_any());
         view! { {known.get().user_message()} {settings} " " {stays} }.into_any()
     })
 }

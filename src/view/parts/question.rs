@@ -51,7 +51,7 @@ impl Question {
         let confirm = move |_| {
             self.is_confirmed.set_value(true);
             self.close();
-            // To close it has the whole page laid out: what was asked about comes after that.
+            // Closing lays out the whole page: what was asked about comes after that.
             after(0, move || {
                 on_yes.try_run(());
             })
@@ -68,12 +68,8 @@ impl Question {
             <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
                 <p>{question}</p>
                 <div class="row dialog-foot">
-                    <button
-                        class="button"
-                        type="button"
-                        autofocus
-                        on:click=handler(move |_| self.close())
-                    >
+                    // The first that can have the focus, so that it has it.
+                    <button class="button" type="button" on:click=handler(move |_| self.close())>
                         {no}
                     </button>
                     <button class=format!("button {style}") type="button" on:click=handler(confirm)>

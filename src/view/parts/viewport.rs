@@ -9,7 +9,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::{EventTarget, HtmlDivElement};
+use web_sys::{Element, EventTarget, HtmlDivElement};
 
 /// The stretch of an element that is on the screen, or about to be, in CSS pixels from the element's own top, and the
 /// element's width.
@@ -82,8 +82,8 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
-/// The room that an element has in its parent, which scrolls where it needs more: its own height and what is left below
-/// the last of its siblings, less than nothing where that is out of sight; followed for as long as its owner lives.
+/// The height that an element can have without its parent scrolling: its own, and what is free below the last of its
+/// siblings. That is negative where the last sibling is out of sight. It is followed for as long as its owner lives.
 pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
@@ -98,13 +98,39 @@ pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
+/// The height that an element can have without the pane of a result scrolling in which it stands: its own, and what is
+/// free below the last that stands there. Endless where the page scrolls and no pane. It is followed for as long as its
+/// owner lives.
+pub fn left_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
+    follow(
+        element,
+        |element| element.clone().into(),
+        |element| InSight {
+            top: 0.0,
+            height: pane_height(element).unwrap_or(f64::INFINITY),
+            width: f64::from(element.client_width()),
+            first_margin: 0.0,
+            margin: 0.0,
+        },
+    )
+}
+
+fn pane_height(element: &HtmlDivElement) -> Option<f64> {
+    let pane = element.closest(PANE).ok().flatten();
+    let pane = pane.filter(|_| is_beside())?;
+    Some((element.get_bounding_client_rect().height() + left_at_end(&pane)).max(0.0))
+}
+
 /// The style sheet keeps so much free at the end of a result, in `rem`.
 const END: f64 = 0.75;
 
 fn left_below(element: &HtmlDivElement) -> f64 {
-    let Some(parent) = element.parent_element() else {
-        return 0.0;
-    };
+    let parent = element.parent_element();
+    parent.map_or(0.0, |parent| left_at_end(&parent))
+}
+
+/// What is free below the last that stands in an element.
+fn left_at_end(parent: &Element) -> f64 {
     let siblings = parent.children();
     let ends = (0..siblings.length()).filter_map(|at| siblings.item(at));
     let ends = ends.map(|sibling| sibling.get_bounding_client_rect().bottom());
@@ -214,7 +240,59 @@ pub fn page_width() -> f64 {
 /// In a window that is less wide the form is a bar at the foot, below the result; in `rem`. The stylesheet says the same.
 const TWO_PANES: f64 = 64.0;
 
+/// What came of a batch, on the page of its model.
+const PANE: &str = ".workbench .result";
+
+/// Between the edges of a panel and what is in it, and of the two panes of a batch as well, in `rem`.
+const IN_PANEL: f64 = 3.0;
+const BETWEEN: f64 = 1.625;
+
+/// The room in the panel beside the table that a batch is composed in, in `rem`; the stylesheet divides the page the
+/// same way.
+pub fn pane_width() -> f64 {
+    let page = page_width() + IN_PANEL;
+    page - (0.42 * page).clamp(25.0, 52.0) - BETWEEN - IN_PANEL
+}
+
+/// Where a batch and the table that it is composed in stand beside each other, each scrolling by itself; the
+/// stylesheet says the same.
+const BESIDE: &str = "(min-width: 64rem) and (min-height: 34rem)";
+
+pub fn is_beside() -> bool {
+    matches(BESIDE)
+}
+
+/// The same, followed for as long as its owner lives.
+pub fn beside() -> RwSignal<bool> {
+    let beside = RwSignal::new(is_beside());
+    let listener = window().match_media(BESIDE).ok().flatten().map(|query| {
+        EventListener::new(&query, "change", move |_| {
+            beside.try_set(is_beside());
+        })
+    });
+    let listener = StoredValue::new_local(listener);
+    on_cleanup(move || {
+        listener.try_update_value(Option::take);
+    });
+    beside
+}
+
 pub fn is_one_pane() -> bool {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
     width.is_some_and(|width| width < TWO_PANES * rem())
+}
+
+/// Whether there are fingers, also beside a mouse.
+pub fn has_coarse_pointer() -> bool {
+    matches("(any-pointer: coarse)")
+}
+
+/// Whether a finger is what there is first.
+pub fn is_mainly_coarse() -> bool {
+    matches("(pointer: coarse)")
+}
+
+fn matches(query: &str) -> bool {
+    let query = window().match_media(query);
+    query.is_ok_and(|query| query.is_some_and(|query| query.matches()))
 }

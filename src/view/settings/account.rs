@@ -6,8 +6,8 @@ use crate::boxed::{effect, memo, spawn, text};
 use crate::browser::http;
 use crate::contexts::contexts;
 
-/// The hint at User ID: which account the calls are made as, and what it takes of what it may have,
-/// where the service tells that. It stands where another hint was before, so that nothing moves.
+/// The hint at User ID. Where the service tells them, it names the account that calls are made as, and how much of
+/// its limits is used. It takes the place of another hint, so that nothing moves.
 #[component]
 pub fn AccountHint() -> AnyView {
     let session = contexts().session;
@@ -26,7 +26,7 @@ pub fn AccountHint() -> AnyView {
         };
         let version = session.credentials_name();
         spawn(async move {
-            // What is wrong with them is said where it is in the way.
+            // Problems with them are shown where they get in the way.
             if let Ok(status) = ask(&address, &credentials).await
                 && status.uid == credentials.uid
                 && untrack(|| session.credentials_name()) == version
@@ -40,7 +40,7 @@ pub fn AccountHint() -> AnyView {
             {text(move || match line.get() {
                 told if !told.is_empty() => told,
                 _ => {
-                    "Test connection fills this in where it can."
+                    "Some services know it from the token: leave it empty and press Test connection."
                         .to_owned()
                 }
             })}

@@ -5,16 +5,21 @@ use super::account::AccountHint;
 use super::connection_test::{self, Test};
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{derived, dynamic, handler, memo, spawn, text, when};
+use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::contexts::contexts;
 
 /// Where the service is and who asks.
 pub fn connection(entered: Entered) -> AnyView {
     let session = contexts().session;
+    // Of an address that is only typed nobody has told that.
+    let is_told = when(move || {
+        let typed = ServiceAddress::parse(&entered.address.read());
+        session.is_guest() && typed.is_ok_and(|typed| typed == session.settings().address)
+    });
     view! {
         <section class="form" aria-labelledby="connection-heading">
             <h2 id="connection-heading">"Connection"</h2>
-            <p class="muted" hidden=when(move || !session.is_guest())>
+            <p class="muted" hidden=when(move || !is_told.get())>
                 "No account needed. User ID and Access token may stay empty."
             </p>
             {address(entered)} {user_id(entered)} {token(entered)}
@@ -124,20 +129,44 @@ fn token(entered: Entered) -> AnyView {
 pub fn test(entered: Entered) -> AnyView {
     let (session, runner) = (contexts().session, contexts().runner);
     let test = RwSignal::new(None::<Test>);
+    // What was found holds of what stood there.
+    let now = move || [entered.address, entered.uid, entered.token].map(|field| field.get());
+    let tested = StoredValue::new(None);
+    let runs = StoredValue::new(0);
+    // Another one may have begun meanwhile, of the same fields.
+    let is_tested = move |run: usize| {
+        let tested = tested.try_get_value().flatten();
+        tested.is_some_and(|tested| tested == untrack(now) && runs.get_value() == run)
+    };
+    effect(move || {
+        if tested.get_value() != Some(now()) {
+            test.set(None);
+        }
+    });
     let run = move |_| {
         let Some((settings, token)) = entered.settings() else {
             return;
         };
+        tested.set_value(Some(untrack(now)));
+        runs.update_value(|runs| *runs += 1);
+        let run = runs.get_value();
         test.set(Some(Test::Running));
         let is_saved =
             settings == session.settings_untracked() && token == session.token_untracked();
         spawn(async move {
-            let name = move |account| entered.name(account);
+            let name = move |account| {
+                if is_tested(run) {
+                    entered.name(account);
+                    tested.set_value(Some(untrack(now)));
+                }
+            };
             let result = connection_test::run(session, settings, token, name).await;
             if is_saved && result.is_ok() {
                 runner.credentials_accepted();
             }
-            test.try_set(Some(Test::Done(result)));
+            if is_tested(run) {
+                test.set(Some(Test::Done(result)));
+            }
         });
     };
     view! {

@@ -1,8 +1,10 @@
 //! Whether the service answers, and takes the credentials.
 
 use atelier_contract::{ApiError, ModelList, TaskId, TaskRequest, path};
-use atelier_engine::NO_CREDENTIALS;
 use atelier_engine::account_status::user_message;
+use atelier_engine::connection_verdict::verdict;
+use atelier_engine::plural::counted;
+use atelier_engine::{CallKind, MissingCredentials};
 use leptos::prelude::*;
 
 use super::account;
@@ -26,9 +28,13 @@ impl Test {
     }
 }
 
-/// Asks for the models, then whose the token is. A service without accounts is asked for the status
-/// of a task that cannot exist: one that knows the credentials says that it does not know the task.
-/// Nothing is generated. `name` is told the account.
+/// Asks for the models, then whose the token is; gives a sentence that says what was found. A service without
+/// accounts is asked for the status of a task that cannot exist: one that knows the credentials says that it
+/// does not know the task. Nothing is generated. `name` is told the account.
+///
+/// # Errors
+///
+/// A sentence: the service does not list its models, the credentials are missing or were not accepted.
 pub async fn run(
     session: Session,
     settings: Settings,
@@ -41,14 +47,19 @@ pub async fn run(
         .await
         .and_then(|body| ModelList::from_body(&body.bytes()))
         .map_err(|error| said(&error))?;
-    let found = format!("The service answers and lists {} models", list.models.len());
+    let models = counted(list.models.len(), "model");
+    let found = format!("The service answers and lists {models}");
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
         return Ok(format!("{found}; no account needed."));
     } else if list.has_accounts && !token.is_empty() {
         return test_account(&settings, token, &found, name).await;
-    } else if settings.uid.is_empty() || token.is_empty() {
-        return Err(format!("{found}. {NO_CREDENTIALS}"));
+    } else if token.is_empty() {
+        let missing = match settings.uid.is_empty() {
+            true => MissingCredentials::Both,
+            false => MissingCredentials::Token,
+        };
+        return Err(format!("{found}. {}", missing.user_message()));
     } else {
         atelier_contract::Credentials::new(settings.uid.clone(), token)
     };
@@ -60,26 +71,16 @@ pub async fn run(
         uid: &credentials.uid,
         model: &model.id,
     };
-    match http::post_json(
+    let answer = http::post_json(
+        CallKind::Status,
         &address.url(path::STATUS),
         &request.to_body(),
         &credentials,
         None,
     )
-    .await
-    {
-        Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
-            Err(format!("{found}, but: {}", said(&error)))
-        }
-        Ok(_)
-        | Err(ApiError::NotFound { .. } | ApiError::Invalid { .. } | ApiError::Refused { .. }) => {
-            Ok(format!("{found}. The credentials were accepted."))
-        }
-        Err(error) => Ok(format!(
-            "{found}. The credentials could not be checked: {}",
-            said(&error)
-        )),
-    }
+    .await;
+    let has_uid = !credentials.uid.is_empty();
+    verdict(&found, has_uid, answer.map(drop), said)
 }
 
 /// Whether the token is of the account that the User ID names.
@@ -99,7 +100,7 @@ async fn test_account(
     let (uid, account) = (&settings.uid, &status.uid);
     if !uid.is_empty() && uid != account {
         return Err(format!(
-            "{found}, but the token is of the account {account}, not of {uid}. User ID is to be {account}."
+            "{found}, but the token belongs to the account {account}, not to {uid}. Set User ID to {account}."
         ));
     }
     name(account.clone());

@@ -1,9 +1,35 @@
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use atelier_contract::ServiceAddress;
 use leptos::prelude::*;
 
 use crate::boxed::effect;
 use crate::contexts::{Contexts, contexts};
 use crate::session::Settings;
+
+/// A service's address and a User ID.
+type Whose = (String, String);
+
+thread_local! {
+    /// The tokens of those that the settings named before, for as long as the page is open: many services show a token
+    /// once, and whoever tries another address and comes back has not thrown it away.
+    static EARLIER_TOKENS: RefCell<HashMap<Whose, String>> = RefCell::default();
+    /// What was typed when the page was left and is not saved: it is nowhere but here.
+    static UNSAVED: RefCell<Option<Unsaved>> = const { RefCell::new(None) };
+}
+
+/// The fields of the connection as they were left, of those that were changed: what another tab saves shows in the
+/// others.
+struct Unsaved {
+    whose: Option<Whose>,
+    token: Option<String>,
+    remember: bool,
+}
+
+fn whose(settings: &Settings) -> Whose {
+    (settings.address.to_string(), settings.uid.clone())
+}
 
 /// What stands in the fields of the settings. Those of the connection are saved together, once they are
 /// complete; all others at once.
@@ -24,6 +50,8 @@ pub struct Entered {
     pub visited: RwSignal<bool>,
     /// The connection has just been saved.
     pub saved: RwSignal<bool>,
+    /// What stands in its fields was typed on an earlier visit, and is not saved yet.
+    pub is_unsaved: RwSignal<bool>,
 }
 
 impl Entered {
@@ -45,10 +73,42 @@ impl Entered {
             keep_limit: RwSignal::new(now.keep_limit),
             visited: RwSignal::new(false),
             saved: RwSignal::new(false),
+            is_unsaved: RwSignal::new(false),
         };
+        entered.take_unsaved();
         entered.follow_other_tabs(now);
         entered.follow_credentials();
         entered
+    }
+
+    /// What was typed and not saved is there again on the next visit, for as long as the page is open.
+    fn take_unsaved(self) {
+        if let Some(left) = UNSAVED.take() {
+            if let Some((address, uid)) = left.whose {
+                self.address.set(address);
+                self.uid.set(uid);
+            }
+            if let Some(token) = left.token {
+                self.is_token_typed.set(true);
+                self.token.set(token);
+            }
+            self.remember.set(left.remember);
+            self.is_unsaved.set(true);
+        }
+        on_cleanup(move || untrack(|| UNSAVED.set(self.unsaved())));
+    }
+
+    fn unsaved(self) -> Option<Unsaved> {
+        let saved = self.all.session.settings_untracked();
+        let named = (self.address.get(), self.uid.get());
+        let is_token_typed = self.is_token_typed.get();
+        let left = Unsaved {
+            // A token is for those that it was typed below.
+            whose: (is_token_typed || named != whose(&saved)).then_some(named),
+            token: is_token_typed.then(|| self.token.get()),
+            remember: self.remember.get(),
+        };
+        (left.whose.is_some() || left.remember != saved.remember).then_some(left)
     }
 
     /// What is being changed here stays.
@@ -83,11 +143,20 @@ impl Entered {
             let known = ServiceAddress::parse(&self.address.read())
                 .ok()
                 .and_then(|address| {
-                    session.token_of(&Settings {
+                    let named = Settings {
                         address,
                         uid,
                         ..session.settings()
-                    })
+                    };
+                    let earlier =
+                        || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&whose(&named)).cloned());
+                    // One that was saved before the User ID is for whoever is named now.
+                    let nameless = Settings {
+                        uid: String::new(),
+                        ..named.clone()
+                    };
+                    let of_nobody = || session.token_of(&nameless);
+                    session.token_of(&named).or_else(earlier).or_else(of_nobody)
                 });
             let known = known.unwrap_or_default();
             if !self.is_token_typed.get_untracked() && self.token.get_untracked() != known {
@@ -114,8 +183,23 @@ impl Entered {
             return;
         };
         self.address.set(settings.address.to_string());
+        let (before, token_before) = (
+            self.all.session.settings_untracked(),
+            self.all.session.token_untracked(),
+        );
+        EARLIER_TOKENS.with_borrow_mut(|tokens| {
+            // Who empties both has signed out.
+            let is_signed_out =
+                settings.address == before.address && settings.uid.is_empty() && token.is_empty();
+            if !is_signed_out && !token_before.is_empty() {
+                tokens.insert(whose(&before), token_before);
+            }
+            // What is saved now holds.
+            tokens.remove(&whose(&settings));
+        });
         let is_entered = self.is_token_typed.get_untracked();
         self.is_token_typed.set(false);
+        self.is_unsaved.set(false);
         self.saved.set(keep(self.all, settings, token, is_entered));
     }
 
@@ -150,7 +234,7 @@ fn keep(all: Contexts, settings: Settings, token: String, is_token_entered: bool
             .problem("This browser refuses to keep settings; they hold until this tab is closed.");
     }
     // More may be kept now, or less.
-    all.runner.shown(String::new());
+    all.runner.fit_copies_into_limit();
     is_kept
 }
 

@@ -46,7 +46,7 @@ pub fn generating(entered: Entered) -> AnyView {
                     }
                 />
                 <p class="hint">
-                    "When off, untouched parameters are left out and the service uses its own defaults."
+                    "When off, settings you have not touched are left out, and the service uses its own defaults."
                 </p>
             </div>
         </section>

@@ -16,7 +16,7 @@ use crate::view::parts::glyph::Glyph;
 #[component]
 pub fn HistoryFile() -> impl IntoView {
     let all = contexts();
-    // They are read once somebody wants them.
+    // Batches are read only once somebody needs them.
     Batches::new(all).follow();
     let with_outputs = RwSignal::new(false);
     let progress = RwSignal::new(None::<Progress>);
@@ -73,7 +73,7 @@ pub fn HistoryFile() -> impl IntoView {
             <h2 id="history-heading">"History"</h2>
             <p class="hint">
                 "Every task of this browser in one file: inputs, states, addresses of outputs, favorites and \
-                batches. No token, no User ID. Importing adds what is not here yet and sends nothing."
+                batches, but neither token nor User ID. Importing adds what is not here yet, and sends nothing."
             </p>
             <div class="field">
                 <Tick

@@ -1,12 +1,15 @@
 use leptos::prelude::*;
 
-use crate::boxed::{handler, spawn, text};
+use crate::boxed::{handler, spawn, text, when};
+use crate::contexts::contexts;
 use crate::offline;
 
 /// Whether Atelier opens without network.
 #[component]
 pub fn Offline() -> impl IntoView {
-    let is_possible = offline::is_possible();
+    let runner = contexts().runner;
+    // What can't store tasks keeps no pages either.
+    let is_possible = when(move || offline::is_possible() && runner.own_storage_error().is_none());
     let said = RwSignal::new(String::new());
     let change = move |event| {
         let is_wanted = event_target_checked(&event);
@@ -18,7 +21,7 @@ pub fn Offline() -> impl IntoView {
                 (true, false) => "This browser does not allow it.",
                 (false, true) => "Off. The offline copy is deleted; your tasks remain.",
                 (false, false) => {
-                    "Switched off until the page is loaded again: this browser refuses to keep settings."
+                    "Off until this page is reloaded: this browser refuses to keep settings."
                 }
             };
             said.try_set(words.to_owned());
@@ -33,17 +36,18 @@ pub fn Offline() -> impl IntoView {
                         id="offline"
                         type="checkbox"
                         aria-describedby="offline-hint"
-                        disabled=!is_possible
-                        prop:checked=is_possible && offline::is_wanted()
+                        prop:disabled=when(move || !is_possible.get())
+                        prop:checked=when(move || is_possible.get() && offline::is_wanted())
                         on:change=handler(change)
                     />
                     <label for="offline">"Open without network"</label>
                 </div>
                 <p class="hint" id="offline-hint">
-                    {match is_possible {
+                    {text(move || match is_possible.get() {
                         true => "Keeps Atelier itself, and the models you have seen, in this browser, so that your forms, tasks, gallery and kept outputs are there without network.",
+                        false if runner.own_storage_error().is_some() => "This browser refuses to store anything for this page at present: Atelier needs the network.",
                         false => "This browser keeps no pages for use without network, or only those that come over https.",
-                    }}
+                    }.to_owned())}
                 </p>
             </div>
             <p role="status">{text(move || said.get())}</p>

@@ -40,6 +40,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
         entered.choose(|settings| settings.keep = is_wanted);
         if is_wanted {
             storage::ask_to_persist();
+            runner.keep_all();
         }
     };
     keep_limit.update(|limit| *limit = output_cache::chosen(*limit));
@@ -61,7 +62,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 label="Use this space"
                 class="button removes"
                 question=text(move || format!(
-                    "{} are kept now. The copies you have not looked at for longest are deleted until {} are left. Favorites stay.",
+                    "{} is in use now. The copies you have not looked at for longest are deleted until {} is enough. Favorites stay.",
                     output_cache::size(used_bytes.get()),
                     output_cache::size(keep_limit.get()),
                 ))
@@ -85,7 +86,10 @@ pub fn output_cache(entered: Entered) -> AnyView {
             <div class="field">
                 <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
                 <p class="hint">
-                    "Keeps a copy of each output in this browser: the addresses that services give may expire."
+                    {text(move || match runner.own_storage_error() {
+                        None => "Keeps a copy of each output in this browser, because the addresses that services give may expire.",
+                        Some(_) => "This browser refuses to store anything for this page at present: no outputs are kept.",
+                    }.to_owned())}
                 </p>
             </div>
             <div class="field">
@@ -116,7 +120,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                     class="button removes"
                     disabled_reason=derived(move || told.get().and_then(|told| told.why_none_goes))
                     question=text(move || format!(
-                        "Delete the copies kept in this browser ({})? Outputs whose addresses have expired cannot be shown any more. Favorites stay.",
+                        "Delete the copies kept in this browser ({})? Outputs whose addresses have expired can then no longer be shown. Favorites stay.",
                         used.read(),
                     ))
                     confirm="Delete them"

@@ -2,15 +2,17 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::contexts::{Contexts, contexts};
+use atelier_contract::ApiError;
+use atelier_engine::output::SafeUrl;
 use atelier_engine::press::Presses;
 use atelier_engine::route::Route;
-use atelier_engine::{Action, Phase, Task, TaskKey, TaskState};
+use atelier_engine::{Action, Phase, Task, TaskKey, TaskState, refused_input};
 use icondata_lu::{LuPencil, LuRefreshCw, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 
 use super::again::Again;
 use super::shown_output::ShownOutput;
-use super::{edit, favorite, fresh, more, save, vary};
+use super::{edit, favorite, fresh, more, save, use_in, vary};
 use crate::boxed::{dynamic, handler, memo, when};
 use crate::browser::{clock, press};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
@@ -19,6 +21,8 @@ use crate::view::parts::glyph::Glyph;
 /// What a person may press.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Offered {
+    /// Anything would be refused, until User ID or token are corrected.
+    settings_first: bool,
     retry: bool,
     again: bool,
     actions: Vec<Action>,
@@ -43,12 +47,13 @@ pub fn Actions(
         <Glyph icon=LuPencil />
         <span class="word">"Edit"</span>
     };
-    let edit = edit::button(&task, "button", edit.into_any());
+    let edit = edit::button(&task, "button edit", edit.into_any());
+    let edit_address = edit::address(&task);
     // What stands alone is saved and liked here; several have a place for that each.
     let only = memo({
         let signal = signal.clone();
-        move || match &signal.read().state {
-            TaskState::Ready { outputs, .. } if outputs.len() == 1 => outputs.first().cloned(),
+        move || match signal.read().outputs() {
+            [only] => Some(only.clone()),
             _ => None,
         }
     });
@@ -63,7 +68,8 @@ pub fn Actions(
     let possible = memo(move || {
         let task = signal.read();
         Offered {
-            retry: task.can_retry(),
+            settings_first: is_of_credentials(&task.state),
+            retry: refused_input::may_pass_again(&task),
             again: task.state.phase() == Phase::Ready,
             actions: Action::offered(&task),
         }
@@ -97,8 +103,8 @@ pub fn Actions(
         if !counts {
             return;
         }
-        if action == Action::Refetch {
-            fresh::ask(runner, key.get_value(), answer);
+        if matches!(action, Action::Refetch | Action::AskAgain) {
+            fresh::ask(runner, key.get_value(), action, answer);
         } else {
             perform(all, &key.get_value(), action);
         }
@@ -109,7 +115,18 @@ pub fn Actions(
         }
         answer.say("Sent again, in the place of this one.".into());
     };
-    let run_again = move |_| {
+    let retry_button = view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || !offered.read().retry)
+            on:click=handler(retry)
+        >
+            "Retry"
+        </button>
+    }
+    .into_any();
+    let run_again = move || {
         if press("Run again") {
             again.send(1);
         }
@@ -121,7 +138,14 @@ pub fn Actions(
         dynamic(move || {
             let shown = shown().filter(|_| is_made.get());
             let buttons = shown.map(|shown| {
+                let use_in = SafeUrl::media(
+                    &shown.url,
+                    all.session.settings_untracked().address.as_str(),
+                )
+                .and_then(|_| use_in::use_in(&shown, "row", answer));
+                let use_in = use_in.map(|use_in| view! { <span class="use-here">{use_in}</span> });
                 view! {
+                    {use_in}
                     {save::save(&shown)} {favorite::output_heart(&shown.task.key, 0)}
                 }
                 .into_any()
@@ -133,14 +157,17 @@ pub fn Actions(
         if !is_made.get() {
             return ().into_any();
         }
-        let of_output = shown().map(|shown| {
-            let save = view! { <div class="save-too">{save::save(&shown)}</div> };
-            (save, more::of_output(&shown, answer)).into_any()
-        });
+        let of_output = shown().map(|shown| more::of_output(&shown, answer));
         let name = key.get_value().0;
+        let (edit, navigation) = (edit_address.clone(), all.navigation);
+        let edit = move || navigation.go(&edit);
         let renew = move || act(Action::Refetch);
         let remove = move || act(Action::Remove);
         let items = view! {
+            <div class="again-too">
+                {more::item(&name, "Run again", LuRepeat2, false, run_again)}
+                {more::item(&name, "Edit", LuPencil, false, edit)}
+            </div>
             {of_output}
             {more::item(&name, Action::Refetch.label(), LuRefreshCw, false, renew)}
             {more::item(&name, Action::Remove.label(), LuTrash2, true, remove)}
@@ -149,17 +176,18 @@ pub fn Actions(
     };
     view! {
         <footer class="task-actions">
-            <button
-                class="button"
-                type="button"
-                hidden=when(move || !offered.read().retry)
-                on:click=handler(retry)
-            >
-                "Retry"
-            </button>
+            <a class="button" href="/settings" hidden=when(move || !offered.read().settings_first)>
+                "Open Settings"
+            </a>
+            {retry_button}
             {dynamic(move || {
                 if can_vary.get() {
-                    vary::vary(move |count| if press("Vary") { again.send(count) })
+                    let send = move |count| {
+                        if press("Vary") {
+                            again.send(count);
+                        }
+                    };
+                    vary::vary(again.outputs_of_each(), send)
                 } else {
                     ().into_any()
                 }
@@ -168,7 +196,7 @@ pub fn Actions(
                 class="button again"
                 type="button"
                 hidden=when(move || !offered.read().again)
-                on:click=handler(run_again)
+                on:click=handler(move |_| run_again())
             >
                 <Glyph icon=LuRepeat2 />
                 <span class="word">"Run again"</span>
@@ -193,6 +221,11 @@ pub fn Actions(
         </footer>
     }
     .into_any()
+}
+
+/// The service has refused User ID and token.
+fn is_of_credentials(state: &TaskState) -> bool {
+    matches!(state, TaskState::Failed { id: None, message } if ApiError::is_about_credentials(message))
 }
 
 thread_local! {

@@ -1,9 +1,12 @@
 use atelier_contract::{ModelId, Schema};
+use atelier_engine::rerun::InputChange;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, rerun, seed};
+use atelier_engine::seed::Seeded;
+use atelier_engine::{Task, TaskKey, output, rerun, seed};
 use leptos::prelude::*;
 use std::sync::Arc;
 
+use crate::batches::Batches;
 use crate::browser::random;
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
@@ -41,6 +44,21 @@ impl Again {
         seed.flatten().is_some()
     }
 
+    /// Whether it is not known yet whether there is a seed; tracked.
+    pub fn is_awaited(self) -> bool {
+        matches!(self.schema(), Load::Loading)
+    }
+
+    /// How many outputs each will have; tracked.
+    pub fn outputs_of_each(self) -> usize {
+        let schema = self.schema();
+        let task = self.contexts.runner.task(&self.key.get_value());
+        task.map_or(1, |task| {
+            let task = task.read_untracked();
+            output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
+        })
+    }
+
     pub fn send(self, count: usize) {
         let (answer, runner) = (self.answer, self.contexts.runner);
         let schema = match untrack(|| self.schema()) {
@@ -60,19 +78,15 @@ impl Again {
         let Some(task) = task.map(|task| task.get_untracked()) else {
             return;
         };
-        let random: Vec<u64> = (0..count).map(|_| random::bits()).collect();
-        match rerun::again(task.input.values(), &schema, &random) {
-            Ok(inputs) => {
+        match send(self.contexts, &task, &schema, count) {
+            Ok(None) => {}
+            Ok(Some(sent)) => {
                 let has_seed = seed::parameter(&schema).is_some();
-                let sent = runner.submit_all(inputs, &task.model_name);
-                let Some(first) = sent.first() else {
-                    return;
-                };
                 let other = if has_seed { " with another seed" } else { "" };
-                let href = Route::Task(first.clone()).path();
-                match sent.len() {
+                let href = sent.path();
+                match count {
                     1 => answer.say_with(format!("Sent{other}."), "Show it", href),
-                    n => answer.say_with(format!("Sent {n}, each{other}."), "Show the first", href),
+                    n => answer.say_with(format!("Sent {n}, each{other}."), "Show them", href),
                 }
             }
             Err(differences) => {
@@ -87,4 +101,33 @@ impl Again {
             }
         }
     }
+}
+
+/// Sends a task's inputs so many times more, each time with another seed: several as one batch. Where they are; nowhere
+/// where nothing can be sent, which is said then.
+///
+/// # Errors
+///
+/// What the model does not take as it was.
+pub fn send(
+    all: Contexts,
+    task: &Task,
+    schema: &Schema,
+    count: usize,
+) -> Result<Option<Route>, Vec<InputChange>> {
+    let random: Vec<u64> = (0..count).map(|_| random::bits()).collect();
+    let mut inputs = rerun::again(task.input.values(), schema, &random)?;
+    if !all.runner.can_send() {
+        return Ok(None);
+    }
+    if inputs.len() > 1 {
+        let batch = Batches::new(all).submit_variations(task, inputs);
+        return Ok(Some(Route::Batch(batch)));
+    }
+    let sent = inputs.pop().map(|input| {
+        let is_chosen = false;
+        all.runner
+            .submit(Seeded { input, is_chosen }, &task.model_name)
+    });
+    Ok(sent.map(Route::Task))
 }

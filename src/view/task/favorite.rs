@@ -7,6 +7,11 @@ use crate::view::parts::heart::heart;
 
 /// Makes an output a favorite, or no longer: of a favorite a copy of it stays in this browser.
 pub fn output_heart(task: &TaskKey, position: usize) -> AnyView {
+    named_heart("Favorite".to_owned(), task, position)
+}
+
+/// The same by a name of its own, where there are several.
+pub fn named_heart(name: String, task: &TaskKey, position: usize) -> AnyView {
     let runner = contexts().runner;
     let output = task.output(position);
     let task = runner.task(task);
@@ -15,7 +20,7 @@ pub fn output_heart(task: &TaskKey, position: usize) -> AnyView {
         task.is_some_and(|task| task.read().favorites.contains(&position))
     });
     heart(
-        "Favorite".to_owned(),
+        name,
         "Favorite: a copy stays in this browser",
         move || is_favorite.get(),
         move || runner.set_favorite(&output, !is_favorite.get_untracked()),

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use atelier_engine::{Action, TaskKey, TaskState};
+use atelier_engine::{Action, Phase, TaskKey};
 use futures::future::{Either, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -14,30 +14,38 @@ use crate::view::parts::status_note::StatusNote;
 
 const TIMEOUT_MS: u32 = 15_000;
 
-/// Asks the service for the addresses once more, and says what came of it.
-pub fn ask(runner: Runner, key: TaskKey, answer: StatusNote) {
+/// Asks the service for the addresses once more, or for those of a task that it is said not to know, and says what came
+/// of it.
+pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
     let Some(task) = runner.task(&key) else {
         return;
     };
+    let unasked = untrack(|| task.with(|task| runner.unasked_reason(task)));
     let asked = clock::now();
-    let outputs = move || match &task.read_untracked().state {
-        TaskState::Ready { outputs, .. } => outputs.clone(),
-        _ => Vec::new(),
+    let now = move || {
+        let task = task.read_untracked();
+        (task.state.phase(), task.outputs().to_vec())
     };
-    let before = outputs();
-    runner.act(&key, Action::Refetch);
+    let before = now();
+    runner.act(&key, action);
+    if let Some(why) = unasked {
+        return answer.say(why);
+    }
     answer.say("Asking the service…".into());
     spawn(async move {
         let refreshed = pin!(runner.refreshed(&key, asked));
         let answered = select(refreshed, TimeoutFuture::new(TIMEOUT_MS)).await;
-        answer.say(match answered {
-            Either::Left(_) if outputs() == before => {
-                "The service gives the same addresses.".into()
-            }
-            Either::Left(_) => "The addresses are new.".into(),
+        let now = now();
+        let said = match answered {
+            Either::Left(_) if now.0 == Phase::Gone => "The service still does not know it.",
+            Either::Left(_) if before.0 == Phase::Gone => "The service knows it after all.",
+            Either::Left(_) if now == before => "The service gives the same addresses.",
+            Either::Left(_) => "The addresses are new.",
+            Either::Right(_) if now.0 == Phase::Gone => "The service has not answered yet.",
             Either::Right(_) => {
-                "The service has not answered yet. The addresses change when it does.".into()
+                "The service has not answered yet. The addresses change when it does."
             }
-        });
+        };
+        answer.say(said.into());
     });
 }

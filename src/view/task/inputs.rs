@@ -1,30 +1,37 @@
 use atelier_contract::ModelId;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, control, recipe, seed};
+use atelier_engine::{Task, control, output_cache, recipe, seed};
 use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 
+use super::small_output;
 use crate::boxed::text;
 use crate::browser::location;
 use crate::contexts::contexts;
+use crate::view::parts::clamped::clamped;
 use crate::view::parts::copy_button::CopyButton;
 
-/// Everything that was sent, value by value. Folded where there are several tasks.
+/// Everything that was sent, value by value. Folded where there are several tasks; where it is open, without what
+/// stands above it whole.
 pub fn inputs(task: &Task, is_open: bool) -> AnyView {
+    let above = task.input.title_name().filter(|_| is_open);
     let rows = task
         .input
         .values()
         .iter()
+        .filter(|(name, _)| Some(name.as_str()) != above)
         .map(|(name, value)| {
-            let is_text = value.is_string();
             let said = match value {
                 Value::Number(value) if name == seed::NAME && is_open => seed_view(task, value),
+                Value::String(text) => {
+                    source(task, name, text).unwrap_or_else(|| clamped(text.clone(), ""))
+                }
                 value => control::text(value).into_any(),
             };
             view! {
                 <div>
                     <dt>{name.clone()}</dt>
-                    <dd dir=is_text.then_some("auto")>{said}</dd>
+                    <dd>{said}</dd>
                 </div>
             }
             .into_any()
@@ -32,7 +39,8 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .collect_view();
     let all = task.input.values().clone();
     let linked = all.clone();
-    let link = copy_link(task.model.clone(), move || linked.clone());
+    // Where they are in sight at once it stands with what is done more often.
+    let link = (!is_open).then(|| copy_link(task.model.clone(), move || linked.clone()));
     let json = move || format!("{:#}", Value::Object(all.clone()));
     // What a person would have once more is in sight.
     let seed = task.input.values().get(seed::NAME);
@@ -61,6 +69,36 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// An output of this browser that went in: to be seen, its address to be copied.
+fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
+    let mut sources = task.sources.iter();
+    let source = sources.find(|source| source.parameter == parameter)?;
+    let (key, position) = output_cache::place(&source.output)?;
+    let origin = contexts().runner.task(&key)?.get_untracked();
+    let url = origin.outputs().get(position)?.clone();
+    let kind = origin.output_kind(&url);
+    let title = match origin.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let address = address.to_owned();
+    let copy = move || address.clone();
+    let view = view! {
+        <span class="input-source">
+            <span class="relative-picture" aria-hidden="true">
+                {small_output(source.output.clone(), url, kind)}
+            </span>
+            <span class="relative-title" dir="auto">
+                {title}
+            </span>
+            <span title="Copy address">
+                <CopyButton label="Copy address" text=copy />
+            </span>
+        </span>
+    };
+    Some(view.into_any())
 }
 
 /// What was not sent, of the parameters that the model has now: the service used its own defaults.

@@ -3,27 +3,35 @@
 pub mod actions;
 pub mod again;
 pub mod edit;
+pub mod expected_shape;
 pub mod favorite;
+mod film_sides;
 mod fresh;
 pub mod inputs;
+mod late;
+pub mod lineage;
 mod more;
 pub mod output_recovery;
 pub mod output_view;
 mod outputs;
 mod over;
+mod refused;
+pub mod removal_question;
 mod room;
 pub mod save;
 pub mod shown_output;
+mod siblings;
 mod small_image;
 mod state;
 mod thumbnail;
+pub mod together;
 pub mod use_in;
 pub mod vary;
 pub mod words;
 
 use crate::contexts::contexts;
 use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, TaskState, attempts, lineage};
+use atelier_engine::{Task, TaskKey, TaskState, attempts, lineage as relatives};
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};
@@ -33,6 +41,7 @@ pub use words::name;
 use crate::boxed::{dynamic, memo, text};
 use crate::browser::{clock, dates};
 use crate::runner::Runner;
+use crate::view::parts::clamped::clamped;
 
 /// A task in full. Nothing if it has been removed meanwhile.
 #[component]
@@ -55,16 +64,37 @@ pub fn TaskArticle(
     let since = clock::now();
     let title = first.input.title().to_owned();
     let untitled = title.is_empty();
-    // As a heading; what is longer is read.
+    // A short prompt is a heading; a longer one is text to read.
     let is_short = title.chars().count() <= 60;
     let label = name(&first);
+    let prompt = match (untitled, on_model_page) {
+        (true, _) => view! { <p class="task-prompt muted">"No prompt"</p> }.into_any(),
+        (false, true) => view! {
+            <p class="task-prompt" dir="auto">
+                {title}
+            </p>
+        }
+        .into_any(),
+        (false, false) => {
+            let class = if is_short {
+                "task-prompt short"
+            } else {
+                "task-prompt"
+            };
+            clamped(title, class)
+        }
+    };
     let model_href = Route::Model(first.model.clone()).path();
     let of_batch = first.batch.as_ref().map(|place| {
         let href = Route::Batch(place.batch.clone()).path();
         let number = place.index + 1;
+        let label = match first.varied {
+            Some(_) => format!("Variation {number}"),
+            None => format!("Item {number} of a batch"),
+        };
         view! {
             " · "
-            <a href=href>{format!("Item {number} of a batch")}</a>
+            <a href=href>{label}</a>
         }
         .into_any()
     });
@@ -83,8 +113,10 @@ pub fn TaskArticle(
         .into_any()
     });
     let again = again::Again::of(&first);
-    let answer = again.answer;
     let inputs = inputs::inputs(&first, !on_model_page);
+    let lineage = (!on_model_page).then(|| lineage::lineage(first.clone(), None));
+    let siblings = (!on_model_page).then(|| siblings::siblings(&first));
+    let late = late::late(&first);
     let has_dead_link = RwSignal::new(false);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
     let earlier = earlier.and_then(|task| {
@@ -95,10 +127,8 @@ pub fn TaskArticle(
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
             <header class="task-head">
                 <div class="task-title">
-                    <p class="task-prompt" class:muted=untitled class:whole=!on_model_page class:short=is_short dir="auto">
-                        {if untitled { "No prompt".to_owned() } else { title }}
-                    </p>
-                    {heading} {earlier}
+                    {prompt}
+                    {heading} {earlier} {late}
                 </div>
                 <state::StateLine task=task.clone() />
             </header>
@@ -107,7 +137,14 @@ pub fn TaskArticle(
                 let task: Task = task.get_untracked();
                 match state.get() {
                     TaskState::Ready { outputs, .. } => {
-                        view! { <outputs::Outputs task outputs answer has_dead_link since /> }.into_any()
+                        view! { <outputs::Outputs
+                                task
+                                outputs
+                                again
+                                has_dead_link
+                                since
+                                are_actions_beside=!on_model_page
+                            /> }.into_any()
                     }
                     TaskState::Queued
                     | TaskState::Submitting
@@ -120,26 +157,35 @@ pub fn TaskArticle(
             })}
             // What there is, or what went wrong, and what can be done with it stand together.
             <actions::Actions task=first again has_dead_link />
-            {inputs}
+            {lineage} {inputs} {siblings}
         </article>
     }
     .into_any()
 }
 
-/// Which task it is a variation of. An item of a batch is told by its place in that.
+/// Which task it is a variation of.
 fn varied(runner: Runner, task: &Task) -> Option<AnyView> {
     let original = runner.with_tasks(|tasks| {
-        let original = lineage::varied(task, tasks)?;
+        let original = relatives::varied(task, tasks)?;
         Some(original.key.clone())
     });
     let href = Route::Task(original?).path();
-    Some(
-        view! {
+    let link = match task.batch {
+        // In a batch it follows the item's number, which leads to the others.
+        Some(_) => view! {
+            " "
+            <a href=href aria-label="Variation of an earlier task">
+                "of an earlier task"
+            </a>
+        }
+        .into_any(),
+        None => view! {
             " · "
             <a href=href>"Variation of an earlier task"</a>
         }
         .into_any(),
-    )
+    };
+    Some(link)
 }
 
 /// That others were made before this one, and, for who wants to know, what became of the last of them: a
@@ -149,7 +195,7 @@ fn earlier_attempt(number: usize, failed: &Task) -> Option<AnyView> {
     Some(
         view! {
             <details class="muted attempt">
-                <summary>{attempts::said(number)}</summary>
+                <summary>{attempts::attempt_label(number)}</summary>
                 <p>"The one before: " {explanation.what}</p>
             </details>
         }

@@ -82,7 +82,7 @@ pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
     });
     let url = shown.url.clone();
     view! {
-        {use_in} {open} <CopyButton label="Copy output URL" text=move || url.clone() />
+        <div class="use-too">{use_in}</div> {open} <CopyButton label="Copy output URL" text=move || url.clone() />
     }
     .into_any()
 }

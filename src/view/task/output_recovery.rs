@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use atelier_contract::ApiError;
 use atelier_engine::output::{self, SafeUrl};
-use atelier_engine::output_recovery::{ASK_MS, Facts, Step, explanation};
+use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
 use atelier_engine::{Action, file_name};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
@@ -13,9 +13,10 @@ use web_sys::{Blob, Url};
 
 use super::shown_output::ShownOutput;
 use crate::awaited::awaited;
-use crate::boxed::spawn;
+use crate::boxed::{after, spawn};
 use crate::browser::{download, http, lifecycle};
 use crate::contexts::Contexts;
+use crate::returning;
 use crate::runner::Runner;
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
@@ -31,6 +32,8 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
     let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
         return;
     };
+    // Who returns while the service is asked has returned.
+    let begun = untrack(returning::times);
     let mut answer = pin!(runner.refreshed(&task.key, shown.since));
     let mut facts = Facts {
         is_link: safe.is_link(),
@@ -44,9 +47,9 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
         match facts.next() {
             Step::AskService => {
                 words.try_set(
-                    "Its address no longer works. Asking the service for a fresh one…".into(),
+                    "It could not be loaded. Asking the service for a fresh address…".into(),
                 );
-                // While the answer is awaited this changes nothing.
+                // This changes nothing while the answer is awaited.
                 runner.act(&task.key, Action::Refetch);
                 let answered = select(answer.as_mut(), TimeoutFuture::new(ASK_MS)).await;
                 facts.is_answered = matches!(answered, Either::Left(_));
@@ -71,16 +74,37 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 return;
             }
             Step::Explain => {
-                // A host that does not let this page load a file may well have it.
-                let is_dead = http::get_blob(safe.as_str(), 0)
-                    .await
-                    .is_err_and(|error| !error.is_retryable());
+                let file = File::of(&http::get_blob(safe.as_str(), 0).await);
                 let keeps_outputs = session.keep_limit().is_some();
-                words.try_set(explanation(is_dead, facts.is_foreign, keeps_outputs));
+                words.try_set(explanation(file, facts.is_foreign, keeps_outputs));
+                if file.is_worth_another_try() {
+                    returning::since(begun).await;
+                    words.try_set(String::new());
+                }
                 return;
             }
         }
     }
+}
+
+/// So long the copy is waited for, in milliseconds.
+const COPY_MS: u32 = 400;
+
+/// Shows the copy, if there is one, and says once it was looked for.
+pub fn look_for_copy(
+    runner: Runner,
+    name: String,
+    copy: RwSignal<String>,
+    was_looked_for: RwSignal<bool>,
+) {
+    spawn(async move {
+        look_up(runner, &name, copy).await;
+        was_looked_for.try_set(true);
+    });
+    let late = after(COPY_MS, move || {
+        was_looked_for.try_set(true);
+    });
+    late.forget();
 }
 
 /// Shows the copy in the place of a thumbnail; asks nobody.
@@ -106,6 +130,11 @@ async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
 }
 
 /// An output from its address, or else from its copy.
+///
+/// # Errors
+///
+/// There is no copy: why the address gave nothing, which may be that it is none that can be fetched
+/// ([`ApiError::Network`]).
 pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, ApiError> {
     let address = contexts.session.settings_untracked().address;
     let fetched = match SafeUrl::media(&shown.url, address.as_str()) {

@@ -2,19 +2,33 @@ use leptos::prelude::*;
 
 use super::output_recovery;
 use super::shown_output::ShownOutput;
-use crate::boxed::dynamic;
+use crate::boxed::{dynamic, memo};
 use crate::contexts::{Contexts, contexts};
 use crate::view::parts::media::{Gone, MediaView};
 
-/// An output that outlives its address: see [`output_recovery::recover`].
+/// An output: the copy that this browser keeps, which needs nobody; else what is at its address. Where that is dead, see
+/// [`output_recovery::recover`].
 #[component]
 pub fn OutputView(shown: ShownOutput, label: String) -> AnyView {
     let contexts = contexts();
-    contexts.runner.shown(shown.task.key.output(shown.position));
-    dynamic(move || media(contexts, &shown, &label))
+    let name = shown.task.key.output(shown.position);
+    contexts.runner.shown(name.clone());
+    let was_looked_for = RwSignal::new(false);
+    output_recovery::look_for_copy(contexts.runner, name, shown.copy, was_looked_for);
+    let is_known = memo(move || was_looked_for.get());
+    let is_copy_broken = StoredValue::new(false);
+    dynamic(move || match is_known.get() {
+        true => media(contexts, &shown, is_copy_broken, &label),
+        false => ().into_any(),
+    })
 }
 
-fn media(contexts: Contexts, shown: &ShownOutput, label: &str) -> AnyView {
+fn media(
+    contexts: Contexts,
+    shown: &ShownOutput,
+    is_copy_broken: StoredValue<bool>,
+    label: &str,
+) -> AnyView {
     let (copy, words) = (shown.copy, shown.words);
     if !words.read().is_empty() && copy.read().is_empty() {
         return view! { <Gone words=words.get() /> }.into_any();
@@ -24,9 +38,11 @@ fn media(contexts: Contexts, shown: &ShownOutput, label: &str) -> AnyView {
         .unwrap_or_else(|| shown.url.clone());
     let (shown, kind, label) = (shown.clone(), shown.kind, label.to_owned());
     let on_gone = move |()| {
-        let shown = shown.clone();
         if copy.read_untracked().is_empty() {
-            output_recovery::recover(contexts, shown);
+            output_recovery::recover(contexts, shown.clone());
+        } else if !is_copy_broken.get_value() {
+            is_copy_broken.set_value(true);
+            copy.set(String::new());
         }
     };
     view! { <MediaView url kind label on_gone /> }.into_any()

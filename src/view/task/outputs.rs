@@ -1,51 +1,57 @@
 use std::sync::Arc;
 
 use crate::boxed::{derived, effect, handler, text, when};
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use atelier_engine::gallery::side_by_side;
-use atelier_engine::output::{self, OutputKind};
+use atelier_engine::output::OutputKind;
+use atelier_engine::together::MAX_PICTURES;
 use atelier_engine::{Millis, Task};
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use super::again::Again;
+use super::expected_shape;
+use super::film_sides;
 use super::output_view::OutputView;
 use super::over;
-use super::room::{self, room};
+use super::room::room;
 use super::shown_output::ShownOutput;
 use crate::view::parts::media;
-use crate::view::parts::status_note::StatusNote;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
 const MAX_CHUNK_OUTPUTS: usize = 48;
+
+pub(super) const NO_OUTPUT: &str = "Completed, without any output.";
 
 /// The outputs of a task: they are what all this is for.
 #[component]
 pub fn Outputs(
     task: Task,
     outputs: Vec<String>,
-    answer: StatusNote,
+    again: Again,
     /// Set while an output is not to be had from its address.
     has_dead_link: RwSignal<bool>,
     /// See [`ShownOutput`].
     since: Millis,
+    /// What is done with one that stands alone is in sight beside it, and not to be found over it as well.
+    are_actions_beside: bool,
 ) -> impl IntoView {
     has_dead_link.set(false);
     if outputs.is_empty() {
-        return view! { <p class="muted">"Completed, without any output."</p> }.into_any();
+        return view! { <p class="muted">{NO_OUTPUT}</p> }.into_any();
     }
     let total = outputs.len();
     let task = Arc::new(task);
     // One picture alone has the place that was kept for it while it was waited for.
     let kinds = [OutputKind::Image, OutputKind::Video];
-    let are_pictures = (outputs.iter().take(room::MOST + 1))
+    let are_pictures = (outputs.iter().take(MAX_PICTURES + 1))
         .all(|url| kinds.contains(&OutputKind::of(url, &task.model.category)));
     let has_place = total == 1 && are_pictures;
-    let first: Vec<Shape> = (0..total.min(room::MOST))
+    let first: Vec<Shape> = (0..total.min(MAX_PICTURES))
         .map(|_| Shape::new(task.clone()))
         .collect();
     let only = first[0].clone();
-    let first_sides = only.sides;
     let is_film = task.output_kind(&outputs[0]) == OutputKind::Video;
     let shapes = derived({
         let (first, outputs) = (first.clone(), outputs.clone());
@@ -62,7 +68,7 @@ pub fn Outputs(
             let (task, url) = (task.clone(), url.clone());
             let shape = first.get(at).cloned();
             let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
-            view! { <Output task url n=at + 1 total answer has_dead_link since shape /> }.into_any()
+            view! { <Output task url n=at + 1 total again has_dead_link since shape /> }.into_any()
         })
         .collect_view()
     };
@@ -71,12 +77,12 @@ pub fn Outputs(
         let begins = begins.clone().take_while(move |from| *from < shown.get());
         begins.collect::<Vec<_>>()
     };
-    let shape_of_only = only.follow();
+    let shape_of_only = only.clone().follow();
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
-    // The place of a film is no larger than the film may be, once that is known.
+    // The place of a film is no larger than the film is.
     let most = derived(move || {
-        let (_, height) = first_sides.get().filter(|_| has_place && is_film)?;
-        Some(film_px(height))
+        let (_, height) = only.film().filter(|_| has_place && is_film)?;
+        Some(format!("{height}px"))
     });
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
@@ -85,6 +91,7 @@ pub fn Outputs(
             role="list"
             class="outputs"
             class:media-place=has_place
+            class:bare=are_actions_beside
             data-count=total.min(5).to_string()
             style:--shape=shape_of_place
             style:--most=most
@@ -109,98 +116,150 @@ fn Output(
     url: String,
     n: usize,
     total: usize,
-    answer: StatusNote,
+    again: Again,
     has_dead_link: RwSignal<bool>,
     since: Millis,
     shape: Shape,
 ) -> impl IntoView {
-    let kind = task.output_kind(&url);
+    let shown = ShownOutput::new(task, url, n - 1, since);
+    let name = shown.task.key.output(n - 1);
+    let kind = shown.kind.word();
+    let figure = figure(shown, n, total, again, has_dead_link, shape, ().into_any());
+    view! {
+        <li class="output" data-kind=kind data-shown=name>
+            {figure}
+        </li>
+    }
+}
+
+/// An output, and what can be done with it over it where it is one of several.
+///
+/// `n`: which of them it is, from 1. `others`: what else is done with one of several.
+pub(super) fn figure(
+    shown: ShownOutput,
+    n: usize,
+    total: usize,
+    again: Again,
+    has_dead_link: RwSignal<bool>,
+    shape: Shape,
+    others: AnyView,
+) -> AnyView {
+    let kind = shown.kind;
     let what = kind.label();
     let which = if total > 1 {
         format!("{what} {n} of {total}")
     } else {
         what.to_owned()
     };
-    let label = match task.input.title() {
+    let label = match shown.task.input.title() {
         "" => which.clone(),
         title => format!("{which}: {title}"),
     };
-    let shown = ShownOutput::new(task, url, n - 1, since);
-    let (copy, words) = (shown.copy, shown.words);
+    let words = shown.words;
     effect(move || {
         if !words.read().is_empty() {
             has_dead_link.set(true);
         }
     });
-    let name = shown.task.key.output(n - 1);
-    let large = (kind == OutputKind::Image).then(|| enlarge(name.clone()));
-    // What is done with one that stands alone is done below it.
-    let over = (total > 1).then(|| over::over(&shown, answer));
-    let sides = shape.sides;
+    let name = shown.task.key.output(shown.position);
+    let large = (kind == OutputKind::Image).then(|| enlarge(name));
     let picture = NodeRef::<Div>::new();
-    media::follow_sides(picture, move |of| sides.set(of));
-    let width = derived(move || {
-        let (width, _) = sides.get().filter(|_| kind == OutputKind::Video)?;
-        Some(film_px(width))
-    });
-    let shape = shape.follow();
-    // Alone it needs no number.
-    let caption = move || match (copy.read().is_empty(), total) {
-        (true, 1) => String::new(),
-        (true, _) => which.clone(),
-        (false, _) => format!("{which}. Shown from the copy kept in this browser."),
+    let is_near = RwSignal::new(false);
+    let over = match (total, kind) {
+        (1, OutputKind::Image | OutputKind::Video) => over::over_only(&shown, again, is_near),
+        (1, _) => ().into_any(),
+        _ => over::over(&shown, again.answer, others),
     };
+    let point = move |event: web_sys::PointerEvent| {
+        // Made once: a button must not be replaced under the pointer.
+        if event.pointer_type() != "touch" && !is_near.get_untracked() {
+            is_near.set(true);
+        }
+    };
+    let follow = shape.clone();
+    media::follow_sides(picture, move |of| follow.is_loaded(of, kind));
+    let width = {
+        let shape = shape.clone();
+        derived(move || {
+            let (width, _) = shape.film().filter(|_| kind == OutputKind::Video)?;
+            Some(format!("{width}px"))
+        })
+    };
+    let shape = shape.follow();
+    // What it is a picture of is seen; who hears the page hears which one it is.
+    let caption = (total > 1).then_some(which);
     view! {
-        <li class="output" data-kind=kind.word() data-shown=name>
-            <figure>
-                <div class="picture" node_ref=picture style:--shape=shape style:--width=width>
-                    <OutputView shown label />
-                    {large} {over}
-                </div>
-                <figcaption class="muted">{text(caption)}</figcaption>
-            </figure>
-        </li>
+        <figure>
+            <div
+                class="picture"
+                node_ref=picture
+                style:--shape=shape
+                style:--width=width
+                on:pointerenter=handler(point)
+            >
+                <OutputView shown label />
+                {large} {over}
+            </div>
+            {caption.map(|which| {
+                view! { <figcaption class="visually-hidden">{which}</figcaption> }.into_any()
+            })}
+        </figure>
     }
-}
-
-/// How long a side of a film may be, of this many pixels: larger it would be blocky.
-fn film_px(pixels: u32) -> String {
-    format!("{}px", 2 * u64::from(pixels))
+    .into_any()
 }
 
 /// The shape of an output: until it is there, what its input says of it.
 #[derive(Clone)]
-struct Shape {
+pub(super) struct Shape {
+    all: Contexts,
     task: Arc<Task>,
     sides: RwSignal<Option<(u32, u32)>>,
 }
 
 impl Shape {
-    fn new(task: Arc<Task>) -> Self {
+    pub(super) fn new(task: Arc<Task>) -> Self {
         Self {
+            all: contexts(),
             task,
             sides: RwSignal::new(None),
         }
     }
 
+    fn is_loaded(&self, sides: Option<(u32, u32)>, kind: OutputKind) {
+        self.sides.set(sides);
+        let ratio = untrack(|| self.ratio());
+        if let (OutputKind::Video, Some(sides), Some(ratio)) = (kind, sides, ratio) {
+            film_sides::keep(&self.task.model, &ratio, sides);
+        }
+    }
+
+    /// How large it is as a film, or will be; tracked. Larger than its own pixels it would be blocky.
+    fn film(&self) -> Option<(u32, u32)> {
+        let sides = self.sides.get();
+        sides.or_else(|| film_sides::last(&self.task.model, &self.ratio()?))
+    }
+
+    /// Before it is there; tracked.
+    fn ratio(&self) -> Option<String> {
+        expected_shape::ratio(self.all, &self.task)
+    }
+
     /// Of what is at this address; tracked.
-    fn measure(&self, url: &str) -> side_by_side::Shape {
+    pub(super) fn measure(&self, url: &str) -> side_by_side::Shape {
         let kind = self.task.output_kind(url);
-        let schema = contexts().catalog.schema(&self.task.model);
-        let schema = schema.loaded().map(|schema| &**schema);
-        side_by_side::Shape::of(&self.task, kind, self.sides.get(), schema)
+        match (kind, self.sides.get()) {
+            (OutputKind::Image | OutputKind::Video, None) => {
+                side_by_side::Shape::said(&self.ratio().unwrap_or_default())
+            }
+            (_, sides) => side_by_side::Shape::of(&self.task, kind, sides, None),
+        }
     }
 
     /// As style sheets write it.
-    fn follow(self) -> Signal<Option<String>> {
-        let catalog = contexts().catalog;
+    pub(super) fn follow(self) -> Signal<Option<String>> {
         derived(move || match self.sides.get() {
             Some((width, height)) => Some(format!("{width} / {height}")),
-            None => {
-                let schema = catalog.schema(&self.task.model);
-                let values = self.task.input.values();
-                output::ratio(values, schema.loaded().map(|schema| &**schema))
-            }
+            None => self.ratio(),
         })
     }
 }

@@ -1,19 +1,83 @@
+use atelier_engine::output::SafeUrl;
+use leptos::html::Div;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, MouseEvent};
 
+use super::again::Again;
 use super::more::{self, more};
 use super::shown_output::ShownOutput;
-use super::{favorite, save};
+use super::{favorite, save, use_in, vary};
+use crate::boxed::{dynamic, effect, handler};
+use crate::browser::frame::after_frame;
+use crate::contexts::contexts;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 
-/// What is done with one of several outputs most, over it; the rest in a menu. What makes all of them once more stands
+/// What is done with one of several outputs most, over it; the rest, and `others`, in a menu. What makes all of them once more stands
 /// below them.
-pub fn over(shown: &ShownOutput, answer: StatusNote) -> AnyView {
+pub fn over(shown: &ShownOutput, answer: StatusNote, others: AnyView) -> AnyView {
     let output = shown.task.key.output(shown.position);
+    let items = view! { {more::of_output(shown, answer)} {others} }.into_any();
     view! {
         <div class="over">
             {save::save(shown)} {favorite::output_heart(&shown.task.key, shown.position)}
-            {more(&output, "More of this output", more::of_output(shown, answer))}
+            {more(&output, "More of this output", items)}
         </div>
+    }
+    .into_any()
+}
+
+/// What is done most with an output that stands alone, over it and one press away, once a pointer is near. All of it
+/// stands below as well, where keys and readers find it: here they are spared it.
+pub fn over_only(shown: &ShownOutput, again: Again, is_near: RwSignal<bool>) -> AnyView {
+    let shown = shown.clone();
+    dynamic(move || match is_near.get() {
+        true => tools(&shown, again),
+        false => ().into_any(),
+    })
+}
+
+fn tools(shown: &ShownOutput, again: Again) -> AnyView {
+    let address = contexts().session.settings_untracked().address;
+    let held = DoubleClickGuard::default();
+    let vary = dynamic(move || {
+        if !again.has_seed() {
+            return ().into_any();
+        }
+        let send = move |count| {
+            if held.counts("Vary") {
+                again.send(count);
+            }
+        };
+        vary::vary(again.outputs_of_each(), send)
+    });
+    let use_in = SafeUrl::media(&shown.url, address.as_str());
+    let use_in = use_in.and_then(|_| use_in::parts(shown, "over", again.answer));
+    let (use_in, menu) = use_in.unzip();
+    let tools = NodeRef::<Div>::new();
+    effect(move || {
+        tools.track();
+        // What varies comes with the schema.
+        again.has_seed();
+        after_frame(move || {
+            let found = tools.get_untracked();
+            let Some(found) = found.map(|it| it.get_elements_by_tag_name("button")) else {
+                return;
+            };
+            let found = (0..found.length()).filter_map(|at| found.item(at));
+            for control in found.filter_map(|it| it.dyn_into::<HtmlElement>().ok()) {
+                control.set_tab_index(-1);
+            }
+        });
+    });
+    // A press leaves the focus where it is.
+    let stay = |event: MouseEvent| event.prevent_default();
+    view! {
+        <div class="over only" aria-hidden="true" node_ref=tools on:mousedown=handler(stay)>
+            {favorite::output_heart(&shown.task.key, shown.position)} {vary} {use_in} {save::save(shown)}
+        </div>
+        {menu}
     }
     .into_any()
 }

@@ -1,25 +1,20 @@
 use atelier_engine::gallery::side_by_side::{Block, Shape};
+use atelier_engine::together::MAX_PICTURES;
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::boxed::{derived, memo, when};
 use crate::view::parts::viewport;
 
-/// As many outputs of a task are in sight together; more of them are scrolled through.
-pub const MOST: usize = 4;
-
-/// Below each of several outputs stands a line, in `rem`; the style sheet has a little less.
-const LINE: f64 = 1.0;
-
-/// What holds the outputs of a task, or the places that are kept for them. Several of these `shapes` lie in a block, as
-/// large as the pane has room for; fewer, and more than [`MOST`], are left to the style sheet.
+/// What holds the outputs of a task, or of a few, or the places that are kept for them. Several of these `shapes` lie in a block, as
+/// large as the pane has room for; fewer, and more than [`MAX_PICTURES`], are left to the style sheet.
 pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
     let element = NodeRef::<Div>::new();
     let left = viewport::left(element);
-    let room = memo(move || left.read().room(LINE));
+    let room = memo(move || left.read().room(0.0));
     let block = memo(move || {
         let shapes = shapes.read();
-        let are_several = (2..=MOST).contains(&shapes.len());
+        let are_several = (2..=MAX_PICTURES).contains(&shapes.len());
         are_several.then(|| room.read().block(&shapes))
     });
     let px = move |of: fn(Block) -> f64| {

@@ -40,7 +40,7 @@ enum Source {
 pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
     let source = RwSignal::new(Source::Unknown);
     let small = address_of_copy();
-    // Whether it can be.
+    // Tells whether the small picture can be shown.
     let show_small = move |picture: Option<Blob>| {
         let address = picture.and_then(|it| Url::create_object_url_with_blob(&it).ok());
         if let Some(address) = &address {
@@ -50,13 +50,15 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         address.is_some()
     };
     let (is_small_gone, is_whole_gone) = (StoredValue::new(false), StoredValue::new(false));
-    // Width and height in pixels of the whole image, once it has been shown.
+    // The whole image once it has been shown, and its width and height in pixels.
+    let image_of_whole = StoredValue::new_local(None);
     let whole = RwSignal::new(None);
     effect({
         let (name, url) = (name.clone(), url.clone());
         move || {
-            if let Some((width, height)) = whole.get() {
-                make(name.clone(), &url, thumbnail::size(width, height));
+            let size = whole.get().and_then(|(w, h)| thumbnail::size(w, h));
+            if let (Some(size), Some(image)) = (size, image_of_whole.get_value()) {
+                make(name.clone(), &url, size, Place { image, small });
             }
         }
     });
@@ -65,7 +67,7 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         async move {
             let found = thumbnails::read(&name).await;
             if !matches!(found, Ok(None)) {
-                // There is one, or nowhere to keep one.
+                // There is a small picture already, or nowhere to keep one.
                 was_tried(&name);
             }
             if !show_small(found.ok().flatten()) {
@@ -112,7 +114,9 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         }
         Source::Whole => {
             let on_load = move |image: HtmlImageElement| {
-                whole.set(Some((image.natural_width(), image.natural_height())));
+                let sides = (image.natural_width(), image.natural_height());
+                image_of_whole.set_value(Some(image));
+                whole.set(Some(sides));
             };
             view! {
                 <MediaView
@@ -134,12 +138,37 @@ fn was_tried(name: &str) -> bool {
     TRIED.with_borrow_mut(|tried| !tried.insert(name.to_owned()))
 }
 
-/// Makes a small picture of what has just been shown, if it is to have one. Given up if it is not in sight
+/// Where a whole image is shown, and room for the address of the small one.
+struct Place {
+    image: HtmlImageElement,
+    small: RwSignal<String>,
+}
+
+impl Place {
+    /// The whole one is let go, with all that is decoded of it. It stays in sight until the small one is there.
+    fn show(&self, small: &Blob, height: u32) {
+        let shown = self.image.client_height();
+        if !thumbnail::is_sharp(height, shown.into(), window().device_pixel_ratio()) {
+            return;
+        }
+        let Ok(address) = Url::create_object_url_with_blob(small) else {
+            return;
+        };
+        match self.small.try_set(address.clone()) {
+            // The view has gone meanwhile.
+            Some(unwanted) => drop(Url::revoke_object_url(&unwanted)),
+            None => {
+                // Between the two there is no frame without a picture.
+                self.image.set_decoding("sync");
+                self.image.set_src(&address);
+            }
+        }
+    }
+}
+
+/// Makes a small picture of what has just been shown, and shows it instead. Given up if it is not in sight
 /// any more when its turn comes.
-fn make(name: String, url: &str, size: Option<(u32, u32)>) {
-    let Some(size) = size else {
-        return;
-    };
+fn make(name: String, url: &str, size: (u32, u32), place: Place) {
     let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(url, address.as_str()).filter(SafeUrl::is_link) else {
         return;
@@ -149,13 +178,14 @@ fn make(name: String, url: &str, size: Option<(u32, u32)>) {
         if was_tried(&name) {
             return;
         }
-        // To its end: a file that is left half read holds a connection.
+        // The file is read to its end: one left half read holds a connection.
         spawn(async move {
-            // The browser has the file: it has just shown it.
+            // The browser has the file, having just shown it.
             if let Ok(file) = http::get_blob(safe.as_str(), MAX_BYTES).await
                 && let Ok(small) = picture::resized(&file, size).await
             {
                 thumbnails::write(&name, &small).await;
+                place.show(&small, size.1);
             }
             drop(turn);
         });

@@ -1,11 +1,14 @@
 use crate::contexts::contexts;
 use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::waiting::{is_under_way, trouble, unknown_word, waiting};
-use atelier_engine::{Task, TaskKey, TaskState, duration, history, output, progress};
+use atelier_engine::output::OutputKind;
+use atelier_engine::wait_text::{is_under_way, poll_error_text, unknown_word, wait_text};
+use atelier_engine::{Millis, Task, TaskKey, TaskState, duration, history, output, progress};
 use leptos::prelude::*;
 
+use super::expected_shape;
+use super::film_sides;
 use super::room::room;
-use super::words;
+use super::{refused, words};
 use crate::boxed::{derived, dynamic, memo, text, when};
 use crate::browser::location;
 use crate::view::parts::ticker::ticker;
@@ -31,11 +34,14 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let shown = task.clone();
     let time = text(move || {
         let task = task.read();
-        let begun = task.submitted.unwrap_or(task.created);
-        match task.finished {
-            Some(finished) => duration::text(finished.saturating_sub(begun)),
-            None => duration::text(now.get().saturating_sub(begun)),
-        }
+        task.took().unwrap_or_else(|| match task.is_hidden() {
+            // A hidden task is not polled: nobody knows whether it still goes on.
+            true => String::new(),
+            false => {
+                let begun = task.submitted.unwrap_or(task.created);
+                duration::text(now.get().saturating_sub(begun))
+            }
+        })
     });
     view! {
         <div class="state-line">
@@ -44,6 +50,24 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
             </span>
             <span class="time">{time}</span>
         </div>
+    }
+}
+
+/// Why a task waits, or what is known of it beyond that it goes on; tracked.
+pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
+    if let Some(reason) = contexts().runner.wait_reason(task, now) {
+        return Some(reason);
+    }
+    if let Some(trouble) = poll_error_text(task, now, &location::origin()) {
+        return Some(trouble.message);
+    }
+    if !task.watching {
+        return Some("Hidden. It may still go on at the service.".into());
+    }
+    match &task.state {
+        TaskState::Submitting => Some("Sending the request.".into()),
+        TaskState::Fetching { .. } => Some("Completed; fetching the output.".into()),
+        _ => unknown_word(task).map(|said| format!("{said} You can close this page.")),
     }
 }
 
@@ -73,59 +97,59 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         derived(move || {
             let submitted = task.read().submitted;
             let elapsed = submitted.map_or(0, |since| now.get().saturating_sub(since));
-            waiting(elapsed, usual.get().filter(|_| submitted.is_some()))
+            wait_text(elapsed, usual.get().filter(|_| submitted.is_some()))
         })
     };
     let line = {
         let task = task.clone();
         text(move || {
-            let task = task.read();
-            if let Some(reason) = runner.wait_reason(&task, now.get()) {
-                return reason;
-            }
-            if let Some(trouble) = trouble(&task, now.get(), &location::origin()) {
-                return trouble.said;
-            }
-            if !task.watching {
-                return "Hidden. It may still go on at the service.".into();
-            }
-            match &task.state {
-                TaskState::Submitting => "Sending the request.".into(),
-                TaskState::Fetching { .. } => "Completed; fetching the output.".into(),
-                _ => {
-                    let said = unknown_word(&task).unwrap_or_else(|| waited.get().said);
-                    format!("{said} You can close this page.")
-                }
-            }
+            let line = wait_line(&task.read(), now.get());
+            line.unwrap_or_else(|| match contexts().runner.unkept_message() {
+                // That is said above the page.
+                Some(_) => waited.get().message,
+                None => format!("{} You can close this page.", waited.get().message),
+            })
         })
     };
     let why = {
         let task = task.clone();
-        let why =
-            memo(move || trouble(&task.read(), 0, &location::origin()).map(|trouble| trouble.why));
+        let why = memo(move || {
+            poll_error_text(&task.read(), 0, &location::origin()).map(|trouble| trouble.details)
+        });
         text(move || why.get().unwrap_or_default())
     };
     let progress = {
         let task = task.clone();
         memo(move || task.read().progress.clone())
     };
-    // Without a value it only says that something goes on.
+    // A progress bar without a value says only that something goes on.
     let part = {
         let task = task.clone();
         derived(move || {
             let told = progress.read().as_deref().and_then(progress::fraction);
-            told.or_else(|| waited.get().part.filter(|_| is_under_way(&task.read())))
+            told.or_else(|| waited.get().fraction.filter(|_| is_under_way(&task.read())))
         })
     };
+    let ratio = {
+        let (all, task) = (contexts(), task.clone());
+        memo(move || expected_shape::ratio(all, &task.get_untracked()))
+    };
+    let is_film = OutputKind::of("", &model.category) == OutputKind::Video;
+    let of_film = model.clone();
     let expected = memo(move || {
         let schema = catalog.schema(&model);
         let schema = schema.loaded().map(|schema| &**schema);
-        let ratio = output::ratio(&values, schema);
-        // What has no shape is given one place.
+        let ratio = ratio.get();
+        // Outputs without a shape share one place.
         let count = ratio
             .as_ref()
             .map_or(1, |_| output::expected_count(&values, schema));
         (count, ratio)
+    });
+    // A film is as large as its own pixels, and so is its place.
+    let film = memo(move || {
+        let (count, ratio) = expected.get();
+        (is_film && count == 1).then(|| film_sides::last(&of_film, &ratio?))?
     });
     let shapes = derived(move || {
         let (count, ratio) = expected.get();
@@ -145,6 +169,8 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             class:outputs=has_several
             data-count=text(move || expected.read().0.min(5).to_string())
             style:--shape=derived(move || expected.read().1.clone())
+            style:--width=derived(move || film.get().map(|(width, _)| format!("{width}px")))
+            style:--most=derived(move || film.get().map(|(_, height)| format!("{height}px")))
         >
         <div class="waiting">
             <progress
@@ -176,6 +202,7 @@ pub fn Explained(task: Task) -> impl IntoView {
             <div class="explained" data-phase=task.state.phase().word()>
                 <p class="explained-what">{explanation.what}</p>
                 <p class="muted">{explanation.meaning}</p>
+                {refused::links(&task)}
             </div>
         }
         .into_any()

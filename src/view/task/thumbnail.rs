@@ -1,5 +1,5 @@
 use atelier_engine::output::OutputKind;
-use atelier_engine::{Phase, Task, TaskState};
+use atelier_engine::{Phase, Task};
 use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
 use leptos::prelude::*;
 
@@ -23,9 +23,10 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     });
     let outputs = memo({
         let task = task.clone();
-        move || match &task.read().state {
-            TaskState::Ready { outputs, .. } => (outputs.first().cloned(), outputs.len()),
-            _ => (None, 0),
+        move || {
+            let task = task.read();
+            let outputs = task.outputs();
+            (outputs.first().cloned(), outputs.len())
         }
     });
     let more = move || outputs.read().1.saturating_sub(1);
@@ -39,7 +40,7 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     };
     view! {
         {dynamic(picture)}
-        // Drawn: what it lies in has a name of its own.
+        // Decorative: the link around it has a name of its own.
         <span
             class="more drawn"
             hidden=when(move || more() == 0)
@@ -73,7 +74,7 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     })
 }
 
-/// What stands where a picture would: that it failed, that it is asked about, that it goes on.
+/// The icon of the task's state, in place of a picture.
 fn mark(phase: Phase) -> AnyView {
     let icon = match phase {
         Phase::Failed | Phase::Gone => LuCircleX,

@@ -22,6 +22,16 @@ const NO_MODEL: &str = "No model takes it.";
 /// nothing that could only say it again. `place`: where it stands, for the same output may be shown twice, on the page and
 /// large. `answer`: what is said to a press of it.
 pub fn use_in(shown: &ShownOutput, place: &'static str, answer: StatusNote) -> Option<AnyView> {
+    let (button, menu) = parts(shown, place, answer)?;
+    Some(view! { {button} {menu} }.into_any())
+}
+
+/// The same, for who puts the button elsewhere than the menu.
+pub fn parts(
+    shown: &ShownOutput,
+    place: &'static str,
+    answer: StatusNote,
+) -> Option<(AnyView, AnyView)> {
     let kind = shown.kind;
     if kind == OutputKind::Other {
         return None;
@@ -42,34 +52,34 @@ pub fn use_in(shown: &ShownOutput, place: &'static str, answer: StatusNote) -> O
         let id = id.clone();
         derived(move || (!is_vain.get()).then(|| id.clone()))
     };
-    // A finger sees no titles.
+    // Touch screens show no titles.
     let say_why = move |_: web_sys::MouseEvent| {
         if is_vain.get_untracked() {
             answer.say(NO_MODEL.to_owned());
         }
     };
-    Some(
-        view! {
-            <button
-                class="button"
-                type="button"
-                title=text(move || match is_vain.get() {
-                    true => NO_MODEL.to_owned(),
-                    false => LABEL.to_owned(),
-                })
-                aria-disabled=text(move || is_vain.get().to_string())
-                popovertarget=target
-                on:click=handler(say_why)
-            >
-                <Glyph icon=LuForward />
-                <span class="word">{LABEL}</span>
-            </button>
-            <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
-                {places}
-            </div>
-        }
-        .into_any(),
-    )
+    let button = view! {
+        <button
+            class="button"
+            type="button"
+            title=text(move || match is_vain.get() {
+                true => NO_MODEL.to_owned(),
+                false => LABEL.to_owned(),
+            })
+            aria-disabled=text(move || is_vain.get().to_string())
+            popovertarget=target
+            on:click=handler(say_why)
+        >
+            <Glyph icon=LuForward />
+            <span class="word">{LABEL}</span>
+        </button>
+    };
+    let menu = view! {
+        <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
+            {places}
+        </div>
+    };
+    Some((button.into_any(), menu.into_any()))
 }
 
 /// One schema after the other is asked for, until one takes it.
@@ -144,7 +154,7 @@ fn link(model: &ModelId, parameter: &str, output: &str) -> AnyView {
     let query = with_query_value("", "output", Some(output));
     let href = page + &with_query_value(&query, "into", Some(parameter));
     view! {
-        <a class="button quiet" href=href>
+        <a class="button quiet use-place" href=href>
             {name}
             <span class="muted">{parameter.to_owned()}</span>
         </a>

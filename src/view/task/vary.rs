@@ -1,3 +1,4 @@
+use atelier_engine::plural::counted;
 use icondata_lu::LuShuffle;
 use leptos::prelude::*;
 
@@ -9,9 +10,14 @@ use crate::view::parts::glyph::Glyph;
 const VARIATIONS: &str = "atelier.variations";
 const MAX_VARIATIONS: usize = 8;
 
-/// `Vary`, and how many.
-pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
-    let count = RwSignal::new(kept());
+thread_local! {
+    // One for the whole page: what is chosen at one button counts for all of them.
+    static COUNT: ArcRwSignal<usize> = ArcRwSignal::new(kept());
+}
+
+/// `Vary`, and how many, each of so many outputs.
+pub fn vary(outputs: usize, vary: impl Fn(usize) + 'static) -> AnyView {
+    let count = COUNT.with(|count| RwSignal::from(count.clone()));
     let choose = move |event| {
         if let Ok(chosen) = event_target_value(&event).parse() {
             count.set(chosen);
@@ -23,7 +29,10 @@ pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
             let is_chosen = when(move || count.get() == n);
             view! {
                 <option value=n.to_string() prop:selected=is_chosen>
-                    {format!("× {n}")}
+                    {match outputs {
+                        1 => format!("× {n}"),
+                        _ => format!("× {n} = {}", n * outputs),
+                    }}
                 </option>
             }
             .into_any()
@@ -34,7 +43,11 @@ pub fn vary(vary: impl Fn(usize) + 'static) -> AnyView {
             <button
                 class="button"
                 type="button"
-                title=text(move || format!("The same inputs, with {} new seeds", count.get()))
+                title=text(move || {
+                    let seeds = counted(count.get(), "new seed");
+                    let outputs = counted(count.get() * outputs, "output");
+                    format!("The same inputs, with {seeds}: {outputs}")
+                })
                 on:click=handler(move |_| vary(count.get_untracked()))
             >
                 <Glyph icon=LuShuffle />

@@ -2,12 +2,34 @@
 //! billed, what to do next.
 
 use atelier_contract::ApiError;
-use atelier_engine::{Task, TaskState};
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Task, TaskState, refused_input, seed};
 
 use crate::browser::location;
 
-/// How a task is called: its model, then the start of its prompt.
+/// How a task is called where others stand beside it: a variation has its seed.
 pub fn name(task: &Task) -> String {
+    match seed::of_variation(task) {
+        Some(seed) => format!("{}, {seed}", start(task)),
+        None => start(task),
+    }
+}
+
+/// How an output is called: its kind, its prompt or else its model, and its seed where it is a variation.
+pub fn output(task: &Task, kind: OutputKind) -> String {
+    let title = match task.input.title() {
+        "" => &task.model_name,
+        title => title,
+    };
+    let kind = kind.label();
+    match seed::of_variation(task) {
+        Some(seed) => format!("{kind}: {title}, {seed}"),
+        None => format!("{kind}: {title}"),
+    }
+}
+
+/// Its model, then the start of its prompt.
+pub fn start(task: &Task) -> String {
     const MAX: usize = 60;
     let title = task.input.title();
     if title.is_empty() {
@@ -43,6 +65,24 @@ pub fn explain(task: &Task) -> Option<Explanation> {
             meaning: "Failed runs may still be billed. Your input is kept: retry it as it is, or edit it \
                       first.",
         },
+        TaskState::Failed { id: None, message } if refused_input::is_refused(task) => Explanation {
+            what: or_silence(message),
+            meaning: "Nothing was generated or billed. Your input is kept: edit it first, for as it is it would be \
+                      refused again.",
+        },
+        TaskState::Failed { id: None, message } if ApiError::is_about_credentials(message) => {
+            Explanation {
+                what: or_silence(message),
+                meaning: "Nothing was generated or billed. Your input is kept: correct them, then retry it as it is.",
+            }
+        }
+        TaskState::Failed { id: None, message } if ApiError::is_about_credits(message) => {
+            Explanation {
+                what: or_silence(message),
+                meaning: "Nothing was generated or billed: your account has too few credits. Add some at the service, \
+                      then retry. Your input is kept as it is.",
+            }
+        }
         TaskState::Failed { id: None, message } => Explanation {
             what: or_silence(message),
             meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \
@@ -50,8 +90,8 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         },
         TaskState::Gone { .. } => Explanation {
             what: "The service no longer knows this task.".into(),
-            meaning: "Its outputs can't be fetched any more. Your input is kept; a retry is billed as a new \
-                      run.",
+            meaning: "Its outputs can't be fetched. If that may have been said by mistake, ask again. Your input \
+                      is kept; a retry is billed as a new run.",
         },
         TaskState::Queued
         | TaskState::Submitting
@@ -75,13 +115,17 @@ fn unconfirmed(error: &ApiError) -> &'static str {
         "That is its answer to what was sent again. The first time it may have taken the request, and billed it; no \
          task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes \
          it here."
+    } else if matches!(error, ApiError::Network { detail } if detail == ApiError::PAGE_CLOSED) {
+        "If Atelier is open in another tab, look there first: that tab may only be asleep, and have the answer. Otherwise \
+         the service may have taken the request, and billed it; no task id came back. Look at your usage in the service's \
+         dashboard. Resubmit sends it once more, Dismiss removes it here."
     } else if error.is_conflict() {
         "So it answers a request that it has had before, and that may have been this one: it may have been taken, and \
          billed; no task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, \
          Dismiss removes it here."
     } else {
-        "The request may have reached the service, and may have been billed; no task id came back. Look at your usage in \
-         the service's dashboard. Resubmit sends it once more, Dismiss removes it here."
+        "The request may have reached the service, and may have been billed; no task id of its own came back. Look at \
+         your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes it here."
     }
 }
 

@@ -1,23 +1,33 @@
 use crate::contexts::contexts;
 use atelier_engine::batch::differences::Difference;
-use atelier_engine::batch::naming::said_beside;
-use atelier_engine::batch::{Counts, Part};
+use atelier_engine::batch::naming::{found_label, said_beside};
+use atelier_engine::batch::reasons::reasons_message;
+use atelier_engine::batch::summary::{last_retry, when_sent};
+use atelier_engine::batch::{Batch, Counts, Part};
 use atelier_engine::route::Route;
-use atelier_engine::{BatchKey, TaskKey};
+use atelier_engine::{BatchKey, Task, TaskKey, refused_input};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
 use crate::batches::Batches;
-use crate::boxed::{dynamic, memo, text};
+use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::{clock, dates};
 use crate::runner::Runner;
-use crate::view::task::thumbnail;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::task::{thumbnail, words};
 
 /// As many pictures as fit beside each other on most screens; all are on the batch's page.
 const PICTURES: usize = 16;
 
 /// What was found of a batch: its latest pictures, how it stands, and what tells its items apart.
 #[component]
-pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
+pub fn BatchRow(
+    batch_key: BatchKey,
+    tasks: Vec<TaskKey>,
+    /// Over all rows: what is retried gives its place to another.
+    held: DoubleClickGuard,
+) -> impl IntoView {
     let all = contexts();
     let runner = all.runner;
     let batch = memo({
@@ -38,15 +48,21 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
         })
     };
     let about = {
-        let time = dates::time(first.created, clock::now());
-        let (found, model) = (tasks.len(), first.model_name.clone());
+        let now = clock::now();
+        let (sent, retried) = runner.with_tasks_of(&tasks, |tasks| {
+            let tasks = || tasks.iter().copied();
+            (when_sent(tasks()), last_retry(tasks()))
+        });
+        let found = tasks.len();
+        // It stands where its latest attempt does.
+        let retried = retried.map(|at| format!(" · retried {}", dates::as_of(at, now)));
+        let (retried, model) = (retried.unwrap_or_default(), first.model_name.clone());
         text(move || {
-            let size = batch.read().as_ref().map_or(found, |batch| batch.size);
-            let items = match size == found {
-                true => format!("{size} tasks"),
-                false => format!("{found} of {size} tasks"),
-            };
-            format!("{model} · {items} · {time}")
+            let batch = batch.read();
+            let size = batch.as_ref().map_or(found, Batch::count);
+            let sent = batch.as_ref().map_or(sent, |batch| batch.created);
+            let (items, sent) = (found_label(found, size), dates::time(sent, now));
+            format!("{model} · {items} · {sent}{retried}")
         })
     };
     let chips = {
@@ -64,23 +80,61 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
             runner.with_tasks_of(&tasks, |tasks| Counts::of_tasks(tasks.iter().copied()))
         }
     });
+    let failed = memo({
+        let tasks = tasks.clone();
+        move || {
+            runner.track_phases();
+            runner.with_tasks_of(&tasks, |tasks| {
+                // Why those failed that are to be changed first is said as well.
+                let failed = || tasks.iter().filter(|task| task.can_retry());
+                let again = failed().filter(|task| refused_input::may_pass_again(task));
+                let reason = |task: &&Task| words::explain(task).map(|it| it.what);
+                let reasons = failed().map(|task| reason(task).unwrap_or_default());
+                let again = again.map(|task| task.key.clone());
+                (
+                    again.collect::<Vec<TaskKey>>(),
+                    reasons.collect::<Vec<String>>(),
+                )
+            })
+        }
+    });
+    let retry = move |_| {
+        if held.counts("Retry") {
+            runner.retry_all(&failed.get_untracked().0);
+        }
+    };
+    let to_retry = move || failed.read().0.len();
+    let reason = text(move || reasons_message(&failed.read().1));
     let more = tasks.len().saturating_sub(PICTURES);
     let pictures = tasks.iter().take(PICTURES);
-    let mut pictures = pictures.filter_map(|key| picture(runner, key));
+    // The row's link and one picture are stops of Tab; arrows lead to the others.
+    let mut pictures = pictures
+        .enumerate()
+        .filter_map(|(at, key)| picture(runner, key, at == 1));
     let first_picture = pictures.next();
     let pictures: Vec<AnyView> = pictures.collect();
+    let retry_label = text(move || format!("Retry {} failed: {}", to_retry(), name.get()));
     view! {
-        <article class="batch-row" aria-label=text(move || format!("Batch: {}", name.get()))>
+        <article class="batch-row" on:keydown=handler(walk) aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="batch-first">{first_picture}</div>
             <div class="batch-row-head">
                 <div class="task-row-text">
-                    <p>
+                    <p dir="auto">
                         <a class="cover" href=Route::Batch(batch_key).path()>
                             {name}
                         </a>
                     </p>
                     <span class="muted">{about}</span>
                 </div>
+                <button
+                    class="button quiet small task-row-retry"
+                    type="button"
+                    aria-label=retry_label
+                    hidden=when(move || to_retry() == 0)
+                    on:click=handler(retry)
+                >
+                    {text(move || format!("Retry {} failed", to_retry()))}
+                </button>
                 <p class="batch-row-counts" role="status">
                     {dynamic(move || pills(&counts.read()))}
                 </p>
@@ -88,9 +142,14 @@ pub fn BatchRow(batch_key: BatchKey, tasks: Vec<TaskKey>) -> impl IntoView {
             <div class="batch-strip">
                 {pictures} {(more > 0).then(|| view! { <span class="batch-strip-more">"+" {more}</span> }.into_any())}
             </div>
-            <ul class="batch-row-chips" aria-label="Differs in">
-                {dynamic(chips)}
-            </ul>
+            <div class="batch-row-foot">
+                <span class="reason" title=reason>
+                    {reason}
+                </span>
+                <ul class="batch-row-chips" aria-label="Differs in">
+                    {dynamic(chips)}
+                </ul>
+            </div>
         </article>
     }
     .into_any()
@@ -117,8 +176,30 @@ fn chip(difference: &Difference) -> AnyView {
     view! { <li>{difference.user_message()}</li> }.into_any()
 }
 
+/// Arrows lead from picture to picture.
+fn walk(event: leptos::ev::KeyboardEvent) {
+    let forward = match event.key().as_str() {
+        "ArrowRight" => true,
+        "ArrowLeft" => false,
+        _ => return,
+    };
+    let target = event_target::<web_sys::Element>(&event);
+    let next = match forward {
+        true => target.next_element_sibling(),
+        false => target.previous_element_sibling(),
+    };
+    let next = next.and_then(|next| next.dyn_into::<HtmlElement>().ok());
+    if let Some(next) =
+        next.filter(|next| target.has_attribute("href") && next.has_attribute("href"))
+    {
+        event.prevent_default();
+        // It fails only where the element is gone.
+        let _ = next.focus();
+    }
+}
+
 /// One item: a way to its task.
-fn picture(runner: Runner, key: &TaskKey) -> Option<AnyView> {
+fn picture(runner: Runner, key: &TaskKey, is_stop: bool) -> Option<AnyView> {
     let task = runner.task(key)?;
     let shown = thumbnail(&task);
     let label = {
@@ -130,7 +211,7 @@ fn picture(runner: Runner, key: &TaskKey) -> Option<AnyView> {
         })
     };
     let picture = view! {
-        <a class="task-row-picture" href=Route::Task(key.clone()).path() aria-label=label title=label>
+        <a class="task-row-picture" tabindex=if is_stop { "0" } else { "-1" } href=Route::Task(key.clone()).path() aria-label=label title=label>
             {shown}
         </a>
     };

@@ -4,14 +4,17 @@ use atelier_engine::Phase;
 use atelier_engine::calendar::Day;
 use atelier_engine::history::{Filter, Found};
 use atelier_engine::search::Query;
-use icondata_lu::{LuSearch, LuSlidersHorizontal};
+use icondata_lu::{LuCalendarDays, LuSlidersHorizontal};
 use leptos::prelude::*;
 
+use crate::batches::Batches;
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
-use crate::browser::clock;
+use crate::browser::{clock, dates};
 use crate::navigation::Navigation;
 use crate::view::parts::favorites_chip::{FAVORITES, favorites_chip};
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::search_field::search_field;
 
 /// The states as people group them: the word in the URL, the word on the page, the phases.
 const STATES: [(&str, &str, &[Phase]); 4] = [
@@ -30,6 +33,9 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
+/// What unfolds with the days.
+const DATES: &str = "filter-dates";
+
 /// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
     let state = navigation.query("state");
@@ -40,8 +46,10 @@ pub fn filter(navigation: Navigation, typed: &str) -> Filter {
         .unwrap_or_default();
     let day = |name| Day::read(&navigation.query(name)?);
     let (from, to) = (day("from"), day("to"));
+    let query = Query::new(typed);
     Filter {
-        query: Query::new(typed),
+        named: Batches::new(contexts()).named(&query),
+        query,
         phases,
         model: navigation.query("model").and_then(|model| model_of(&model)),
         favorites: navigation.query(FAVORITES).is_some(),
@@ -59,11 +67,6 @@ fn model_of(text: &str) -> Option<ModelId> {
 #[component]
 pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
     let navigation = contexts().navigation;
-    let search = move |event| {
-        let text = event_target_value(&event);
-        navigation.set_query("q", Some(text.trim()).filter(|text| !text.is_empty()));
-        typed.set(text);
-    };
     // On a phone what is needed less is folded away.
     let is_open = RwSignal::new(false);
     let set = move || {
@@ -75,18 +78,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
     };
     view! {
         <div class="filters task-filters">
-            <div class="search">
-                <Glyph icon=LuSearch />
-                <input
-                    type="search"
-                    aria-label="Search tasks"
-                    placeholder="Search tasks"
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=typed
-                    on:input=handler(search)
-                />
-            </div>
+            {search_field("Search tasks", typed)}
             <div class="task-chips">
             <fieldset class="chips">
                 <legend class="visually-hidden">"State"</legend>
@@ -112,8 +104,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
             </button>
             <div class="row" id="more-filters">
                 <ModelChoice found />
-                {date(navigation, "from", "From")}
-                {date(navigation, "to", "To")}
+                {dates(navigation)}
             </div>
         </div>
     }
@@ -201,6 +192,49 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
             {options}
         </select>
     }
+}
+
+/// Both days behind one button, which says what they are; on a phone, where it is one of many filters behind a button,
+/// they are in sight.
+fn dates(navigation: Navigation) -> AnyView {
+    let said = text(move || {
+        let today = clock::local(clock::now()).day;
+        let day = |name| Some(dates::day(Day::read(&navigation.query(name)?)?, today));
+        match (day("from"), day("to")) {
+            (None, None) => "Any date".to_owned(),
+            (Some(from), None) => format!("From {from}"),
+            (None, Some(to)) => format!("Until {to}"),
+            (Some(from), Some(to)) if from == to => from,
+            (Some(from), Some(to)) => format!("{from} – {to}"),
+        }
+    });
+    let is_set = move || navigation.query("from").is_some() || navigation.query("to").is_some();
+    let clear = move |_| {
+        navigation.set_query("from", None);
+        navigation.set_query("to", None);
+        // Its button goes with them.
+        focus::once_lost(|| {
+            focus::to(&format!("#{DATES} input"));
+        });
+    };
+    view! {
+        <button class="button small filter-dates" type="button" popovertarget=DATES>
+            <Glyph icon=LuCalendarDays />
+            {said}
+        </button>
+        <div class="menu" id=DATES popover="auto">
+            {date(navigation, "from", "From")} {date(navigation, "to", "To")}
+            <button
+                class="button quiet"
+                type="button"
+                hidden=when(move || !is_set())
+                on:click=handler(clear)
+            >
+                "Clear the dates"
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 fn date(navigation: Navigation, name: &'static str, label: &'static str) -> AnyView {

@@ -2,9 +2,9 @@ use std::collections::HashMap;
 
 use crate::contexts::contexts;
 use atelier_engine::history::{self, HistoryEntry};
-use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey, outputs_of};
-use icondata_lu::LuListChecks;
+use atelier_engine::plural::{counted_many, grouped};
+use atelier_engine::{Action, Task, TaskKey, UNDO};
+use icondata_lu::{LuListChecks, LuTrash2};
 use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
@@ -22,7 +22,8 @@ const MANY: usize = 11;
 #[component]
 pub fn TasksPage() -> impl IntoView {
     let runner = contexts().runner;
-    Batches::new(contexts()).follow();
+    let batches = Batches::new(contexts());
+    batches.follow();
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
     // Back, or a link to here, may have changed it.
@@ -71,61 +72,60 @@ pub fn TasksPage() -> impl IntoView {
     let outputs = text(move || {
         let tasks = finished.read();
         let tasks = tasks.iter().filter_map(|key| runner.task(key));
-        match tasks.map(|task| task.with_untracked(outputs_of)).sum() {
+        let outputs = tasks.map(|task| task.read_untracked().outputs().len());
+        match outputs.sum() {
             0 => String::new(),
-            outputs => format!(", {}", counted(outputs, "output")),
+            outputs => format!(", {}", counted_many(outputs, "output")),
         }
     });
     let what = text(move || {
         let all = keys.read().len() == runner.keys().len();
         let which = if all { "" } else { " shown here" };
-        let count = counted(finished.read().len(), "finished task");
+        let count = counted_many(finished.read().len(), "finished task");
         format!(
-            "Removes {count}{which} from this browser, with what they have made. Favorites stay."
+            "Removes {count}{which} from this browser, with what they have made. Favorites stay. It can be \
+             undone for {} seconds.",
+            UNDO / 1_000,
         )
     });
     let no_match = text(move || match typed.read().trim() {
         "" => "No task matches.".to_owned(),
         typed => format!("No task matches “{typed}”."),
     });
-    let clear = move || runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    let remove = move || runner.act_on_all(&finished.get_untracked(), Action::Remove);
     let question = Question::default();
-    let clear_or_ask = move |_| match finished.read_untracked().len() {
-        0..MANY => clear(),
+    let remove_or_ask = move |_| match finished.read_untracked().len() {
+        0..MANY => remove(),
         _ => question.ask(),
     };
     // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
     let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
+    // Nor is a row as high before the name of its batch is known.
+    let placed = memo(move || match batches.is_read() {
+        true => rows.get(),
+        false => Vec::new(),
+    });
     // Nor is there anything to narrow where nothing was ever sent.
     let has_no_filters = when(move || is_unread.get() || runner.keys().is_empty());
     let has_note =
         move || runner.unread().is_some() || (runner.is_open() && keys.read().is_empty());
     view! {
-        <div class="page">
+        <div class="page tasks-page">
             <div class="page-head">
                 <h1>"Tasks"</h1>
                 <div class="row" hidden=is_unread>
                     <p class="muted" role="status">
                         {text(move || {
-                            history::said_of(keys.read().len(), runner.keys().len(), rows.read().len())
+                            history::count_label(keys.read().len(), runner.keys().len(), rows.read().len())
                         })}
                     </p>
-                    <button
-                        class="button quiet small clear-finished"
-                        type="button"
-                        title=what
-                        hidden=when(move || finished.read().is_empty())
-                        on:click=handler(clear_or_ask)
-                    >
-                        {text(move || format!("Clear {} finished{}", finished.read().len(), outputs.read()))}
-                    </button>
                 </div>
             </div>
-            {question.view("Clear finished", what, "Keep", "Clear them", "danger", Callback::new(move |()| clear()))}
+            {question.view("Remove finished", what, "Keep", "Remove them", "danger", Callback::new(move |()| remove()))}
             <div hidden=has_no_filters>
                 <Filters typed found />
             </div>
-            <Rows rows />
+            <Rows rows=placed />
             <div class="empty" hidden=when(move || !has_note())>
                 <Glyph icon=LuListChecks />
                 {dynamic(move || {
@@ -150,6 +150,20 @@ pub fn TasksPage() -> impl IntoView {
                     }
                 })}
             </div>
+            // At the head, and yet no first stop of Tab. It takes away, and narrows nothing.
+            <button
+                class="button quiet small removes remove-finished"
+                type="button"
+                title=what
+                hidden=when(move || is_unread.get() || finished.read().is_empty())
+                on:click=handler(remove_or_ask)
+            >
+                <Glyph icon=LuTrash2 />
+                {text(move || {
+                    let count = grouped(finished.read().len());
+                    format!("Remove {count} finished{}", outputs.read())
+                })}
+            </button>
         </div>
     }
 }

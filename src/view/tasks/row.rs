@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
-use atelier_engine::TaskKey;
 use atelier_engine::route::Route;
+use atelier_engine::{TaskKey, refused_input};
 use leptos::prelude::*;
 
 use crate::boxed::{handler, memo, text, when};
@@ -23,7 +23,7 @@ pub fn TaskRow(
     };
     let first = task.get_untracked();
     let label = match &name {
-        Some(name) => format!("{}, {name}", words::name(&first)),
+        Some(name) => format!("{}, {name}", words::start(&first)),
         None => words::name(&first),
     };
     let prompt = match first.input.title() {
@@ -39,7 +39,7 @@ pub fn TaskRow(
     let about = format!("{} · {time}", first.model_name);
     let can_retry = memo({
         let task = task.clone();
-        move || task.read().can_retry()
+        move || refused_input::may_pass_again(&task.read())
     });
     let retry = move |_| {
         if held.counts("Retry") {
@@ -59,7 +59,7 @@ pub fn TaskRow(
                 {thumbnail(&task)}
             </div>
             <div class="task-row-text">
-                <a class="cover" href=href>
+                <a class="cover" href=href dir="auto">
                     {title}
                 </a>
                 <span class="muted">{about}</span>

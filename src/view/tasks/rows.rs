@@ -1,16 +1,18 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use atelier_engine::TaskKey;
-use atelier_engine::history::Row;
+use atelier_engine::batch::naming::is_said_beside;
+use atelier_engine::history::HistoryRow;
 use atelier_engine::window::Stack;
+use atelier_engine::{BatchKey, TaskKey};
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
+use crate::batches::Batches;
 use crate::boxed::{handler, memo, text};
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;
@@ -20,7 +22,9 @@ use crate::view::task::words;
 const TASK_HEIGHT: f64 = 5.5;
 /// It says why it failed as well.
 const FAILED_HEIGHT: f64 = 6.75;
-const BATCH_HEIGHT: f64 = 11.5;
+const BATCH_HEIGHT: f64 = 9.5;
+/// It says why some failed, or what they differ in.
+const EXPLAINED_BATCH_HEIGHT: f64 = 11.5;
 
 /// What tells some tasks apart from others that have their prompt.
 pub type Names = HashMap<TaskKey, String>;
@@ -28,12 +32,13 @@ pub type Names = HashMap<TaskKey, String>;
 /// The rows near the screen; the others are only room.
 #[component]
 pub fn Rows(
-    rows: Memo<Vec<Row>>,
+    rows: Memo<Vec<HistoryRow>>,
     /// Looked at when a row is made.
     #[prop(optional, into)]
     names: Option<Signal<Names>>,
 ) -> impl IntoView {
-    let runner = contexts().runner;
+    let all = contexts();
+    let runner = all.runner;
     let held = DoubleClickGuard::default();
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
@@ -46,9 +51,12 @@ pub fn Rows(
             task.is_some_and(|task| task.with_untracked(|it| words::explain(it).is_some()))
         };
         Stack::new(rows.read().iter().map(|row| match row {
-            Row::Task(key) if has_reason(key) => FAILED_HEIGHT * rem,
-            Row::Task(_) => TASK_HEIGHT * rem,
-            Row::Batch(..) => BATCH_HEIGHT * rem,
+            HistoryRow::Task(key) if has_reason(key) => FAILED_HEIGHT * rem,
+            HistoryRow::Task(_) => TASK_HEIGHT * rem,
+            HistoryRow::Batch(key, tasks) if is_explained(all, key, tasks) => {
+                EXPLAINED_BATCH_HEIGHT * rem
+            }
+            HistoryRow::Batch(..) => BATCH_HEIGHT * rem,
         }))
     });
     let items = move || {
@@ -65,13 +73,13 @@ pub fn Rows(
                 let key = format!("{top} {total} {:x}", hasher.finish());
                 Some(Item::new(key, move || {
                     let row = match row.clone() {
-                        Row::Task(key) => {
+                        HistoryRow::Task(key) => {
                             let name =
                                 names.and_then(|names| names.read_untracked().get(&key).cloned());
                             view! { <TaskRow task_key=key name held /> }.into_any()
                         }
-                        Row::Batch(key, tasks) => {
-                            view! { <BatchRow batch_key=key tasks /> }.into_any()
+                        HistoryRow::Batch(key, tasks) => {
+                            view! { <BatchRow batch_key=key tasks held /> }.into_any()
                         }
                     };
                     view! {
@@ -98,4 +106,20 @@ pub fn Rows(
             <ul role="list" aria-label="Tasks">{list(items)}</ul>
         </div>
     }
+}
+
+/// Whether the row of a batch has more than its name and its pictures.
+fn is_explained(all: Contexts, batch: &BatchKey, tasks: &[TaskKey]) -> bool {
+    let mut tasks = tasks.iter().filter_map(|key| all.runner.task(key));
+    let Some(first) = tasks.next() else {
+        return false;
+    };
+    let first = first.read_untracked();
+    let name = Batches::new(all).name(batch);
+    let name = name.unwrap_or_else(|| first.model_name.clone());
+    first.can_retry()
+        || tasks.any(|task| {
+            let task = task.read_untracked();
+            task.can_retry() || is_said_beside(&name, &first, &task)
+        })
 }

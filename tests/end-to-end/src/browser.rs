@@ -4,7 +4,7 @@ use crate::driver::Driver;
 use crate::engine::{Capability, Engine};
 use crate::wait::{Seen, until};
 use crate::{Result, chromium, firefox, webkit};
-use fantoccini::wd::{WebDriverCompatibleCommand, WindowHandle};
+use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder};
 use hyper::Method;
 use serde_json::{Value, json};
@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use url::{ParseError, Url};
+
+mod conditions;
+mod tabs;
 
 // The order of the fields is the order of ending: driver (and with it the browser), then its files.
 pub struct Browser {
@@ -24,11 +27,20 @@ pub struct Browser {
 }
 
 impl Browser {
+    /// Starts a browser with a profile of its own.
+    ///
+    /// # Errors
+    ///
+    /// The driver or the browser can't be started.
     pub async fn start() -> Result<Self> {
         Self::in_profile(tempfile::tempdir()?, None).await
     }
 
     /// Starts one whose clock shows the time of this zone.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::start`].
     pub async fn start_in_zone(zone: &str) -> Result<Self> {
         Self::in_profile(tempfile::tempdir()?, Some(zone)).await
     }
@@ -106,12 +118,20 @@ impl Browser {
     }
 
     /// Leaves the test out where the engine can't be put through it; say so before long work.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Engine::needs`].
     pub fn needs(&self, capability: Capability) -> Result<()> {
         self.engine.needs(capability)
     }
 
     /// Ends the browser and starts another one on the same profile, as on another day: what the page
     /// has stored is there again, all that was in memory is gone.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::start`]; also where the engine keeps no profile ([`Engine::needs`]).
     pub async fn start_again(self) -> Result<Self> {
         self.needs(Capability::Profile)?;
         let Self {
@@ -125,16 +145,29 @@ impl Browser {
         Self::in_profile(profile, None).await
     }
 
+    /// Opens an address in this tab.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or refuses the command.
     pub async fn open(&self, address: &str) -> Result<()> {
         Ok(self.client.goto(address).await?)
     }
 
     /// Runs a script with arguments and gives its value; a promise is waited for.
+    ///
+    /// # Errors
+    ///
+    /// The script throws, its promise is rejected, or the driver does not answer.
     pub async fn run(&self, script: &str, args: Vec<Value>) -> Result<Value> {
         Ok(self.client.execute(script, args).await?)
     }
 
     /// Runs a script in this tab before those of every page that it opens from now on.
+    ///
+    /// # Errors
+    ///
+    /// The engine can't do it ([`Engine::needs`]), or the driver refuses.
     pub async fn before_each_page(&self, script: &str) -> Result<()> {
         self.needs(Capability::FirstScript)?;
         match self.engine {
@@ -143,6 +176,11 @@ impl Browser {
         }
     }
 
+    /// Sends a command of WebDriver.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or refuses the command.
     pub async fn command(
         &self,
         method: Method,
@@ -159,43 +197,11 @@ impl Browser {
             .await?)
     }
 
-    /// Cuts the network of the tab off, or brings it back; the page sees `offline` and `online`.
-    pub async fn set_offline(&self, offline: bool) -> Result<()> {
-        self.needs(Capability::Offline)?;
-        match self.engine {
-            Engine::Firefox => firefox::set_offline(self, offline).await,
-            _ => chromium::set_offline(self, offline).await,
-        }
-    }
-
-    /// Clears the databases of an origin, open or not, and nothing else that it stores.
-    pub async fn clear_databases(&self, origin: &str) -> Result<()> {
-        self.needs(Capability::ClearedDatabases)?;
-        match self.engine {
-            Engine::Firefox => firefox::clear_databases(self, origin).await,
-            _ => chromium::clear_databases(self, origin).await,
-        }
-    }
-
-    /// Clears all that an origin has stored, as a person does in the browser's settings.
-    pub async fn clear_site(&self, origin: &str) -> Result<()> {
-        self.needs(Capability::ClearedSite)?;
-        match self.engine {
-            Engine::Firefox => firefox::clear_site(self, origin).await,
-            _ => chromium::clear_site(self, origin).await,
-        }
-    }
-
-    /// Forgets the files that it has kept of any page.
-    pub async fn clear_cache(&self) -> Result<()> {
-        self.needs(Capability::ClearedCache)?;
-        match self.engine {
-            Engine::Firefox => firefox::clear_cache(self).await,
-            _ => chromium::clear_cache(self).await,
-        }
-    }
-
     /// Loads the page anew, as its reader does: the drivers' own way passes by a service worker in Firefox.
+    ///
+    /// # Errors
+    ///
+    /// The page is not there anew within 30 seconds.
     pub async fn reload(&self) -> Result<()> {
         self.run("window.isBefore = true; location.reload()", vec![])
             .await?;
@@ -211,6 +217,10 @@ impl Browser {
 
     /// Waits until the program has taken over what the page begins with: until then, what is found may be
     /// drawn anew.
+    ///
+    /// # Errors
+    ///
+    /// It has not within 30 seconds.
     pub async fn is_at_work(&self) -> Result<()> {
         until("the program", Duration::from_secs(30), async || {
             let has_begun = "return !document.getElementById('boot')";
@@ -222,27 +232,11 @@ impl Browser {
         .await
     }
 
-    /// Opens a further tab in the same profile, goes there, and gives its handle.
-    pub async fn open_tab(&self, address: &str) -> Result<WindowHandle> {
-        // WebKit's driver does not bring a tab to the front that it goes on in; each window is seen.
-        let as_tab = self.engine != Engine::WebKit;
-        let tab = self.client.new_window(as_tab).await?.handle;
-        self.client.switch_to_window(tab.clone()).await?;
-        self.open(address).await?;
-        Ok(tab)
-    }
-
-    /// Goes on in another tab.
-    pub async fn switch_to(&self, tab: &WindowHandle) -> Result<()> {
-        Ok(self.client.switch_to_window(tab.clone()).await?)
-    }
-
-    /// Closes the tab; go on with [`Self::switch_to`].
-    pub async fn close_tab(&self) -> Result<()> {
-        Ok(self.client.close_window().await?)
-    }
-
     /// What the page wrote to its console since the last call, one line an entry.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::before_each_page`].
     pub async fn console(&self) -> Result<Vec<String>> {
         self.needs(Capability::Console)?;
         match self.engine {
@@ -251,44 +245,11 @@ impl Browser {
         }
     }
 
-    /// Sets the system's color scheme, and waits until the page knows of it: it lives in a process of
-    /// its own, which hears of that later.
-    pub async fn prefer(&self, scheme: Scheme) -> Result<()> {
-        self.needs(Capability::Scheme)?;
-        match self.engine {
-            Engine::Firefox => firefox::prefer(self, scheme).await?,
-            _ => chromium::prefer(self, scheme).await?,
-        }
-        let matches = format!(
-            "return matchMedia('(prefers-color-scheme: {})').matches",
-            scheme.name()
-        );
-        until("the page's color scheme", SCHEME_LIMIT, async || {
-            let seen = self.run(&matches, vec![]).await?;
-            Ok(match seen == true {
-                true => Seen::Yes(()),
-                false => Seen::NotYet("it has the other one".into()),
-            })
-        })
-        .await
-    }
-
-    /// Makes the page, not the window around it, so large.
-    pub async fn set_size(&self, width: u32, height: u32) -> Result<()> {
-        if self.engine == Engine::Chromium {
-            return chromium::set_size(self, width, height).await;
-        }
-        let frame = "return [outerWidth - innerWidth, outerHeight - innerHeight]";
-        let frame = self.run(frame, vec![]).await?;
-        let frame = |side: usize| {
-            let size = frame[side].as_u64().unwrap_or_default();
-            u32::try_from(size).unwrap_or_default()
-        };
-        let (width, height) = (width + frame(0), height + frame(1));
-        Ok(self.client.set_window_size(width, height).await?)
-    }
-
     /// Puts a text where the focus is, at once.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or refuses the command.
     pub(crate) async fn insert(&self, text: &str) -> Result<()> {
         if self.engine == Engine::Chromium {
             return chromium::paste(self, text).await;
@@ -303,6 +264,10 @@ impl Browser {
     }
 
     /// Waits until so many downloads with this ending are complete.
+    ///
+    /// # Errors
+    ///
+    /// There are fewer, or more, after a minute.
     pub async fn downloaded(&self, count: usize, ending: &str) -> Result<Vec<PathBuf>> {
         let what = format!("{count} downloads …{ending}");
         let mut before = (Instant::now(), BTreeMap::new());
@@ -332,6 +297,10 @@ impl Browser {
 
     /// Keeps a picture of what is on the screen. Synchronous, so that it can be used while a test
     /// is failing.
+    ///
+    /// # Errors
+    ///
+    /// The driver gives no picture, or the file can't be written.
     pub fn screenshot(&self, path: &Path) -> Result<()> {
         crate::look::write_picture(&self.driver.screenshot()?, path)
     }
@@ -339,9 +308,6 @@ impl Browser {
 
 /// How long a browser may take to start, on a busy machine.
 const START: Duration = Duration::from_secs(90);
-
-/// How long a page may take to hear of another color scheme.
-const SCHEME_LIMIT: Duration = Duration::from_secs(10);
 
 /// A download to which nothing was added for this long.
 const RESTS: Duration = Duration::from_secs(1);

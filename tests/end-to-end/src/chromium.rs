@@ -42,6 +42,10 @@ pub(crate) fn capabilities(profile: &Path) -> Value {
 
 impl Browser {
     /// Sends one command of the Chrome DevTools protocol.
+    ///
+    /// # Errors
+    ///
+    /// The engine is another one ([`Browser::needs`]), or the command is refused.
     pub async fn devtools(&self, command: &str, params: Value) -> Result<Value> {
         self.needs(Capability::DevTools)?;
         self.command(
@@ -53,6 +57,10 @@ impl Browser {
     }
 
     /// Ends the present tab's process, and closes the tab: the page gets no chance to do anything.
+    ///
+    /// # Errors
+    ///
+    /// The tab did not crash, or there is no other one to go on in.
     pub async fn crash(&self) -> Result<()> {
         let tab = String::from(self.client.window().await?);
         match self.devtools("Page.crash", json!({})).await {
@@ -69,6 +77,11 @@ impl Browser {
     }
 }
 
+/// Has downloads kept in the browser's folder.
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn keep_downloads(browser: &Browser) -> Result<()> {
     let params = json!({ "behavior": "allow", "downloadPath": browser.downloads() });
     browser
@@ -77,6 +90,11 @@ pub(crate) async fn keep_downloads(browser: &Browser) -> Result<()> {
     Ok(())
 }
 
+/// See [`Browser::before_each_page`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<()> {
     let source = json!({ "source": script });
     browser
@@ -85,6 +103,11 @@ pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<
     Ok(())
 }
 
+/// See [`Browser::set_offline`].
+///
+/// # Errors
+///
+/// The driver does not answer, or refuses the command.
 pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> {
     let conditions = json!({ "offline": offline, "latency": 0, "throughput": -1 });
     browser
@@ -97,10 +120,20 @@ pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> 
     Ok(())
 }
 
+/// See [`Browser::clear_databases`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<()> {
     clear(browser, origin, "indexeddb").await
 }
 
+/// See [`Browser::clear_site`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
     clear(browser, origin, "all").await
 }
@@ -113,6 +146,11 @@ async fn clear(browser: &Browser, origin: &str, what: &str) -> Result<()> {
     Ok(())
 }
 
+/// See [`Browser::clear_cache`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
     browser
         .devtools("Network.clearBrowserCache", json!({}))
@@ -120,6 +158,11 @@ pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
     Ok(())
 }
 
+/// See [`Browser::console`].
+///
+/// # Errors
+///
+/// The driver does not answer, or refuses the command.
 pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     let entries = browser
         .command(Method::POST, "se/log", Some(json!({ "type": "browser" })))
@@ -131,6 +174,11 @@ pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     Ok(entries.as_array().into_iter().flatten().map(line).collect())
 }
 
+/// See [`Browser::prefer`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
     let features = json!([{ "name": "prefers-color-scheme", "value": scheme.name() }]);
     browser
@@ -142,6 +190,11 @@ pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
     Ok(())
 }
 
+/// See [`Browser::set_size`].
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn set_size(browser: &Browser, width: u32, height: u32) -> Result<()> {
     let size = json!({
         "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false,
@@ -152,6 +205,11 @@ pub(crate) async fn set_size(browser: &Browser, width: u32, height: u32) -> Resu
     Ok(())
 }
 
+/// Puts a text where the focus is, at once.
+///
+/// # Errors
+///
+/// As for [`Browser::devtools`].
 pub(crate) async fn paste(browser: &Browser, text: &str) -> Result<()> {
     browser
         .devtools("Input.insertText", json!({ "text": text }))

@@ -12,6 +12,10 @@ const PASTE_LIMIT: Duration = Duration::from_secs(10);
 
 impl Browser {
     /// The text in the clipboard, as a person gets it: by the keys, into a field of the page.
+    ///
+    /// # Errors
+    ///
+    /// Nothing was pasted in time: the clipboard is empty, or holds no text.
     pub async fn clipboard(&self) -> Result<String> {
         let field = "
             const field = document.createElement('textarea');

@@ -40,6 +40,11 @@ pub struct Driver {
 }
 
 impl Driver {
+    /// Starts a driver, and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// The program can't be started, or does not listen in time.
     pub fn start(program: Program) -> Result<Self> {
         let Program { mut command, port } = program;
         let given = match port {
@@ -84,6 +89,10 @@ impl Driver {
     }
 
     /// What is on the screen, as a PNG in base64.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or gives no picture.
     pub fn screenshot(&self) -> Result<String> {
         let session = self.session.as_deref().unwrap_or_default();
         let reply = self.request("GET", &format!("/session/{session}/screenshot"))?;

@@ -39,12 +39,20 @@ pub enum Capability {
     Profile,
     /// Files in a site's databases.
     StoredFiles,
+    /// Being told that a wasm came short.
+    ShortWasm,
     /// A window that has the focus itself, without which no style of what has it applies.
     FocusedWindow,
+    /// A window as narrow as a phone.
+    NarrowWindow,
 }
 
 impl Engine {
     /// The one that `ATELIER_ENGINE` names, or else Chromium.
+    ///
+    /// # Errors
+    ///
+    /// The variable names no engine.
     pub fn of_this_run() -> Result<Self> {
         match std::env::var("ATELIER_ENGINE").as_deref() {
             Err(_) | Ok("" | "chromium") => Ok(Self::Chromium),
@@ -58,16 +66,22 @@ impl Engine {
     fn lacks(self, capability: Capability) -> Option<&'static str> {
         use Capability::{
             ClearedCache, ClearedDatabases, ClearedSite, Console, DevTools, FirstScript,
-            FocusedWindow, LayoutShifts, Offline, Profile, Quota, Scheme, StoredFiles, Touch,
+            FocusedWindow, LayoutShifts, NarrowWindow, Offline, Profile, Quota, Scheme, ShortWasm,
+            StoredFiles, Touch,
         };
         match (self, capability) {
             (Self::Chromium, _) => None,
             (_, DevTools) => Some("the test speaks Chromium's own protocol"),
+            (_, NarrowWindow) => Some("its window has a smallest width, above that of a phone"),
             (
                 Self::Firefox,
                 Console | Offline | FirstScript | ClearedSite | ClearedDatabases | ClearedCache
                 | Touch | Scheme | Profile | StoredFiles | FocusedWindow,
             ) => None,
+            (Self::Firefox, ShortWasm) => {
+                Some("it compiles what came short without an end, and says nothing of it")
+            }
+            (Self::WebKit, ShortWasm) => None,
             (_, Quota) => Some("its driver can't choose how much may be stored"),
             (_, LayoutShifts) => Some("it does not tell what has moved"),
             (Self::WebKit, Console) => Some("its driver does not give out the page's console"),
@@ -94,7 +108,11 @@ impl Engine {
         }
     }
 
-    /// An error that leaves the test out, rather than failing it, where this can't be done.
+    /// Makes sure that the engine can be put through something.
+    ///
+    /// # Errors
+    ///
+    /// [`LeftOut`], which leaves the test out rather than failing it, where this can't be done.
     pub fn needs(self, capability: Capability) -> Result<()> {
         match self.lacks(capability) {
             None => Ok(()),

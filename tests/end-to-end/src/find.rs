@@ -5,11 +5,11 @@ use crate::browser::Browser;
 use crate::engine::Engine;
 use crate::wait::{Seen, until};
 use crate::{Error, Result};
-use fantoccini::Locator;
-use fantoccini::elements::Element;
+use fantoccini::elements::{Element, ElementRef};
 use fantoccini::error::CmdError;
 use hyper::Method;
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -98,15 +98,34 @@ impl Name {
             Self::Contains(part) => name.contains(part),
         }
     }
+
+    /// Words that every fitting name contains.
+    fn words(&self) -> Vec<&str> {
+        match self {
+            Self::Any => Vec::new(),
+            Self::Is(text) | Self::Starts(text) | Self::Contains(text) => {
+                text.split_whitespace().collect()
+            }
+        }
+    }
 }
 
 impl Browser {
     /// The one element that answers the query; waits for it. More than one is an error: a person
     /// would not know which is meant either.
+    ///
+    /// # Errors
+    ///
+    /// There is not exactly one within a minute; the error says what was there instead.
     pub async fn find(&self, query: &Query) -> Result<Element> {
         self.find_for(query, TIMEOUT).await
     }
 
+    /// The same with a time limit of its own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::find`], with another limit.
     pub async fn find_for(&self, query: &Query, limit: Duration) -> Result<Element> {
         until(query, limit, async || {
             let (mut found, others) = self.look(query).await?;
@@ -120,11 +139,19 @@ impl Browser {
     }
 
     /// All that answer the query now.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or refuses the command.
     pub async fn find_all(&self, query: &Query) -> Result<Vec<Element>> {
         Ok(self.look(query).await?.0)
     }
 
     /// Waits until so many elements in `container` answer the query; both may be drawn anew meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// There is another number of them for a minute.
     pub async fn find_in(
         &self,
         container: &Query,
@@ -143,6 +170,10 @@ impl Browser {
     }
 
     /// Waits until nothing answers the query any more.
+    ///
+    /// # Errors
+    ///
+    /// Something still does after a minute.
     pub async fn find_gone(&self, query: &Query) -> Result<()> {
         until(format!("no more {query}"), TIMEOUT, async || {
             Ok(match self.find_all(query).await?.len() {
@@ -154,6 +185,10 @@ impl Browser {
     }
 
     /// Waits until the page shows this text somewhere.
+    ///
+    /// # Errors
+    ///
+    /// It does not show it within `limit`; the error says what it shows.
     pub async fn see_text(&self, text: &str, limit: Duration) -> Result<()> {
         until(format!("the text “{text}”"), limit, async || {
             let shown = self.run("return document.body.innerText", vec![]).await?;
@@ -168,12 +203,22 @@ impl Browser {
     }
 
     /// The role that the browser gives an element.
+    ///
+    /// # Errors
+    ///
+    /// The element is no longer in the page, or the driver does not answer.
     pub async fn role_of(&self, element: &Element) -> Result<String> {
         let role = self.computed(element, "role").await?;
         // To WebKit a select is a button that opens a menu.
-        let may_be_select = self.engine == Engine::WebKit && role == "button";
-        if may_be_select && element.tag_name().await? == "select" {
-            return Ok("combobox".to_owned());
+        if self.engine == Engine::WebKit && role == "button" {
+            if element.tag_name().await? == "select" {
+                return Ok("combobox".to_owned());
+            }
+            // Its driver gives those of a closed menu a role, too.
+            let seen = "return arguments[0].checkVisibility()";
+            if self.run(seen, vec![self.argument(element)]).await? == Value::Bool(false) {
+                return Ok("none".to_owned());
+            }
         }
         if !role.is_empty() {
             return Ok(role);
@@ -189,6 +234,10 @@ impl Browser {
     }
 
     /// The accessible name that the browser gives an element.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::role_of`].
     pub async fn name_of(&self, element: &Element) -> Result<String> {
         let name = self.computed(element, "label").await?;
         // WebKit's driver has no names for the cells of tables, which are what they say.
@@ -202,6 +251,10 @@ impl Browser {
     }
 
     /// What it says. WebKit's driver leaves out line breaks, and some of what is seen.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::role_of`].
     pub async fn text_of(&self, element: &Element) -> Result<String> {
         let text = self
             .run(
@@ -215,14 +268,9 @@ impl Browser {
     /// What answers the query, and the names of what has the role but another name. A page that is
     /// drawn anew while its elements are asked is looked at from the start.
     async fn look(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
-        let candidates: Vec<&str> = query.role.split('|').map(candidates).collect();
-        let candidates = candidates.join(", ");
         loop {
-            let candidates = Locator::Css(&candidates);
-            let candidates = match &query.within {
-                Some(element) => element.find_all(candidates).await?,
-                None => self.client.find_all(candidates).await?,
-            };
+            // Of a container that is gone the error is the caller's.
+            let candidates = self.candidates(query).await?;
             match self.judge(query, candidates).await {
                 Err(error) if is_stale(&error) => {}
                 judged => return judged,
@@ -230,12 +278,28 @@ impl Browser {
         }
     }
 
+    /// The elements that may answer the query, and what others of such a role say.
+    async fn candidates(&self, query: &Query) -> Result<(Vec<Element>, Vec<String>)> {
+        let selectors: Vec<&str> = query.role.split('|').map(selector).collect();
+        let container = query.within.as_ref().map(|it| self.argument(it));
+        let arguments = vec![
+            json!(selectors.join(", ")),
+            json!(container),
+            json!(query.name.words()),
+        ];
+        let answer = self.run(include_str!("may_be_named.js"), arguments).await?;
+        let (found, others): (Vec<HashMap<String, String>>, _) = serde_json::from_value(answer)?;
+        let ids = found.into_iter().flat_map(HashMap::into_values);
+        let element = |id| Element::from_element_id(self.client.clone(), ElementRef::from(id));
+        Ok((ids.map(element).collect(), others))
+    }
+
     async fn judge(
         &self,
         query: &Query,
-        candidates: Vec<Element>,
+        (candidates, mut others): (Vec<Element>, Vec<String>),
     ) -> Result<(Vec<Element>, Vec<String>)> {
-        let (mut found, mut others) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
         for element in candidates {
             // What is hidden from people has the role `none`.
             let role = self.role_of(&element).await?;
@@ -287,7 +351,7 @@ fn same_role(role: &str, wanted: &str) -> bool {
 }
 
 /// The elements that may have the role; only these are asked, since each answer is a round trip.
-fn candidates(role: &str) -> &'static str {
+fn selector(role: &str) -> &'static str {
     match role {
         "alert" => "[role=alert]",
         "article" => "article, [role=article]",

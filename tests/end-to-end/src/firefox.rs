@@ -56,6 +56,11 @@ async fn privileged(browser: &Browser, script: &str, args: Vec<Value>) -> Result
     done
 }
 
+/// See [`Browser::before_each_page`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<()> {
     // A tab's pages may be in several processes, one after another: the script goes to all of them,
     // and asks which tab it is in.
@@ -76,12 +81,22 @@ pub(crate) async fn before_each_page(browser: &Browser, script: &str) -> Result<
     Ok(())
 }
 
+/// See [`Browser::set_offline`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn set_offline(browser: &Browser, offline: bool) -> Result<()> {
     let script = "Services.io.offline = arguments[0]";
     privileged(browser, script, vec![json!(offline)]).await?;
     Ok(())
 }
 
+/// See [`Browser::clear_databases`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<()> {
     let script = "
         const principal =
@@ -92,6 +107,11 @@ pub(crate) async fn clear_databases(browser: &Browser, origin: &str) -> Result<(
     Ok(())
 }
 
+/// See [`Browser::clear_site`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
     let script = "
         const principal =
@@ -103,6 +123,11 @@ pub(crate) async fn clear_site(browser: &Browser, origin: &str) -> Result<()> {
     Ok(())
 }
 
+/// See [`Browser::clear_cache`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
     let script = "
         const all = Ci.nsIClearDataService.CLEAR_ALL_CACHES;
@@ -112,6 +137,10 @@ pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
 }
 
 /// What the browser itself wrote about pages: errors that nobody caught, what a policy refused.
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     let script = "
         const lines = [];
@@ -128,6 +157,11 @@ pub(crate) async fn console(browser: &Browser) -> Result<Vec<String>> {
     Ok(lines.as_array().into_iter().flatten().map(text).collect())
 }
 
+/// See [`Browser::prefer`].
+///
+/// # Errors
+///
+/// The driver does not answer, or the browser refuses.
 pub(crate) async fn prefer(browser: &Browser, scheme: Scheme) -> Result<()> {
     let value = match scheme {
         Scheme::Dark => 0,

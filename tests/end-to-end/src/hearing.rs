@@ -16,6 +16,10 @@ pub const HEARD: &str = "x-test-heard";
 const WITHIN_MS: u32 = 300;
 
 /// Makes the pages that the present tab loads from now on, through this proxy, say what they have heard.
+///
+/// # Errors
+///
+/// As for [`FaultProxy::before_each_page`].
 pub async fn listen(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
     let script = "
         (() => {

@@ -11,6 +11,10 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 /// The `host:port` of an `http://` address.
+///
+/// # Errors
+///
+/// It has another scheme.
 pub fn authority(address: &str) -> Result<&str> {
     let rest = address
         .strip_prefix("http://")
@@ -19,6 +23,10 @@ pub fn authority(address: &str) -> Result<&str> {
 }
 
 /// Sends one request on a connection of its own.
+///
+/// # Errors
+///
+/// Nobody listens there, or the connection breaks before the head of a reply.
 pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
     let stream = TcpStream::connect(authority).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
@@ -27,11 +35,19 @@ pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Resp
 }
 
 /// The status and body of a GET.
+///
+/// # Errors
+///
+/// As for [`send`] and [`authority`]; also if the body breaks off.
 pub async fn get(address: &str) -> Result<(u16, Bytes)> {
     call(Request::get(path(address)?), address, Bytes::new()).await
 }
 
 /// The status and JSON reply of a POST of JSON with some access token.
+///
+/// # Errors
+///
+/// As for [`get`]; also if the reply is no JSON.
 pub async fn post(address: &str, body: &Value) -> Result<(u16, Value)> {
     let request = Request::post(path(address)?)
         .header("content-type", "application/json")

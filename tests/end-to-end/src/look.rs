@@ -16,7 +16,11 @@ pub const SCHEMES: [Scheme; 2] = [Scheme::Light, Scheme::Dark];
 const ALIKE: u32 = 3;
 
 impl Browser {
-    /// The whole page, however long.
+    /// Keeps a picture of the whole page, however long.
+    ///
+    /// # Errors
+    ///
+    /// The engine is not Chromium, the page does not come to rest, or the file can't be written.
     pub async fn full_page(&self, width: u32, scheme: Scheme, path: &Path) -> Result<()> {
         let features = json!([
             { "name": "prefers-color-scheme", "value": scheme.name() },
@@ -46,6 +50,10 @@ impl Browser {
 
     /// Waits until the page has drawn something and several looks in a row see the same: fonts and the
     /// pictures in sight loaded, nothing added, no animation under way.
+    ///
+    /// # Errors
+    ///
+    /// It has not within a minute; the error says what was seen last.
     pub async fn settled(&self) -> Result<()> {
         let (mut before, mut alike) = (Value::Null, 0);
         until(
@@ -74,7 +82,10 @@ const REST: &str = "
     if (document.readyState !== 'complete') return 'it is loading';
     if (document.fonts.status !== 'loaded') return 'a font is loading';
     if (!document.body.innerText.trim()) return 'it is empty';
-    const isNear = image => image.getBoundingClientRect().top < innerHeight && image.checkVisibility();
+    const isNear = image => {
+        const { top, left } = image.getBoundingClientRect();
+        return top < innerHeight && left < innerWidth && image.checkVisibility();
+    };
     const image = [...document.images]
         .find(image => !image.complete && (image.loading !== 'lazy' || isNear(image)));
     if (image) return `${image.src.slice(0, 99)} is loading`;
@@ -93,6 +104,10 @@ const REST: &str = "
 ";
 
 /// Writes a picture as WebDriver gives it, in base64.
+///
+/// # Errors
+///
+/// It is no base64, or the file can't be written.
 pub fn write_picture(base64: &str, path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;

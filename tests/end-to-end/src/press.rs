@@ -13,7 +13,12 @@ use crate::find::{Query, by};
 const ENTER: &str = "\u{e007}";
 
 impl Browser {
-    /// One that is drawn anew between the look and the press is looked for once more.
+    /// Presses an element. One that is drawn anew between the look and the press is looked for once more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::find`]; also if the element can't be clicked, for instance because another one lies
+    /// over it.
     pub async fn press(&self, query: &Query) -> Result<()> {
         loop {
             let element = self.find(query).await?;
@@ -26,6 +31,10 @@ impl Browser {
     }
 
     /// Presses what is in the menu of a result, which is opened first.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::press`].
     pub async fn press_in_menu(&self, query: &Query) -> Result<()> {
         self.press(&by("button", "More actions")).await?;
         self.press(query).await
@@ -39,6 +48,10 @@ impl Browser {
     }
 
     /// Gives a file to what asks for one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::find`]; also if the element takes no file.
     pub async fn choose_file(&self, query: &Query, file: &Path) -> Result<()> {
         let input = self.find(query).await?;
         self.bring_into_view(&input).await?;
@@ -56,6 +69,10 @@ impl Browser {
 
     /// Replaces what is in a text field, key by key as a person would. One that is drawn anew between
     /// the look and the first key is looked for once more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::find`]; also if the element takes no text.
     pub async fn fill(&self, query: &Query, text: &str) -> Result<()> {
         loop {
             let field = self.find(query).await?;
@@ -99,6 +116,10 @@ impl Browser {
     }
 
     /// Replaces what is in a text field at once, as from the clipboard.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::fill`].
     pub async fn paste(&self, query: &Query, text: &str) -> Result<()> {
         loop {
             let field = self.find(query).await?;

@@ -33,6 +33,10 @@ pub enum Change<'a> {
 
 impl Release {
     /// Makes it anew in `target/end-to-end/releases/`.
+    ///
+    /// # Errors
+    ///
+    /// There is no build to make it from, a change does not fit it, or `.dev/finish.mjs` fails.
     pub async fn make(name: &str, change: Change<'_>) -> Result<Self> {
         let folder = site::repository().join("target/end-to-end/releases");
         let folder = folder.join(name);
@@ -70,6 +74,10 @@ impl Release {
     }
 
     /// Every file by its path in the release.
+    ///
+    /// # Errors
+    ///
+    /// A file can't be read.
     pub fn files(&self) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut files = BTreeMap::new();
         read(&self.folder, "", &mut files)?;
@@ -77,6 +85,10 @@ impl Release {
     }
 
     /// The path of the one file that begins and ends like this, as a page asks for it.
+    ///
+    /// # Errors
+    ///
+    /// There is none, or more than one.
     pub fn path(&self, start: &str, end: &str) -> Result<String> {
         Ok(format!("/{}", site::one(&self.folder, start, end)?))
     }
@@ -117,7 +129,7 @@ fn restyle(folder: &Path, stem: &str, from: &str, to: &str) -> Result<()> {
 /// Changes the wasm, and no name: trunk takes that from before its own tools.
 async fn optimise(folder: &Path, option: &str) -> Result<()> {
     let tool = site::repository().join(".tools/npm/node_modules/.bin/wasm-opt");
-    for part in ["_bg.wasm", "_deferred.wasm"] {
+    for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm"] {
         let wasm = folder.join(site::one(folder, "", part)?);
         let status = Command::new(&tool)
             .args(FEATURES.map(|feature| format!("--enable-{feature}")))

@@ -21,6 +21,10 @@ pub struct Service {
 
 impl Service {
     /// Starts it with further arguments, such as `--rate 2/s`, and waits until it answers.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::start_again`].
     pub async fn start(args: &[&str]) -> Result<Self> {
         let mut service = Self {
             address: free_address()?,
@@ -33,6 +37,10 @@ impl Service {
     }
 
     /// Starts it with the release build of the page as its site.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::start`]; also if there is no release build ([`site::folder`]).
     pub async fn with_site(args: &[&str]) -> Result<Self> {
         let site = site::folder()?;
         let site = site.to_str().ok_or("the site's path is not text")?;
@@ -44,6 +52,10 @@ impl Service {
     }
 
     /// How many tasks it has taken by each prompt, by its own books. To be asked while it is stopped.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be opened, as while the service runs, or read.
     pub fn taken(&self) -> Result<BTreeMap<String, usize>> {
         let books = Connection::open(self.data.path().join("tasks.sqlite"))?;
         let mut inputs = books.prepare("SELECT input FROM input")?;
@@ -57,6 +69,10 @@ impl Service {
     }
 
     /// Adds an account, from when on nobody comes in without one; returns its token.
+    ///
+    /// # Errors
+    ///
+    /// What the command says of it.
     pub async fn add_account(&self, name: &str) -> Result<String> {
         let printed = Command::new(binary()?)
             .args(["account", "add", name, "--data"])
@@ -70,6 +86,10 @@ impl Service {
     }
 
     /// Stops it at once, as a crash would. Its data stays.
+    ///
+    /// # Errors
+    ///
+    /// It can't be ended.
     pub async fn stop(&mut self) -> Result<()> {
         if let Some(mut child) = self.child.take() {
             child.kill().await?;
@@ -78,6 +98,10 @@ impl Service {
     }
 
     /// Starts it on the same port with the same data.
+    ///
+    /// # Errors
+    ///
+    /// The program is not there, or does not answer within 20 seconds.
     pub async fn start_again(&mut self) -> Result<()> {
         let binary = binary()?;
         let child = Command::new(&binary)
@@ -111,6 +135,11 @@ impl Service {
         .await
     }
 
+    /// Stops it and starts it again.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::start_again`].
     pub async fn restart(&mut self) -> Result<()> {
         self.stop().await?;
         self.start_again().await
@@ -119,6 +148,10 @@ impl Service {
 
 /// An address nobody listens on. Another program might take it before we do; starting then fails
 /// and says so.
+///
+/// # Errors
+///
+/// All ports are taken.
 pub fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

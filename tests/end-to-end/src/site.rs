@@ -9,6 +9,10 @@ pub fn repository() -> PathBuf {
 }
 
 /// `dist/`, or the folder `ATELIER_SITE` names.
+///
+/// # Errors
+///
+/// There is no page in it.
 pub fn folder() -> Result<PathBuf> {
     let folder =
         std::env::var_os("ATELIER_SITE").map_or_else(|| repository().join("dist"), PathBuf::from);
@@ -20,11 +24,19 @@ pub fn folder() -> Result<PathBuf> {
 }
 
 /// The path of the one file of the page that begins and ends like this, as a page asks for it.
+///
+/// # Errors
+///
+/// As for [`folder`]; also if there is none, or more than one.
 pub fn file(start: &str, end: &str) -> Result<String> {
     Ok(format!("/{}", one(&folder()?, start, end)?))
 }
 
 /// The one file in the folder that begins and ends like this.
+///
+/// # Errors
+///
+/// There is none, or more than one; the error names them.
 pub(crate) fn one(folder: &Path, start: &str, end: &str) -> Result<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder)? {

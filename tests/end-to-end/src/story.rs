@@ -46,6 +46,10 @@ fn leave_out(name: &str, reason: LeftOut) {
 }
 
 /// Says that a part of a test has not run, if that is why there is nothing to look at.
+///
+/// # Errors
+///
+/// `done` failed for another reason.
 pub fn unless_left_out<T>(part: &str, done: Result<T>) -> Result<Option<T>> {
     match done {
         Ok(done) => Ok(Some(done)),

@@ -9,6 +9,10 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One of each: a picture, a sound, a failure, a batch.
+///
+/// # Errors
+///
+/// A page lacks what is pressed or filled in, or a task does not come to the end that it is to have.
 pub async fn make(browser: &Browser, address: &str) -> Result<()> {
     for (model, prompt, state) in [
         ("image/strata", "alpine lake", "Completed"),
@@ -30,6 +34,10 @@ pub async fn make(browser: &Browser, address: &str) -> Result<()> {
 }
 
 /// The addresses of all pages, with what is on them once [`make`] has made it.
+///
+/// # Errors
+///
+/// The lists lack what [`make`] has made.
 pub async fn pages(browser: &Browser, address: &str) -> Result<Vec<String>> {
     browser.open(&format!("{address}/tasks")).await?;
     browser

@@ -17,7 +17,11 @@ pub enum Seen<T> {
     NotYet(String),
 }
 
-/// Looks until the condition holds, or says what was there instead when `limit` has passed.
+/// Looks until the condition holds.
+///
+/// # Errors
+///
+/// `limit` has passed; the error says what was there instead, which may be the error that `look` gave.
 pub async fn until<T>(
     what: impl Display,
     limit: Duration,
@@ -42,6 +46,10 @@ pub async fn until<T>(
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Waits until the script gives this.
+///
+/// # Errors
+///
+/// As for [`gives`].
 pub async fn becomes(
     browser: &Browser,
     what: &str,
@@ -53,6 +61,10 @@ pub async fn becomes(
 }
 
 /// Waits until what the script gives is what is meant.
+///
+/// # Errors
+///
+/// It gives something else for a minute; the error says what.
 pub async fn gives(
     browser: &Browser,
     what: &str,

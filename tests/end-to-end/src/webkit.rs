@@ -6,7 +6,11 @@ use crate::driver::{Port, Program};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// It keeps downloads where the desktop says, in a file of its configuration.
+/// How WebKit's driver is started. It keeps downloads where the desktop says, in a file of its configuration.
+///
+/// # Errors
+///
+/// The file can't be written.
 pub(crate) fn driver(profile: &Path, downloads: &Path) -> Result<Program> {
     let folder = format!("XDG_DOWNLOAD_DIR=\"{}\"\n", downloads.display());
     std::fs::write(profile.join("user-dirs.dirs"), folder)?;

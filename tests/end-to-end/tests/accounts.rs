@@ -5,6 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::becomes;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -16,7 +17,8 @@ async fn user_id(browser: &Browser) -> Result<Value> {
 }
 
 /// Guards against a person who has been given a token and can't tell whose it is, and against a User ID that
-/// is not the token's: everything looks right, and each Generate is refused.
+/// is not the token's: everything looks right, and each Generate is refused; and against what was found at one address
+/// and is said of another one.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_alone_says_which_account_it_is() {
     drive("a_token_alone", async |browser| {
@@ -27,9 +29,14 @@ async fn a_token_alone_says_which_account_it_is() {
         browser.fill(&by("textbox", "User ID"), "bob").await?;
         browser.fill(&by("textbox", "Access token"), &token).await?;
         browser.press(&by("button", "Test connection")).await?;
-        let words = "the token is of the account ada, not of bob";
+        let words = "the token belongs to the account ada, not to bob";
         browser.see_text(words, TIMEOUT).await?;
         assert_eq!(user_id(browser).await?, "bob", "nothing typed is lost");
+        // Of another address that is not known.
+        let found = "return document.querySelector('.test-result').innerText";
+        let address = by("textbox", "Service address");
+        browser.fill(&address, "http://localhost:9").await?;
+        becomes(browser, "what was found", found, "").await?;
 
         browser.reload().await?;
         browser.fill(&by("textbox", "Access token"), &token).await?;

@@ -100,8 +100,8 @@ async fn a_selection_becomes_rows() {
         browser.open(&gallery).await?;
         let list = browser.find(&by("list", "Outputs")).await?;
         let choose = async |name: &str| -> Result<()> {
-            let choice = starting("checkbox", &format!("Select Image: {name}")).within(&list);
-            Ok(browser.find(&choice).await?.click().await?)
+            let tile = starting("button", &format!("Image: {name}")).within(&list);
+            Ok(browser.find(&tile).await?.send_keys("x").await?)
         };
         choose("a blue harbour").await?;
         browser.press(&by("button", "Select none")).await?;
@@ -109,7 +109,7 @@ async fn a_selection_becomes_rows() {
 
         choose("a red harbour").await?;
         choose("a blue harbour").await?;
-        browser.press(&by("button", "Make variations")).await?;
+        browser.press(&by("button", "Add to batch")).await?;
         browser.see_text("Nothing is sent yet.", TIMEOUT).await?;
         browser.find(&by("link", "Strata · 1 row")).await?;
         browser.press(&by("link", "Tessera · 1 row")).await?;
@@ -120,9 +120,9 @@ async fn a_selection_becomes_rows() {
         // Of one model: there at once. And removed, the focus goes to what is next.
         browser.press(&by("link", "Gallery")).await?;
         let list = browser.find(&by("list", "Outputs")).await?;
-        let choice = starting("checkbox", "Select Image: a blue harbour").within(&list);
-        browser.find(&choice).await?.click().await?;
-        browser.press(&by("button", "Make variations")).await?;
+        let tile = starting("button", "Image: a blue harbour").within(&list);
+        browser.find(&tile).await?.send_keys("x").await?;
+        browser.press(&by("button", "Add to batch")).await?;
         browser.find(&by("button", "Generate 2")).await?;
         browser
             .see_text("Added 1 row to the one that was here.", TIMEOUT)
@@ -132,9 +132,9 @@ async fn a_selection_becomes_rows() {
         browser.press(&by("link", "Gallery")).await?;
         let list = browser.find(&by("list", "Outputs")).await?;
         browser
-            .find(&starting("checkbox", "Select Image: a blue harbour").within(&list))
+            .find(&starting("button", "Image: a blue harbour").within(&list))
             .await?
-            .click()
+            .send_keys("x")
             .await?;
         browser.press(&by("button", "Remove 1 task")).await?;
         gives(browser, "the focus on the next", FOCUSED, holds("a red harbour")).await?;

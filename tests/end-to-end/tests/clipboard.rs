@@ -23,6 +23,12 @@ async fn has(browser: &Browser, script: &str, is_it: impl Fn(&Value) -> bool) ->
     .await
 }
 
+async fn fill_in(browser: &Browser, address: &str, prompt: &str) -> Result<()> {
+    let page = format!("{address}/models/image/strata");
+    browser.open(&page).await?;
+    browser.fill(&starting("textbox", "prompt"), prompt).await
+}
+
 /// Guards against a picture that is copied as nothing, in a format that no program takes, or not at all where
 /// the model makes none of that format.
 #[tokio::test(flavor = "multi_thread")]
@@ -30,12 +36,7 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
     drive("an_output_is_copied", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
-        browser
-            .open(&format!("{address}/models/image/strata"))
-            .await?;
-        browser
-            .fill(&starting("textbox", "prompt"), "a copied lake")
-            .await?;
+        fill_in(browser, &address, "a copied lake").await?;
         browser.press(&by("button", "Generate")).await?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
@@ -71,6 +72,33 @@ async fn an_output_is_copied_as_a_picture_and_as_its_address() {
             text.as_str().is_some_and(|text| text.starts_with(&outputs))
         })
         .await
+    })
+    .await;
+}
+
+/// Guards against a refusal after which a person has nothing to copy: a link stands nowhere on the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_may_not_be_copied_is_shown_selected() {
+    drive("what_may_not_be_copied", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let address = service.address();
+        fill_in(browser, &address, "a lake for a friend").await?;
+        let refuse = "navigator.clipboard.writeText = () => Promise.reject(new Error('no'))";
+        browser.run(refuse, vec![]).await?;
+        browser.press(&by("button", "Copy link")).await?;
+        browser.find(&by("dialog", "Copy by hand")).await?;
+        browser.find(&by("textbox", "Text to copy")).await?;
+        let selected = "
+            const field = document.activeElement;
+            return field.value.slice(field.selectionStart, field.selectionEnd)";
+        let link = format!("{address}/models/image/strata");
+        has(browser, selected, |text| {
+            let text = text.as_str().unwrap_or_default();
+            text.starts_with(&link) && text.contains("friend")
+        })
+        .await?;
+        browser.press(&by("button", "Done")).await?;
+        browser.find_gone(&by("dialog", "Copy by hand")).await
     })
     .await;
 }

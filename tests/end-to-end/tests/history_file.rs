@@ -7,6 +7,7 @@ use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::wait::becomes;
 use std::path::Path;
 use std::time::Duration;
 
@@ -71,8 +72,17 @@ async fn a_history_moves_to_another_browser_once() {
         // There is one.
         browser.press(&containing("link", PROMPT)).await?;
         browser.find(&containing("article", PROMPT)).await?;
-        let copy = "Shown from the copy kept in this browser.";
-        browser.see_text(copy, TIMEOUT).await?;
+        let copy = "
+            return [...document.querySelectorAll('article img')]
+                .some(it => it.naturalWidth > 0 && it.currentSrc.startsWith('blob:'))";
+        becomes(browser, "the copy", copy, true).await?;
+        // Removed just now, it is there no more: what is imported comes back.
+        browser.press_in_menu(&by("button", "Remove")).await?;
+        browser.press(&by("link", "Settings")).await?;
+        import(browser, &file).await?;
+        browser.see_text("1 task imported.", TIMEOUT).await?;
+        browser.press(&by("link", "Tasks")).await?;
+        browser.find(&containing("link", PROMPT)).await?;
         assert_eq!(proxy.calls_to("/v2/generate").len(), sent);
 
         // A file that is cut short, and one that is something else.

@@ -15,7 +15,6 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 const PROMPT: &str = "harbour at dawn";
-const COPY: &str = "Shown from the copy kept in this browser.";
 const DEAD: &str =
     "No longer available: the service's address for this output is dead and no copy was kept.";
 
@@ -60,7 +59,8 @@ impl Studio<'_> {
         let prompt = atelier_end_to_end::find::starting("textbox", "prompt");
         self.browser.fill(&prompt, PROMPT).await?;
         self.browser.press(&by("button", "Generate")).await?;
-        self.has_picture("http").await
+        // Its copy may be there first.
+        self.has_picture("").await
     }
 
     /// From now on no file is there any more, in the browser's cache either.
@@ -195,7 +195,6 @@ async fn a_favorite_is_kept_whatever_the_settings_say() {
         studio.open("/tasks").await?;
         browser.press(&by("checkbox", "Favorites")).await?;
         studio.show_listed().await?;
-        studio.sees(COPY).await?;
         studio.has_picture("blob:").await?;
         // Let go, it is one like all others.
         browser.press(&heart).await?;
@@ -245,8 +244,8 @@ async fn what_a_closed_page_has_not_copied_is_copied_by_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dead_output_is_asked_for_once_and_then_shown_from_its_copy() {
-    let name = "a_dead_output_is_asked_for_once";
+async fn a_kept_output_is_shown_before_anybody_is_asked() {
+    let name = "a_kept_output_is_shown";
     play(name, async |studio| {
         let browser = studio.browser;
         studio.keep_outputs().await?;
@@ -261,10 +260,11 @@ async fn a_dead_output_is_asked_for_once_and_then_shown_from_its_copy() {
         studio.has_picture("blob:").await?;
         assert_eq!(studio.times_asked(), 1, "a list asks for nothing");
 
+        // Guards against a wait for a service that is not needed, and that is not there without network.
+        let files = studio.files_asked_for();
         studio.show_task().await?;
-        studio.sees(COPY).await?;
         studio.has_picture("blob:").await?;
-        assert_eq!(studio.times_asked(), 2, "asked once more, and only once");
+        assert_eq!(studio.files_asked_for(), files, "what is kept is there");
         browser.press(&by("button", "Download")).await?;
         let files = browser.downloaded(1, ".png").await?;
         assert!(std::fs::read(&files[0])?.starts_with(b"\x89PNG"));
@@ -274,7 +274,7 @@ async fn a_dead_output_is_asked_for_once_and_then_shown_from_its_copy() {
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 0 copies, 0 kB").await?;
-        assert_eq!(studio.times_asked(), 2);
+        assert_eq!(studio.times_asked(), 1, "nothing was to be asked");
         Ok(())
     })
     .await;
@@ -338,15 +338,15 @@ async fn two_tabs_keep_one_copy_and_ask_for_a_file_once() {
         browser.press(&by("button", "Save")).await?;
         studio.sees("Saved.").await?;
         studio.show_task().await?;
-        studio.has_picture("http").await?;
+        studio.has_picture("").await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 1 copy, ").await?;
         studio.show_task().await?;
-        studio.has_picture("http").await?;
+        studio.has_picture("blob:").await?;
         assert_eq!(studio.times_fetched().await?, 0, "a follower keeps nothing");
         browser.switch_to(&first).await?;
         studio.show_task().await?;
-        studio.has_picture("http").await?;
+        studio.has_picture("blob:").await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 1 copy, ").await?;
         assert_eq!(studio.times_fetched().await?, 1);

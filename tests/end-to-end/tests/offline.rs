@@ -35,10 +35,11 @@ async fn becomes(browser: &Browser, what: &str, script: &str, wanted: &Value) ->
 
 const RELEASE: &str = "return document.querySelector('meta[name=release]').content";
 
-/// Of the caches of releases, which are there, and how many files each holds.
+/// Of the caches of releases, which are there, and whether each is whole: the page itself is kept last. A cache that is
+/// opened to be looked into would be made anew, empty, where the worker has just deleted it.
 const CACHES: &str = "
     return caches.keys().then(names => Promise.all(names.map(name =>
-        caches.open(name).then(cache => cache.keys()).then(files => `${name}: ${files.length}`))))";
+        caches.match('/', { cacheName: name }).then(page => `${name}: ${page ? 'whole' : 'not whole'}`))))";
 
 /// Whether the worker is at work and no other waits.
 const IS_SETTLED: &str = "
@@ -58,14 +59,7 @@ fn cache_of(release: &Release) -> Result<(String, String)> {
         .split_once("name=\"release\" content=\"")
         .ok_or("the page does not say its release")?;
     let name = rest.split('"').next().unwrap_or_default().to_owned();
-    let is_kept = |path: &&String| {
-        [".js", ".css", ".wasm", ".woff2"]
-            .iter()
-            .any(|end| path.ends_with(end))
-            && *path != "worker.js"
-    };
-    let count = files.keys().filter(is_kept).count() + 1;
-    Ok((name.clone(), format!("atelier-{name}: {count}")))
+    Ok((name.clone(), format!("atelier-{name}: whole")))
 }
 
 /// Guards against a page that is of no use without network, against two releases mixed, and against one
@@ -169,6 +163,42 @@ async fn it_opens_without_network_and_takes_the_next_release() {
             "return navigator.serviceWorker.getRegistrations().then(all => all.length)";
         becomes(browser, "no worker", registrations, &0.into()).await?;
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a page that says it is being kept, and is not: the browser gave back the worker that had just been
+/// switched off, without its files. And against an offline copy that comes back, empty, when the open page asks for
+/// one more of its files.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_switched_off_and_on_is_kept() {
+    drive("what_is_switched_off_and_on_is_kept", async |browser| {
+        browser.needs(Capability::StoredFiles)?;
+        let release = Release::make("offline-again", Change::Nothing).await?;
+        let site = release.folder().to_str().ok_or("no text")?;
+        let service = Service::start(&["--site", site]).await?;
+        let (_, cache) = cache_of(&release)?;
+        let whole = vec![cache].into();
+        browser
+            .open(&format!("{}/settings", service.address()))
+            .await?;
+        becomes(browser, "its cache", CACHES, &whole).await?;
+        becomes(browser, "a worker", IS_SETTLED, &true.into()).await?;
+        browser.reload().await?;
+        let switch = by("checkbox", "Open without network");
+        browser.find_for(&switch, TIMEOUT).await?;
+        browser.press(&switch).await?;
+        let none: Vec<Value> = Vec::new();
+        becomes(browser, "no cache", CACHES, &none.clone().into()).await?;
+        browser
+            .see_text("Off. The offline copy is deleted", TIMEOUT)
+            .await?;
+        let one_more =
+            "return fetch(document.querySelector('link[rel=stylesheet]').href).then(it => it.ok)";
+        becomes(browser, "one more file", one_more, &true.into()).await?;
+        becomes(browser, "still no cache", CACHES, &none.into()).await?;
+        browser.press(&switch).await?;
+        becomes(browser, "its cache once more", CACHES, &whole).await
     })
     .await;
 }

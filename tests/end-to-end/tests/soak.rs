@@ -182,8 +182,9 @@ const ROUND: &str = "
         await press('button', `Generate ${tasks}`);
         await says(`${tasks} completed`);
         await press('a', 'Tasks');
-        await says(`${tasks} tasks`);
-        await press('button', `Clear ${tasks} finished, ${tasks} outputs`);
+        const many = tasks.toLocaleString('en');
+        await says(`${many} tasks`);
+        await press('button', `Remove ${many} finished, ${many} outputs`);
         await says('Nothing submitted yet.');
     })().then(() => { soak.round = 'over'; }, error => { soak.round = error.message; })";
 

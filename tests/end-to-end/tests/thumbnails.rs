@@ -59,6 +59,8 @@ async fn a_gallery_that_was_seen_is_there_without_the_outputs() {
         let tile = containing("button", PROMPT);
         browser.find(&tile).await?;
         becomes(browser, "a small picture", KEPT, json!(1)).await?;
+        // In its place at once, so that the large ones do not fill the memory.
+        becomes(browser, "a tile of it", TILES, json!([true])).await?;
 
         // The next visit.
         let gone = Fault::Status {
@@ -119,6 +121,45 @@ async fn small_pictures_go_with_what_is_kept() {
         browser.press(&by("button", "Delete kept outputs")).await?;
         browser.press(&by("button", "Delete them")).await?;
         becomes(browser, "no small picture", KEPT, json!(0)).await
+    })
+    .await;
+}
+
+/// Guards against pictures that stay away though the network is back, and against paying again as the first advice.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_loaded_is_tried_again_once_the_network_is_back() {
+    drive("what_could_not_be_loaded", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
+        generate(browser, &proxy.address()).await?;
+        browser
+            .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+            .await?;
+        browser.press(&by("link", "Tasks")).await?;
+        let pictures = "
+            const pictures = [...document.querySelectorAll('main img')];
+            return pictures.some(it => it.naturalWidth > 0)";
+        let failed = "return document.querySelectorAll('main .media-gone').length > 0";
+        becomes(browser, "a picture that is away", failed, json!(true)).await?;
+        proxy.clear();
+        let back = "
+            let there = false;
+            Object.defineProperty(navigator, 'onLine', { get: () => there, configurable: true });
+            window.dispatchEvent(new Event('offline'));
+            there = true;
+            window.dispatchEvent(new Event('online'));";
+        browser.run(back, vec![]).await?;
+        becomes(browser, "a small picture", pictures, json!(true)).await?;
+        proxy.add(Rule::every("/outputs/*", Fault::DropBefore));
+        proxy.clear_cache(browser).await?;
+        browser.press(&containing("link", PROMPT)).await?;
+        browser
+            .see_text("Not loaded: the network may be away or blocked", TIMEOUT)
+            .await?;
+        proxy.clear();
+        browser.run(back, vec![]).await?;
+        becomes(browser, "the large picture", pictures, json!(true)).await
     })
     .await;
 }

@@ -136,3 +136,63 @@ proptest! {
         prop_assert!(sentence.ends_with(['.', '!', '?']), "{sentence}");
     }
 }
+
+/// Guards against a task that is said to be free of charge though a gateway only gave up waiting for the answer.
+#[test]
+fn a_gateway_that_gave_up_waiting_has_refused_nothing() {
+    for status in [444, 460, 499] {
+        let error = ApiError::from_status(status, None, None);
+        assert!(!error.was_certainly_not_accepted(), "{status}");
+    }
+    assert!(ApiError::from_status(418, None, None).was_certainly_not_accepted());
+}
+
+/// Each response of the service carries a boolean `success`; a gateway's does not.
+#[test]
+fn a_404_says_whose_it_is() {
+    let whose = |body: Option<Value>| match ApiError::from_status(404, body.as_ref(), None) {
+        ApiError::NotFound { is_of_service, .. } => is_of_service,
+        other => panic!("{other:?}"),
+    };
+    assert!(whose(Some(
+        json!({"success": false, "message": "no such task"})
+    )));
+    assert!(whose(Some(json!({"success": false}))));
+    for other in [
+        None,
+        Some(json!({"message": "no Route matched with those values"})),
+        Some(json!({"success": "no"})),
+        Some(json!("not found")),
+    ] {
+        assert!(!whose(other));
+    }
+}
+
+/// Guards against raw JSON where a validator lists what is wrong.
+#[test]
+fn of_a_list_of_errors_the_first_is_said() {
+    let body =
+        json!({"detail": [{"loc": ["body", "prompt"], "msg": "too odd"}, {"msg": "and long"}]});
+    let said = ApiError::from_status(409, Some(&body), None).user_message();
+    assert!(said.contains("too odd") && !said.contains("loc"), "{said}");
+}
+
+/// Guards against `edit it first` where the input is not what was refused.
+#[test]
+fn what_was_refused_is_known_from_the_words_that_are_kept() {
+    let said = |status| {
+        let body = json!({"success": false, "message": "no"});
+        ApiError::from_status(status, Some(&body), None).user_message()
+    };
+    for (status, credentials, credits) in [
+        (401, true, false),
+        (403, true, false),
+        (402, false, true),
+        (422, false, false),
+        (409, false, false),
+    ] {
+        let said = said(status);
+        assert_eq!(ApiError::is_about_credentials(&said), credentials, "{said}");
+        assert_eq!(ApiError::is_about_credits(&said), credits, "{said}");
+    }
+}

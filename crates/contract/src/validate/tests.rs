@@ -99,7 +99,7 @@ fn enum_numbers_are_compared_by_their_value() {
     }
     assert!(check(json!([true, "1"]), json!(1)).is_err());
     assert!(check(json!([{"a": 1}]), json!({"a": 1, "b": 1})).is_err());
-    // As a table of prompts writes it.
+    // As a table of prompts has it.
     let numbers = parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, 2]}));
     assert_eq!(
         super::check(&numbers, true, text("2.0").as_ref()),

@@ -7,14 +7,15 @@ use std::ops::Range;
 
 use super::{END, HEADER, MAX_FILES};
 
-/// What stands at the very end, without a comment.
+/// The length of the record at the very end, without a comment, in bytes.
 const END_LENGTH: usize = 22;
-/// What stands before each name in the directory.
+/// The length of the record before each name in the directory, in bytes.
 const ENTRY_LENGTH: usize = 46;
-/// What stands before each name at a file.
+/// The length of the record before each file's name, in bytes.
 pub const HEADER_LENGTH: usize = 30;
 
-/// So much of the end of an archive is sure to hold what stands there, however long the comment.
+/// The last so many bytes of an archive are sure to hold the record at its end, however long the comment is:
+/// 65 535 at most.
 pub const TAIL: u64 = END_LENGTH as u64 + 0xffff;
 
 const ENTRY: u32 = 0x0201_4b50;
@@ -23,16 +24,17 @@ const ENTRY: u32 = 0x0201_4b50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     pub name: String,
-    /// Where its header begins.
+    /// The place in the archive at which its header begins, in bytes.
     pub start: u64,
+    /// The length of the file, in bytes.
     pub size: u64,
-    /// Of its bytes, CRC-32.
+    /// The CRC-32 of its bytes.
     pub sum: u32,
-    /// Its bytes are stored as they are.
+    /// The bytes are stored as they are, without compression.
     pub is_plain: bool,
 }
 
-/// Where the directory lies in an archive of this length, of which `tail` are the last bytes.
+/// Gives the place of the directory in an archive of this length, of which `tail` are the last bytes.
 pub fn range(tail: &[u8], length: u64) -> Option<Range<u64>> {
     let last = tail.len().checked_sub(END_LENGTH)?;
     let at = (0..=last)
@@ -68,7 +70,7 @@ pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
 }
 
 impl Entry {
-    /// Where its bytes lie in an archive of this length, by what stands before them, see
+    /// Gives the place of the file's bytes in an archive of this length, by the record before them, see
     /// [`HEADER_LENGTH`].
     pub fn content(&self, header: &[u8], length: u64) -> Option<Range<u64>> {
         if long(header, 0)? != u64::from(HEADER) {

@@ -1,13 +1,15 @@
-//! What tells the items of a batch apart.
+//! Finds the inputs that differ among the items of a batch.
 
 use std::collections::{HashMap, HashSet};
 
 use atelier_contract::Input;
 
 use crate::excerpt::excerpt;
+use crate::wording::told_apart;
 use crate::{BatchKey, Task, TaskKey, control, seed};
 
-/// As many values are shown side by side; of more, numbers have their bounds and texts their beginning.
+/// Up to so many values are shown side by side. If there are more, numbers are shown by their bounds and texts by
+/// their beginning.
 const FEW: usize = 3;
 const FIRST: usize = 2;
 /// Characters that are shown of a value: prompts can be books.
@@ -31,7 +33,8 @@ impl Difference {
             return format!("{parameter}: {least} to {most}, {count} values");
         }
         let shown = if count > FEW { FIRST } else { count };
-        let mut parts: Vec<String> = self.values[..shown].iter().map(|it| said(it)).collect();
+        let told = told_apart(&self.values);
+        let mut parts: Vec<String> = told[..shown].iter().map(|it| said(it)).collect();
         if count > shown {
             parts.push(format!("+{}", count - shown));
         }
@@ -56,7 +59,7 @@ impl Difference {
 }
 
 /// The same, with its parameter where it would say nothing alone.
-fn said_alone(parameter: &str, value: &str) -> String {
+pub fn said_alone(parameter: &str, value: &str) -> String {
     match value {
         "" | "true" | "false" => format!("{parameter}: {}", said(value)),
         number if number.parse::<f64>().is_ok() => format!("{parameter} {number}"),
@@ -64,16 +67,27 @@ fn said_alone(parameter: &str, value: &str) -> String {
     }
 }
 
-/// A value as a person is told of it.
-fn said(value: &str) -> String {
+/// A value as it is shown, in as few letters as a line of several has room for.
+pub(super) fn said(value: &str) -> String {
+    excerpt(shown(value), LONGEST)
+}
+
+/// A value as it is shown.
+pub fn shown(value: &str) -> &str {
     match value {
-        "" => "not set".to_owned(),
-        value => excerpt(value, LONGEST),
+        "" => "not set",
+        value => value,
     }
 }
 
-/// What tells the tasks of a batch apart for a person: without the seed where each has drawn its own, which is
-/// not what anybody compares.
+/// What an input says of a parameter, as text; empty where it says nothing.
+pub(super) fn value(input: &Input, parameter: &str) -> String {
+    let value = input.values().get(parameter);
+    value.map_or_else(String::new, control::text)
+}
+
+/// Gives the inputs that differ among the tasks of a batch for a person. It leaves out the seed if each task has
+/// drawn its own, because nobody compares these.
 pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     let mut found = differences(tasks.iter().map(|task| &task.input));
     if tasks.iter().all(|task| !task.seed_chosen) {
@@ -82,62 +96,122 @@ pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     found
 }
 
-/// What each item of a batch is called among the others: by its prompt, or, where all have the same, by the
-/// values that tell it apart. Empty for one that is not there any more.
+/// Puts first what changes least often from one of these inputs to the next: the axes of a sweep, in the order in which a
+/// person gave them.
+pub fn slowest_first(found: &mut [Difference], inputs: &[&Input]) {
+    found.sort_by_cached_key(|difference| {
+        let values = inputs.iter().map(|it| value(it, &difference.parameter));
+        let values: Vec<String> = values.collect();
+        values.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    });
+}
+
+/// A name for each item of a batch that tells it from the others: its prompt, if no two items have the same; else
+/// the values in which it differs (of variations their seeds), followed by its prompt where not all have that. An item
+/// that is no longer there has an empty name.
 pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
     let items: Vec<Option<&Task>> = items.into_iter().collect();
-    let known = || items.iter().flatten();
-    let by_prompt = || {
-        let title = |item: &Option<&Task>| item.map_or(String::new(), |it| it.input.title().into());
-        items.iter().map(title).collect()
-    };
-    let first = known().next().map(|task| task.input.title());
-    if known().any(|task| Some(task.input.title()) != first) {
-        return by_prompt();
+    names(&items, &titles(&items), true)
+}
+
+/// The same where there is little room: of the prompts what tells them apart.
+pub fn item_captions<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
+    let items: Vec<Option<&Task>> = items.into_iter().collect();
+    names(&items, &told_apart(&titles(&items)), true)
+}
+
+fn titles(items: &[Option<&Task>]) -> Vec<String> {
+    let title = |item: &Option<&Task>| item.map_or(String::new(), |it| it.input.title().into());
+    items.iter().map(title).collect()
+}
+
+fn differ_in_seed(tasks: &[&Task]) -> bool {
+    let found = differences(tasks.iter().map(|task| &task.input));
+    found.iter().any(|it| it.parameter == seed::NAME)
+}
+
+/// `titles`: what stands for each item's prompt. `tells_by_seed`: a seed that each has drawn tells them apart where
+/// nothing else does.
+fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec<String> {
+    let tasks: Vec<&Task> = items.iter().flatten().copied().collect();
+    let prompts: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
+    if tasks.len() > 1 && prompts.len() == tasks.len() {
+        return titles.to_vec();
     }
-    let mut names: Vec<String> = differences(known().map(|task| &task.input))
+    let mut names: Vec<String> = chosen_differences(&tasks)
         .into_iter()
         .map(|difference| difference.parameter)
         .collect();
-    // Twenty digits tell a person nothing.
-    names.retain(|name| name != seed::NAME);
-    if names.is_empty() {
-        return by_prompt();
+    let is_title = |name: &str| {
+        let mut titles = tasks.iter().map(|task| task.input.title_name());
+        titles.all(|title| title == Some(name))
+    };
+    names.retain(|name| !is_title(name));
+    // Its digits say nothing: what was varied beside it comes first.
+    names.sort_by_key(|name| name == seed::NAME);
+    // Variations differ in nothing else.
+    if names.is_empty() && tells_by_seed && prompts.len() == 1 && differ_in_seed(&tasks) {
+        names.push(seed::NAME.to_owned());
     }
-    let values = |task: &Task| {
-        let value = |name: &String| {
-            task.input
-                .values()
-                .get(name)
-                .map_or_else(String::new, control::text)
-        };
-        let values = names.iter().map(|name| said_alone(name, &value(name)));
-        values.collect::<Vec<_>>().join(" · ")
+    if names.is_empty() {
+        return titles.to_vec();
+    }
+    let values = |task: &Task, title: &String| {
+        let value = |name: &String| said_alone(name, &value(&task.input, name));
+        let values = names.iter().map(value);
+        // Last: it is the longest, and what is cut off.
+        let prompt = (prompts.len() > 1).then(|| title.clone());
+        values.chain(prompt).collect::<Vec<_>>().join(" · ")
     };
     items
         .iter()
-        .map(|item| item.map_or(String::new(), values))
+        .zip(titles)
+        .map(|(item, title)| item.map_or(String::new(), |task| values(task, title)))
         .collect()
 }
 
-/// What tells tasks apart that share their prompt with others of their batch: the values that differ, or
-/// their number where none does. All other tasks are known by their prompts.
+/// Names the tasks that share their prompt with others of their batch, by the values that differ, or by their number
+/// if none does, and those whose prompt begins as that of another does, by where it differs. All other tasks are known
+/// by their prompts.
 pub fn names_among_siblings<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
 ) -> HashMap<TaskKey, String> {
-    let mut siblings: HashMap<(&BatchKey, &str), Vec<&Task>> = HashMap::new();
+    let mut batches: HashMap<&BatchKey, Vec<&Task>> = HashMap::new();
     for task in tasks {
         if let Some(place) = &task.batch {
-            let prompt = (&place.batch, task.input.title());
-            siblings.entry(prompt).or_default().push(task);
+            batches.entry(&place.batch).or_default().push(task);
         }
     }
+    batches.values().flat_map(|tasks| names_in(tasks)).collect()
+}
+
+/// The same within one batch.
+fn names_in(tasks: &[&Task]) -> HashMap<TaskKey, String> {
+    let mut siblings: HashMap<&str, Vec<&Task>> = HashMap::new();
+    for task in tasks {
+        siblings.entry(task.input.title()).or_default().push(task);
+    }
     let several = siblings.values().filter(|tasks| tasks.len() > 1);
-    several.flat_map(|tasks| sibling_names(tasks)).collect()
+    let mut names: HashMap<TaskKey, String> =
+        several.flat_map(|tasks| sibling_names(tasks)).collect();
+    let titles: Vec<String> = tasks.iter().map(|it| it.input.title().to_owned()).collect();
+    for (task, told) in tasks.iter().zip(told_apart(&titles)) {
+        if told == task.input.title() {
+            continue;
+        }
+        // First what tells few apart: the rest of a prompt is long.
+        let name = match names.remove(&task.key) {
+            Some(name) => format!("{name} · {told}"),
+            None => told,
+        };
+        names.insert(task.key.clone(), name);
+    }
+    names
 }
 
 fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
-    let names = item_names(tasks.iter().copied().map(Some));
+    let items: Vec<Option<&Task>> = tasks.iter().copied().map(Some).collect();
+    let names = names(&items, &titles(&items), false);
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for name in &names {
         *counts.entry(name).or_default() += 1;
@@ -168,8 +242,7 @@ pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Diffe
         let mut known = HashSet::new();
         let mut values: Vec<String> = Vec::new();
         for input in &inputs {
-            let value = input.values().get(name);
-            let value = value.map_or_else(String::new, control::text);
+            let value = value(input, name);
             if known.insert(value.clone()) {
                 values.push(value);
             }
@@ -183,167 +256,4 @@ pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Diffe
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::BatchPlace;
-    use serde_json::{Value, json};
-
-    fn shown(values: &[Value]) -> Vec<String> {
-        let input = |values: &Value| {
-            let model = json!({"category": "image", "subcategory": "a"});
-            serde_json::from_value(json!({"model": model, "values": values})).unwrap()
-        };
-        let inputs: Vec<Input> = values.iter().map(input).collect();
-        let differences = differences(&inputs);
-        differences.iter().map(Difference::user_message).collect()
-    }
-
-    /// Guards against a sweep all of whose items are called by the prompt that they share.
-    #[test]
-    fn items_are_called_by_what_tells_them_apart() {
-        let task = |values: Value| {
-            let model = json!({"category": "image", "subcategory": "a"});
-            let input: Input =
-                serde_json::from_value(json!({"model": model, "values": values})).unwrap();
-            Task {
-                input,
-                ..crate::engine::tests::task("k", 0)
-            }
-        };
-        let called = |values: &[Value]| {
-            let tasks: Vec<Task> = values.iter().cloned().map(task).collect();
-            item_names(tasks.iter().map(Some).chain([None]))
-        };
-        assert_eq!(
-            called(&[
-                json!({"prompt": "sea", "seed": 1, "mist": 0, "time": "dawn"}),
-                json!({"prompt": "sea", "seed": 2, "mist": 0.5, "time": "day"})
-            ]),
-            ["mist 0 · dawn", "mist 0.5 · day", ""]
-        );
-        // Guards against "1:1 · true", where nobody knows what is true.
-        assert_eq!(
-            called(&[
-                json!({"prompt": "sea", "aspect_ratio": "1:1", "loop": true}),
-                json!({"prompt": "sea", "aspect_ratio": "3:2"})
-            ]),
-            ["1:1 · loop: true", "3:2 · loop: not set", ""]
-        );
-        let prompts = [
-            json!({"prompt": "sea", "mist": 0}),
-            json!({"prompt": "moor", "mist": 1}),
-        ];
-        assert_eq!(called(&prompts), ["sea", "moor", ""]);
-        let seeds = [
-            json!({"prompt": "sea", "seed": 1}),
-            json!({"prompt": "sea", "seed": 2}),
-        ];
-        assert_eq!(called(&seeds), ["sea", "sea", ""]);
-        assert_eq!(called(&[json!({"prompt": "sea"})]), ["sea", ""]);
-    }
-
-    /// Guards against a list of the tasks of a sweep in which all are called the same.
-    #[test]
-    fn tasks_that_share_a_prompt_are_called_by_what_tells_them_apart() {
-        let called = |values: &[(&str, Value)]| {
-            let task = |(index, (batch, values)): (usize, &(&str, Value))| {
-                let model = json!({"category": "image", "subcategory": "a"});
-                let mut task = crate::engine::tests::task(&format!("t{index}"), 0);
-                task.input =
-                    serde_json::from_value(json!({"model": model, "values": values})).unwrap();
-                task.batch = Some(BatchPlace {
-                    batch: BatchKey((*batch).into()),
-                    index,
-                });
-                task
-            };
-            let tasks: Vec<Task> = values.iter().enumerate().map(task).collect();
-            let names = names_among_siblings(&tasks);
-            let name = |task: &Task| names.get(&task.key).cloned().unwrap_or_default();
-            tasks.iter().map(name).collect::<Vec<_>>()
-        };
-        let sea = |mist: u32, seed: u32| json!({"prompt": "sea", "seed": seed, "mist": mist});
-        let sweep = [("a", sea(0, 1)), ("a", sea(5, 1))];
-        assert_eq!(called(&sweep), ["mist 0", "mist 5"]);
-        // Each twice, with other seeds.
-        let copies = [("a", sea(0, 1)), ("a", sea(0, 2)), ("a", sea(5, 1))];
-        assert_eq!(
-            called(&copies),
-            ["mist 0 · Item 1", "mist 0 · Item 2", "mist 5"]
-        );
-        let seeds = [("a", sea(0, 1)), ("a", sea(0, 2))];
-        assert_eq!(called(&seeds), ["Item 1", "Item 2"]);
-        // Of another batch, and one that is known by its prompt.
-        let others = [("a", sea(0, 1)), ("b", sea(5, 1))];
-        assert_eq!(called(&others), ["", ""]);
-        let lines = [
-            ("a", json!({"prompt": "sea"})),
-            ("a", json!({"prompt": "moor"})),
-        ];
-        assert_eq!(called(&lines), ["", ""]);
-        // An axis of prompts and another one.
-        let moor = |mist: u32| json!({"prompt": "moor", "seed": 1, "mist": mist});
-        let axes = [
-            ("a", sea(0, 1)),
-            ("a", moor(0)),
-            ("a", sea(5, 1)),
-            ("a", moor(5)),
-        ];
-        assert_eq!(called(&axes), ["mist 0", "mist 0", "mist 5", "mist 5"]);
-    }
-
-    #[test]
-    fn only_what_differs_is_said_and_shortly() {
-        let item = |mist: Value, prompt: &str| json!({"prompt": prompt, "seed": 7, "mist": mist});
-        assert_eq!(
-            shown(&[
-                item(json!(0), "sea"),
-                item(json!(0.5), "sea"),
-                item(json!(0), "sea")
-            ]),
-            ["mist: 0, 0.5"]
-        );
-        assert_eq!(
-            shown(&[
-                item(json!(1), "an alpine lake at dawn, teal and rose"),
-                item(json!(1), "sea")
-            ]),
-            ["prompt: an alpine lake at dawn…, sea"]
-        );
-        let many: Vec<Value> = [3, 10, 0, 7, 9].map(|n| item(json!(n), "sea")).into();
-        assert_eq!(shown(&many), ["mist: 0 to 10, 5 values"]);
-        let texts: Vec<Value> = ('a'..='n')
-            .map(|c| item(json!(0), &c.to_string()))
-            .collect();
-        assert_eq!(shown(&texts), ["prompt: a, b, +12"]);
-        assert_eq!(
-            shown(&[item(json!(0), "a dune, red"), item(json!(0), "moor")]),
-            ["prompt: a dune, red · moor"]
-        );
-        assert_eq!(shown(&[json!({"a": 1}), json!({})]), ["a: 1, not set"]);
-        assert!(shown(&[json!({"a": 1}), json!({"a": 1})]).is_empty());
-        assert!(shown(&[]).is_empty());
-    }
-    #[test]
-    fn a_seed_that_each_has_drawn_is_not_told() {
-        let tasks = |chosen: bool| {
-            [1, 2].map(|seed| {
-                let mut task = crate::batch::tests::task("sea", 0, 0, json!({"state": "queued"}));
-                task.seed_chosen = chosen;
-                let model = json!({"category": "image", "subcategory": "a"});
-                let input = json!({"model": model, "values": {"mist": seed, "seed": seed}});
-                task.input = serde_json::from_value(input).unwrap();
-                task
-            })
-        };
-        let said = |chosen: bool| {
-            let found = chosen_differences(&tasks(chosen).each_ref());
-            found
-                .iter()
-                .map(Difference::user_message)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(said(false), ["mist: 1, 2"]);
-        assert_eq!(said(true), ["mist: 1, 2", "seed: 1, 2"]);
-    }
-}
+mod tests;

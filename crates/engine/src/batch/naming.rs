@@ -1,4 +1,4 @@
-//! What a batch is called until a person calls it something else.
+//! Names a batch until a person gives it another name.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use atelier_contract::Input;
 use serde_json::Value;
 
 use super::Batch;
-use super::differences::{Difference, chosen_differences, differences};
+use super::differences::{Difference, chosen_differences, differences, slowest_first, value};
 use crate::Task;
 use crate::excerpt::excerpt;
 use crate::plural::counted;
@@ -14,46 +14,101 @@ use crate::seed;
 
 const LONGEST: usize = 60;
 /// More axes are counted.
-const MOST_AXES: usize = 3;
+const MAX_AXES: usize = 3;
 
 impl Batch {
-    /// By its first prompt, else its model, and what there is beside: `a rose window in red and 3 others`, or, of a
-    /// sweep, `a lake at dawn × time_of_day × water`.
+    /// Names a batch by its first prompt, or by its model if it has none, and by the rest: `a rose window in red and
+    /// 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`.
     pub fn first_name(inputs: &[&Input], model_name: &str) -> String {
         let Some(first) = inputs.first() else {
             return model_name.to_owned();
         };
-        let mut name = match first.title() {
-            "" => model_name.to_owned(),
-            title => excerpt(title, LONGEST),
-        };
+        let mut name = called(first, model_name);
         let titles: HashSet<&str> = inputs.iter().map(|input| input.title()).collect();
-        let others = titles.len() - 1;
-        if others > 0 {
+        let (others, is_prompt) = (titles.len() - 1, is_prompt(first));
+        if is_prompt && others > 0 {
             name += &format!(" and {}", counted(others, "other"));
         }
-        let found = differences(inputs.iter().copied());
+        let mut found = differences(inputs.iter().copied());
+        slowest_first(&mut found, inputs);
         let axes = found.iter().map(|difference| &*difference.parameter);
         // Each item has a seed of its own unless a person holds it.
-        let axes = axes.filter(|axis| *axis != seed::NAME && !is_title(first, axis));
+        let axes = axes.filter(|axis| *axis != seed::NAME && !(is_prompt && is_title(first, axis)));
         let axes: Vec<&str> = axes.collect();
         match axes.len() {
             0 => name,
-            1..=MOST_AXES => format!("{name} × {}", axes.join(" × ")),
+            1..=MAX_AXES => format!("{name} × {}", axes.join(" × ")),
             count => format!("{name} × {}", counted(count, "parameter")),
         }
     }
+
+    /// After what is left of it, where its name counts what was not sent with it after all.
+    pub fn name_anew(&mut self, left: &[&Input]) {
+        if counts_others(&self.name) && !left.is_empty() {
+            self.name = Self::first_name(left, &self.model_name);
+        }
+    }
+
+    /// `4 variations of a lake at dawn`
+    pub fn name_of_variations(input: &Input, model_name: &str, count: usize) -> String {
+        let variations = counted(count, "variation");
+        format!("{variations} of {}", called(input, model_name))
+    }
 }
 
-/// What tells its tasks apart beside what its name says: prompts that are counted there are not listed once more.
+/// How many of a batch's tasks were found: `12 of 24 tasks`, or `24 tasks` where that is all.
+pub fn found_label(found: usize, size: usize) -> String {
+    match found < size {
+        true => format!("{found} of {}", counted(size, "task")),
+        false => counted(found, "task"),
+    }
+}
+
+fn called(input: &Input, model_name: &str) -> String {
+    match input.title() {
+        title if is_prompt(input) => excerpt(title, LONGEST),
+        _ => model_name.to_owned(),
+    }
+}
+
+/// Its title says what it is of. A model without a prompt has settings alone, of which the first would be taken for one:
+/// they are words of its own.
+fn is_prompt(input: &Input) -> bool {
+    let is_named = |name: &str| name.contains("prompt") || name.contains("text");
+    // Not all scripts have spaces between words.
+    let is_of_words = |c: char| c.is_whitespace() || !c.is_ascii();
+    input.title_name().is_some_and(is_named) || input.title().contains(is_of_words)
+}
+
+/// Gives the inputs that differ among the tasks beside those that the name mentions: prompts that are counted there
+/// are not listed once more.
 pub fn said_beside(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     let mut found = chosen_differences(tasks);
+    slowest_first(
+        &mut found,
+        &tasks.iter().map(|it| &it.input).collect::<Vec<_>>(),
+    );
     if let Some(first) = tasks.first()
         && counts_others(name)
     {
         found.retain(|difference| !is_title(&first.input, &difference.parameter));
     }
     found
+}
+
+/// Whether [`said_beside`] has anything to tell these two of a batch apart.
+pub fn is_said_beside(name: &str, first: &Task, other: &Task) -> bool {
+    let is_counted = counts_others(name);
+    let has_chosen = first.seed_chosen || other.seed_chosen;
+    let (first, other) = (&first.input, &other.input);
+    let names = first.values().keys().chain(other.values().keys());
+    let mut differing = names.filter(|name| {
+        first.values().get(*name) != other.values().get(*name)
+            && value(first, name) != value(other, name)
+    });
+    differing.any(|parameter| {
+        (has_chosen || parameter != seed::NAME) && !(is_counted && is_title(first, parameter))
+    })
 }
 
 /// It is called by this parameter.
@@ -77,11 +132,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn input(values: &Value) -> Input {
+        let model = json!({"category": "image", "subcategory": "a"});
+        serde_json::from_value(json!({"model": model, "values": values})).unwrap()
+    }
+
     fn named(values: &[Value]) -> String {
-        let input = |values: &Value| {
-            let model = json!({"category": "image", "subcategory": "a"});
-            serde_json::from_value(json!({"model": model, "values": values})).unwrap()
-        };
         let inputs: Vec<Input> = values.iter().map(input).collect();
         Batch::first_name(&inputs.iter().collect::<Vec<_>>(), "Strata")
     }
@@ -119,10 +175,19 @@ mod tests {
         assert_eq!(
             named(&[
                 lake("dawn", "still"),
+                lake("dawn", "none"),
+                lake("noon", "still")
+            ]),
+            "a lake × time × water"
+        );
+        // In the order in which a person gave them.
+        assert_eq!(
+            named(&[
+                lake("dawn", "still"),
                 lake("noon", "still"),
                 lake("dawn", "none")
             ]),
-            "a lake × time × water"
+            "a lake × water × time"
         );
         let many = |n: u64| json!({"prompt": "a", "b": n, "c": n, "d": n, "e": n});
         assert_eq!(named(&[many(1), many(2)]), "a × 4 parameters");
@@ -135,6 +200,96 @@ mod tests {
             named(&[pane("a", 1), pane("b", 2)]),
             "a and 1 other × panes"
         );
+    }
+
+    /// Guards against a setting that stands in a name as if it were a prompt.
+    #[test]
+    fn a_batch_without_prompts_is_called_by_its_model() {
+        let block = |shape: &str, grain: u64| json!({"shape": shape, "grain": grain});
+        let blocks = [block("tall", 4), block("tall", 8), block("wide", 4)];
+        assert_eq!(named(&blocks), "Strata × shape × grain");
+        assert_eq!(named(&blocks[..2]), "Strata × grain");
+        let words = |words: &str| json!({"caption": words});
+        assert_eq!(
+            named(&[words("a lake"), words("sea")]),
+            "a lake and 1 other"
+        );
+    }
+
+    #[test]
+    fn variations_are_counted_and_called_by_what_they_are_of() {
+        let name = |values: Value| Batch::name_of_variations(&input(&values), "Strata", 4);
+        assert_eq!(
+            name(json!({"prompt": "a lake", "seed": 1})),
+            "4 variations of a lake"
+        );
+        assert_eq!(name(json!({"seed": 1})), "4 variations of Strata");
+    }
+
+    /// Guards against a row that is as high as if something were said in it, or cut off.
+    #[test]
+    fn whether_anything_is_said_beside_a_name_is_known() {
+        let task = |values: Value, seed_chosen: bool| {
+            let mut task = crate::batch::tests::task("a", 0, 0, json!({"state": "queued"}));
+            (task.input, task.seed_chosen) = (input(&values), seed_chosen);
+            task
+        };
+        let sea = |mist: Value, seed: u64| json!({"prompt": "sea", "mist": mist, "seed": seed});
+        let first = task(sea(json!(1), 1), false);
+        for (other, name, is_said) in [
+            (task(sea(json!(1), 1), false), "sea", false),
+            (task(sea(json!(1), 2), false), "sea", false),
+            (task(sea(json!(1), 2), true), "sea", true),
+            (task(sea(json!("1"), 2), false), "sea", false),
+            (task(sea(json!(2), 2), false), "sea × mist", true),
+            (
+                task(json!({"prompt": "sea", "seed": 1}), false),
+                "sea",
+                true,
+            ),
+            (
+                task(json!({"prompt": "moor", "mist": 1}), false),
+                "sea and 1 other",
+                false,
+            ),
+            (
+                task(json!({"prompt": "moor", "mist": 1}), false),
+                "my name",
+                true,
+            ),
+        ] {
+            assert_eq!(is_said_beside(name, &first, &other), is_said, "{name}");
+            let said = said_beside(name, &[&first, &other]);
+            assert_eq!(!said.is_empty(), is_said, "{name}: {said:?}");
+        }
+    }
+
+    /// Guards against a batch of one that is called after the twelve that were sent elsewhere.
+    #[test]
+    fn a_name_that_counts_what_is_not_there_is_made_anew() {
+        let mut batch = crate::batch::tests::batch(3);
+        let left = [input(&json!({"prompt": "blue"}))];
+        let left: Vec<&Input> = left.iter().collect();
+        batch.name = "red and 2 others".into();
+        assert!(batch.leave_out([0, 2]));
+        batch.name_anew(&left);
+        assert_eq!(batch.name, "blue");
+        for name in ["my name", "red and 1 other"] {
+            batch.name = name.into();
+            batch.name_anew(&[]);
+            assert_eq!(batch.name, name);
+        }
+        batch.name = "my name".into();
+        batch.name_anew(&left);
+        assert_eq!(batch.name, "my name");
+    }
+
+    #[test]
+    fn how_many_of_a_batch_were_found_is_said() {
+        assert_eq!(found_label(12, 24), "12 of 24 tasks");
+        assert_eq!(found_label(24, 24), "24 tasks");
+        assert_eq!(found_label(1, 24), "1 of 24 tasks");
+        assert_eq!(found_label(5, 4), "5 tasks");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! What was asked of batches last, as one tab knows it: several tabs may ask, one at a time acts, and it may be gone
-//! before it has.
+//! Keeps the last request for each batch, as one tab knows it. Several tabs may ask, one at a time acts, and it may
+//! be gone before it has.
 
 use std::collections::HashMap;
 
 use crate::{BatchAction, BatchKey, Millis, Phase, Task};
 
-/// What a tab says that it has done is written by then.
+/// A tab has stored by then what it says that it has done.
 const WRITTEN_MS: Millis = 5_000;
 
 #[derive(Debug, Default)]
@@ -23,9 +23,9 @@ struct Request {
 
 #[derive(Debug, PartialEq)]
 enum Progress {
-    /// Asked for in this tab, and not seen to be done.
+    /// It was asked for in this tab, and is not seen to be done.
     Open,
-    /// Asked for in this tab, and seen to be done at this time.
+    /// It was asked for in this tab, and was seen to be done at this time.
     Seen(Millis),
     /// Another tab's.
     Heard,
@@ -52,7 +52,7 @@ impl BatchRequests {
     /// Another tab says what was asked for there. Whether it counts: a later word has been heard otherwise.
     pub fn hear(&mut self, batch: &BatchKey, action: BatchAction, at: Millis, now: Millis) -> bool {
         match self.latest.get(batch) {
-            // What lies in the future was asked for by a clock that has been set back since.
+            // A request from the future was made by a clock that has been set back since.
             Some(known) if known.at > at && known.at <= now => false,
             // Told once more: what was retried after a Stop is not taken back with it.
             Some(known) if known.at == at && known.action == action => {
@@ -94,7 +94,8 @@ impl BatchRequests {
         }
     }
 
-    /// What was asked for in this tab and may not have been done: whoever leads from now on is asked once more.
+    /// Gives the requests of this tab that may not have been carried out. Whoever leads from now on is asked once
+    /// more.
     pub fn unsettled(&self, now: Millis) -> Vec<(BatchKey, BatchAction, Millis)> {
         let is_unsettled = |request: &Request| match request.progress {
             Progress::Open => true,

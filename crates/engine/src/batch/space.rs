@@ -3,19 +3,24 @@
 use atelier_contract::Input;
 
 use super::Batch;
+use super::differences::said_alone;
 use super::exploration::Exploration;
+use crate::excerpt::excerpt;
 use crate::{Task, TaskKey};
 
-/// Made anew when a task of the batch changes.
+/// A value takes no more room in the head than so many characters.
+const MAX_VALUE_CHARS: usize = 40;
+
+/// The items of a batch along its axes. It is made anew when a task of the batch changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     pub exploration: Exploration,
-    /// Of each item its latest attempt.
+    /// The latest attempt at each item.
     tasks: Vec<Option<TaskKey>>,
 }
 
 impl Space {
-    /// None where there is nothing to move along.
+    /// Gives `None` if there is nothing to move along.
     pub fn of(batch: &Batch, tasks: &[&Task]) -> Option<Self> {
         let items = batch.items(tasks.iter().copied());
         let inputs: Vec<Option<&Input>> = items
@@ -36,15 +41,34 @@ impl Space {
         self.tasks.get(item).cloned().flatten()
     }
 
-    /// Where this task is; none if another one has taken its place.
+    /// Gives the tasks of its items.
+    pub fn tasks(&self) -> impl Iterator<Item = &TaskKey> {
+        self.tasks.iter().flatten()
+    }
+
+    /// Gives the position of this task, or `None` if another one has taken its place.
     pub fn position_of(&self, task: &TaskKey) -> Option<Vec<usize>> {
         let mut tasks = self.tasks.iter();
         let item = tasks.position(|other| other.as_ref() == Some(task))?;
         self.exploration.place_of(item).map(<[usize]>::to_vec)
     }
 
-    /// What is loaded while a person is at this position: the task there, those one step away, and the one that
-    /// was shown before. In an order of their own: none is moved about when another one is shown.
+    /// The other tasks that what is at this position may be compared with, those that differ least first.
+    pub fn others(&self, position: &[usize]) -> Vec<TaskKey> {
+        let items = self.exploration.nearest(position).into_iter();
+        items.filter_map(|item| self.task(item)).collect()
+    }
+
+    /// The values there: `1:1 · dawn`.
+    pub fn values(&self, position: &[usize]) -> String {
+        let axes = self.exploration.axes.iter().zip(position);
+        let values = axes.map(|(axis, place)| excerpt(axis.label(*place), MAX_VALUE_CHARS));
+        values.collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Gives the tasks whose outputs are loaded while a person is at this position: the one there, those one step
+    /// away, and the one that was shown before. Their order is fixed, so that none is moved about when another one is
+    /// shown.
     pub fn loaded(&self, position: &[usize], before: Option<TaskKey>) -> Vec<TaskKey> {
         let here = self.exploration.item(position).into_iter();
         let items = here.chain(self.exploration.neighbors(position));
@@ -55,15 +79,20 @@ impl Space {
         keys
     }
 
-    /// Which item it is, and how that stands: `Item 3 of 12: Completed`.
-    pub fn label(&self, item: Option<usize>, state: Option<String>) -> String {
-        match item {
-            None => "No item has these values.".to_owned(),
-            Some(item) => {
-                let state = state.unwrap_or_else(|| "Removed".to_owned());
-                format!("Item {} of {}: {state}", item + 1, self.tasks.len())
-            }
-        }
+    /// The values of the item there, which one it is, and how it stands: `1:1 · mist 0.5 · Item 3 of 12: Completed`.
+    pub fn label(&self, position: &[usize], state: Option<String>) -> String {
+        let Some(item) = self.exploration.item(position) else {
+            return "No item has these values.".to_owned();
+        };
+        let axes = self.exploration.axes.iter().zip(position);
+        let values = axes.map(|(axis, place)| said_alone(&axis.parameter, axis.label(*place)));
+        let values = values.collect::<Vec<_>>().join(" · ");
+        let state = state.unwrap_or_else(|| "Removed".to_owned());
+        format!(
+            "{values} · Item {} of {}: {state}",
+            item + 1,
+            self.tasks.len()
+        )
     }
 }
 
@@ -111,10 +140,18 @@ mod tests {
     }
 
     #[test]
+    fn what_is_nearest_is_compared_first() {
+        assert_eq!(space().others(&[0]), [key("d"), key("c")]);
+        assert_eq!(space().others(&[2]), [key("d"), key("a")]);
+    }
+
+    #[test]
     fn it_is_said_which_item_it_is() {
         let state = || Some("Completed".to_owned());
-        assert_eq!(space().label(Some(2), state()), "Item 3 of 4: Completed");
-        assert_eq!(space().label(Some(2), None), "Item 3 of 4: Removed");
-        assert_eq!(space().label(None, None), "No item has these values.");
+        let said = space().label(&[2], state());
+        assert!(said.ends_with(" · Item 3 of 4: Completed"), "{said}");
+        assert!(said.len() > " · Item 3 of 4: Completed".len(), "{said}");
+        assert!(space().label(&[2], None).ends_with("Item 3 of 4: Removed"));
+        assert_eq!(space().label(&[9], None), "No item has these values.");
     }
 }

@@ -30,7 +30,7 @@ mod tests {
                     "columns": {"parameter": "style", "values": ["ink", "oil"]},
                     "cells": [0, 3]
                 },
-                "removed": 5, "colour": "red"
+                "removed": 5, "left_out": [1], "varied": "k", "colour": "red"
             }),
             json!({
                 "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",

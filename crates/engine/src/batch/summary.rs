@@ -1,14 +1,27 @@
 //! How a batch stands, as far as a person is told of it.
 
-use super::{Counts, Items};
+use super::working_time::WorkingTime;
+use super::{Counts, Items, Part};
 use crate::plural::counted;
-use crate::{Millis, Phase, TaskKey, duration};
+use crate::{Millis, Phase, Task, TaskKey, duration};
+
+/// When the first of these was sent.
+pub fn when_sent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Millis {
+    let sent = tasks.into_iter().map(|task| task.created);
+    sent.min().unwrap_or_default()
+}
+
+/// When any of these was sent once more, the last time.
+pub fn last_retry<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Option<Millis> {
+    let retries = tasks.into_iter().filter(|task| task.retry_of.is_some());
+    retries.map(|task| task.created).max()
+}
 
 /// How a batch stands, and what of it a person may do something about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchSummary {
     pub counts: Counts,
-    /// What `Retry failed` repeats.
+    /// The tasks that `Retry failed` repeats.
     pub failed: Vec<TaskKey>,
     pub unconfirmed: Vec<TaskKey>,
     /// Items of which nothing was sent yet.
@@ -16,8 +29,11 @@ pub struct BatchSummary {
     /// Items that were stopped and do not stand in the table yet.
     pub taken_back: usize,
     pub is_paused: bool,
-    /// When the last item ended; `None` while any goes on.
+    /// When the last item ended, in ms since 1970; `None` while any goes on.
     pub finished: Option<Millis>,
+    /// Nobody saw all of it end.
+    pub ended_unseen: bool,
+    pub worked: WorkingTime,
 }
 
 impl BatchSummary {
@@ -40,25 +56,28 @@ impl BatchSummary {
             unsent: unsent.len(),
             taken_back: items.taken_back().len(),
             finished: items.finished(),
+            ended_unseen: items.latest().flatten().any(|task| task.ended_unseen),
+            worked: items.worked(),
         }
     }
 
-    /// How long it has taken since it was made, and, while it goes on, how long it still takes (`left`, in ms, where
+    /// All that was sent has come to its end, and nothing came of it.
+    pub fn has_failed(&self) -> bool {
+        let is_over = self.counts.is_settled() && self.counts.of(Part::Completed) == 0;
+        is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
+    }
+
+    /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
     /// that is known): `1 min 05 s, about 3 min left.`
-    pub fn times(
-        &self,
-        created: Millis,
-        now: Millis,
-        left: impl FnOnce() -> Option<Millis>,
-    ) -> String {
-        let elapsed = |until: Millis| duration::text(until.saturating_sub(created));
+    pub fn times(&self, now: Millis, left: impl FnOnce() -> Option<Millis>) -> String {
+        let elapsed = duration::text(self.worked.until(now));
         if self.counts.is_settled() {
             return match self.finished {
-                Some(finished) => format!("Took {}.", elapsed(finished)),
+                Some(_) if self.ended_unseen => format!("Took at most {elapsed}."),
+                Some(_) => format!("Took {elapsed}."),
                 None => String::new(),
             };
         }
-        let elapsed = elapsed(now);
         if self.is_paused {
             let unsent = counted(self.unsent, "item");
             return format!("{elapsed}. Paused: {unsent} not sent yet. What was sent goes on.");
@@ -94,12 +113,40 @@ mod tests {
         assert_eq!((summary.unsent, summary.taken_back), (0, 1));
     }
 
+    /// Guards against `Sent: 2 items` above two refusals, and a way to look through outputs where there is none.
+    #[test]
+    fn what_comes_to_nothing_is_known() {
+        let has_failed = |states: [serde_json::Value; 2]| {
+            let [first, second] = states;
+            let tasks = [task("a", 0, 1, first), task("b", 1, 1, second)];
+            BatchSummary::of(&batch(2).items(&tasks)).has_failed()
+        };
+        assert!(has_failed([failed(), failed()]));
+        assert!(!has_failed([failed(), queued()]));
+        assert!(!has_failed([failed(), ready()]));
+        let unsent: [crate::Task; 0] = [];
+        assert!(!BatchSummary::of(&batch(2).items(&unsent)).has_failed());
+    }
+
+    /// Guards against a batch that stands where its retry was sent, and says when its first item was.
+    #[test]
+    fn when_it_was_sent_and_retried_is_known() {
+        let mut tasks = [
+            task("a", 0, 5, ready()),
+            task("b", 1, 5, failed()),
+            task("c", 1, 900, ready()),
+        ];
+        assert_eq!(last_retry(&tasks), None);
+        tasks[2].retry_of = Some(TaskKey("b".into()));
+        assert_eq!((when_sent(&tasks), last_retry(&tasks)), (5, Some(900)));
+    }
+
     #[test]
     fn times_as_they_are_said() {
-        let mut tasks = [task("a", 0, 0, ready()), task("b", 1, 0, queued())];
+        let mut tasks = [task("a", 0, 1_000, ready()), task("b", 1, 1_000, queued())];
         let batch = batch(2);
         let times = |tasks: &[crate::Task], left: Option<Millis>| {
-            BatchSummary::of(&batch.items(tasks)).times(1_000, 66_000, || left)
+            BatchSummary::of(&batch.items(tasks)).times(66_000, || left)
         };
         assert_eq!(times(&tasks, None), "1 min 05 s");
         let expected = "1 min 05 s, about 3 min left.";
@@ -107,9 +154,21 @@ mod tests {
         tasks[1].paused = true;
         let expected = "1 min 05 s. Paused: 1 item not sent yet. What was sent goes on.";
         assert_eq!(times(&tasks, Some(180_000)), expected);
-        tasks[1] = task("b", 1, 0, ready());
+        tasks[1] = task("b", 1, 1_000, ready());
         assert_eq!(times(&tasks, None), "");
         tasks[1].finished = Some(13_000);
         assert_eq!(times(&tasks, None), "Took 12 s.");
+        tasks[1].ended_unseen = true;
+        assert_eq!(times(&tasks, None), "Took at most 12 s.");
+        tasks[1].ended_unseen = false;
+        // Retried ten minutes later.
+        let mut again = [
+            tasks[0].clone(),
+            tasks[1].clone(),
+            task("c", 1, 613_000, ready()),
+        ];
+        again[2].retry_of = Some(TaskKey("b".into()));
+        again[2].finished = Some(616_000);
+        assert_eq!(times(&again, None), "Took 15 s.");
     }
 }

@@ -47,6 +47,22 @@ fn what_is_taken_back_counts_as_removed_and_holds_nothing_up() {
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
 }
 
+/// A person follows it no longer, or its answers are too large.
+#[test]
+fn what_is_not_followed_holds_nothing_up() {
+    let running = json!({"state": "running", "id": "t", "word": "processing"});
+    let mut hidden = task("zero", 0, 1, running);
+    hidden.watching = false;
+    let mut tasks = [hidden, task("one", 1, 1, ready())];
+    tasks[1].finished = Some(5);
+    let batch = batch(2);
+    let items = batch.items(&tasks);
+    let said = items.counts().user_message();
+    assert_eq!(said, "1 completed, 1 not followed");
+    assert!(items.counts().is_settled());
+    assert_eq!(items.finished(), Some(5));
+}
+
 #[test]
 fn a_batch_is_called_what_a_person_calls_it() {
     let mut batch = batch(1);
@@ -82,6 +98,22 @@ fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
     assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
 }
 
+/// Guards against records of variations that outlive all of them, and against one that goes while these can be
+/// brought back, or are not heard of yet.
+#[test]
+fn the_record_of_variations_goes_with_the_last_of_them() {
+    const LATER: Millis = 9_000_000;
+    let mut batch = batch(2);
+    assert!(!batch.is_to_be_forgotten(&[], LATER));
+    batch.varied = Some(crate::TaskKey("one".into()));
+    assert!(batch.is_to_be_forgotten(&[], LATER));
+    assert!(!batch.is_to_be_forgotten(&[], batch.created + 1_000));
+    let mut last = task("zero", 0, 1, ready());
+    assert!(!batch.is_to_be_forgotten([&last], LATER));
+    last.removed = Some(LATER);
+    assert!(!batch.is_to_be_forgotten([&last], LATER));
+}
+
 #[test]
 fn the_latest_attempt_counts_and_failures_can_be_retried() {
     let mut again = task("again", 1, 5, ready());
@@ -96,7 +128,8 @@ fn the_latest_attempt_counts_and_failures_can_be_retried() {
         task("stray", 99, 1, failed()),
         elsewhere,
     ];
-    let items = batch(4).items(&tasks);
+    let batch = batch(4);
+    let items = batch.items(&tasks);
     assert_eq!(items.get(1).unwrap().key.0, "again");
     assert_eq!(
         items.counts().user_message(),
@@ -119,6 +152,14 @@ fn the_latest_attempt_counts_and_failures_can_be_retried() {
     assert_eq!(
         items.counts().shares().map(|(_, share)| share).sum::<f64>(),
         1.0
+    );
+    // It was another tab's.
+    let mut batch = batch.clone();
+    assert!(batch.leave_out([3, 7]) && !batch.leave_out([3]));
+    let counts = batch.items(&tasks).counts();
+    assert_eq!(
+        (batch.count(), counts.user_message().as_str()),
+        (3, "1 completed, 1 failed, 1 queued")
     );
 }
 
@@ -155,10 +196,9 @@ fn what_remains() {
         .map(|n| task("t", n, 0, if n < 2 { running() } else { queued() }))
         .collect();
     let batch = batch(4);
+    // How many the service works on at one time is not known.
     let items = batch.items(&tasks);
-    assert_eq!(items.remaining(10_000, None), None);
-    // 20 s for those that run, then 30 s for the two that wait.
-    assert_eq!(items.remaining(10_000, Some(30_000)), Some(50_000));
+    assert_eq!(items.remaining(10_000, Some(30_000)), None);
 
     let mut tasks: Vec<Task> = (0..20)
         .map(|n| task("t", n, 0, if n < 10 { ready() } else { queued() }))
@@ -172,6 +212,14 @@ fn what_remains() {
     assert!((9_000..=10_000).contains(&remaining), "{remaining}");
     let settled = batch.items(&tasks[..10]);
     assert_eq!(settled.remaining(10_500, Some(1)), None);
+
+    // One of them is retried an hour later: the hour is no pace.
+    let mut again = task("again", 3, 3_600_000, running());
+    again.submitted = Some(3_600_000);
+    let tasks: Vec<Task> = tasks.into_iter().take(10).chain([again]).collect();
+    let items = batch.items(&tasks);
+    assert_eq!(items.remaining(3_602_000, Some(7_000)), Some(5_000));
+    assert_eq!(items.remaining(3_602_000, None), None);
 }
 
 proptest! {

@@ -12,7 +12,7 @@ pub fn read(text: &str) -> Vec<Vec<String>> {
         .delimiter(separator(text))
         .from_reader(text.as_bytes())
         .into_records();
-    // What is text already can't fail to be read.
+    // Reading from a string can't fail.
     let records = records.filter_map(Result::ok);
     records
         .map(|record| record.iter().map(str::to_owned).collect())
@@ -34,7 +34,7 @@ fn separator(text: &str) -> u8 {
             }
         }
     }
-    // The first of the best: a comma where nothing separates.
+    // The first of those that fit best: a comma if nothing separates.
     let mut best = counts[0];
     for other in &counts[1..] {
         if other.1 > best.1 {

@@ -1,11 +1,16 @@
 //! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
 
+mod example;
+
+pub use example::example;
+
 use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MAX_ROWS, csv};
-use crate::fold;
+use crate::input_json::{Unknown, unknown_message};
 use crate::manifest::{self, INPUT_PREFIX};
+use crate::parameter_name::{self, spelling};
 use crate::plural::counted;
 
 /// How a file was read.
@@ -18,19 +23,21 @@ pub enum Format {
     Manifest,
 }
 
-/// What was read.
+/// The result of reading a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     pub format: Format,
     /// The rows that could be read; whether they are valid, validation tells.
     pub rows: Vec<Draft>,
+    /// Of each of these rows its number in the file, as [`ImportNote::row`].
+    numbers: Vec<usize>,
     /// Columns that are no parameter of the model, and so in no row.
     pub unknown_columns: Vec<String>,
-    /// What was wrong, row by row, in the file's order.
+    /// The mistakes that were found, row by row, in the file's order.
     pub notes: Vec<ImportNote>,
 }
 
-/// What is wrong with one row.
+/// A mistake in one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportNote {
     /// The row's number in the file, from 1, the header not counted.
@@ -44,12 +51,14 @@ pub struct ImportNote {
 ///
 /// An empty CSV cell is untouched, not an empty text. JSON values keep their type.
 ///
+/// `meant`: columns that a person has said to be these parameters, see [`Imported::unknown_names`], or none.
+///
 /// # Errors
 ///
 /// A sentence for a person: no table, no JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
-pub fn read(text: &str, schema: &Schema) -> Result<Imported, String> {
+pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<Imported, String> {
     let text = text.trim_start_matches('\u{feff}');
-    let names = Names::new(schema);
+    let names = Names::new(schema, meant);
     let imported = if text.trim_start().starts_with('[') {
         from_json(text, &names)?
     } else if text.trim_start().starts_with('{') {
@@ -122,16 +131,19 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
     let columns: Vec<Option<(&str, Kind)>> = header
         .iter()
         .map(|title| {
-            let found = names.find(title).filter(|(name, _)| !taken.contains(name));
+            let is_column = |parameter: &str| header.iter().any(|other| other == parameter);
+            let found = names.find(title, is_column);
+            let found = found.filter(|(name, _)| !taken.contains(name));
             match found {
                 Some((name, _)) => taken.push(name),
-                None => imported.unknown(title),
+                None => imported.unknown(title, names),
             }
             found
         })
         .collect();
-    if taken.is_empty() {
-        let known: Vec<&str> = names.0.iter().map(|(name, ..)| *name).take(8).collect();
+    // Where one of them is nearly a parameter, that is offered.
+    if taken.is_empty() && imported.meant(names.schema).is_empty() {
+        let known: Vec<&str> = names.all.iter().map(|(name, ..)| *name).take(8).collect();
         return Err(format!(
             "The first line must name the columns, and none of “{}” is a parameter of this model \
              (like {}).",
@@ -167,22 +179,64 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
                 draft.set(*name, Entry::Text(field));
             }
         }
-        imported.add(number, draft);
+        if !taken.is_empty() {
+            imported.add(number, draft);
+        }
     }
     Ok(imported)
 }
 
 impl Imported {
-    /// How many rows can't be sent as they are.
-    pub fn bad(&self, schema: &Schema) -> usize {
-        let is_bad = |row: &&Draft| schema.validate(row, false).is_err();
-        self.rows.iter().filter(is_bad).count()
+    /// The rows that can't be sent as they are, and why.
+    pub fn bad(&self, schema: &Schema) -> Vec<ImportNote> {
+        let rows = self.numbers.iter().zip(&self.rows);
+        let bad = rows.filter_map(|(row, draft)| {
+            let problems = schema.validate(draft, false).err()?.into_iter();
+            let said = problems.map(|problem| problem.message);
+            Some(ImportNote {
+                row: *row,
+                message: said.collect::<Vec<_>>().join("; "),
+            })
+        });
+        bad.collect()
+    }
+
+    /// The columns that are in no row, those first that are nearly called as a parameter that no row has.
+    pub fn unknown_names(&self, schema: &Schema) -> Vec<Unknown> {
+        let meant = self.meant(schema);
+        let unknown = self.unknown_columns.iter().map(|column| {
+            let found = meant.iter().find(|(other, _)| other == column);
+            Unknown {
+                name: column.clone(),
+                meant: found.map(|(_, parameter)| parameter.clone()),
+            }
+        });
+        let mut unknown: Vec<Unknown> = unknown.collect();
+        unknown.sort_by_key(|it| it.meant.is_none());
+        unknown
+    }
+
+    /// The columns that are nearly called as a parameter that no row has, each with that one.
+    pub fn meant(&self, schema: &Schema) -> Vec<(String, String)> {
+        let is_free = |name: &str| self.rows.iter().all(|row| row.get(name).is_none());
+        let columns = self.unknown_columns.iter();
+        let meant = columns.filter_map(|column| {
+            let parameter = parameter_name::meant(column, schema, is_free)?;
+            Some((column.clone(), parameter.to_owned()))
+        });
+        meant.collect()
+    }
+
+    /// Says which columns are in no row; empty where none is.
+    pub fn left_out_message(&self) -> String {
+        unknown_message(&self.unknown_columns)
     }
 
     fn new(format: Format) -> Self {
         Self {
             format,
             rows: Vec::new(),
+            numbers: Vec::new(),
             unknown_columns: Vec::new(),
             notes: Vec::new(),
         }
@@ -192,8 +246,9 @@ impl Imported {
         self.notes.push(ImportNote { row, message });
     }
 
-    fn unknown(&mut self, column: &str) {
-        if !self.unknown_columns.iter().any(|known| known == column) {
+    fn unknown(&mut self, column: &str, names: &Names) {
+        let is_known = self.unknown_columns.iter().any(|known| known == column);
+        if !is_known && !names.removes(column) {
             self.unknown_columns.push(column.to_owned());
         }
     }
@@ -204,6 +259,7 @@ impl Imported {
             return;
         }
         self.rows.push(draft);
+        self.numbers.push(number);
     }
 
     fn add_json(&mut self, number: usize, row: Value, names: &Names) {
@@ -225,9 +281,11 @@ impl Imported {
 
     fn draft(&mut self, number: usize, fields: Map<String, Value>, names: &Names) -> Draft {
         let mut draft = Draft::default();
+        let titles: Vec<String> = fields.keys().cloned().collect();
         for (title, value) in fields {
-            let Some((name, kind)) = names.find(&title) else {
-                self.unknown(&title);
+            let is_column = |parameter: &str| titles.iter().any(|other| other == parameter);
+            let Some((name, kind)) = names.find(&title, is_column) else {
+                self.unknown(&title, names);
                 continue;
             };
             if draft.get(name).is_some() {
@@ -248,36 +306,49 @@ impl Imported {
     }
 }
 
-/// The parameters' names in the order of the form, each with its forgiving spelling.
-struct Names<'a>(Vec<(&'a str, Kind, String)>);
+/// Finds the parameter that a column is of.
+struct Names<'a> {
+    schema: &'a Schema,
+    /// The parameters' names in the order of the form, each with its forgiving spelling.
+    all: Vec<(&'a str, Kind, String)>,
+    /// See [`read`].
+    meant: &'a [(String, String)],
+}
 
 impl<'a> Names<'a> {
-    fn new(schema: &'a Schema) -> Self {
+    fn new(schema: &'a Schema, meant: &'a [(String, String)]) -> Self {
         let each = |(parameter, _): (&'a Parameter, bool)| {
             let name = parameter.name.as_str();
             (name, parameter.kind(), spelling(name))
         };
-        Self(schema.parameters().map(each).collect())
+        Self {
+            schema,
+            all: schema.parameters().map(each).collect(),
+            meant,
+        }
     }
 
-    fn find(&self, title: &str) -> Option<(&'a str, Kind)> {
-        let title = title.trim();
+    /// A person wants the column to be none.
+    fn removes(&self, title: &str) -> bool {
+        let mut meant = self.meant.iter();
+        meant.any(|(column, parameter)| column == title && parameter.is_empty())
+    }
+
+    /// `is_column`: whether a parameter is a column by itself, and so no other one is meant as it.
+    fn find(&self, title: &str, is_column: impl Fn(&str) -> bool) -> Option<(&'a str, Kind)> {
+        let mut meant = self.meant.iter();
+        let said = meant.find(|(column, parameter)| column == title && !is_column(parameter));
+        let title = said.map_or(title.trim(), |(_, parameter)| parameter);
         let short = title.strip_prefix(INPUT_PREFIX).unwrap_or(title);
-        let exact = |title: &str| self.0.iter().find(|(name, ..)| *name == title);
+        let exact = |title: &str| self.all.iter().find(|(name, ..)| *name == title);
         let found = exact(title).or_else(|| exact(short)).or_else(|| {
             let spelling = spelling(short);
-            let mut alike = self.0.iter().filter(|(.., other)| *other == spelling);
-            // Of two parameters of one spelling, only the exact name tells which is meant.
+            let mut alike = self.all.iter().filter(|(.., other)| *other == spelling);
+            // If two parameters have the same spelling, only the exact name tells which is meant.
             alike.next().filter(|_| alike.next().is_none())
         });
         found.map(|(name, kind, _)| (*name, *kind))
     }
-}
-
-fn spelling(name: &str) -> String {
-    let mut spelling = fold::fold(name);
-    spelling.retain(char::is_alphanumeric);
-    spelling
 }
 
 #[cfg(test)]

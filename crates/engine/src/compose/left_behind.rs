@@ -1,5 +1,5 @@
-//! What was typed right before a page was closed. What a page begins to store then may never be done
-//! (Safari gives it up); so it is left behind where that takes no time, and the next visit stores it.
+//! Keeps the rows that were typed right before a page was closed. A write to the database that begins then may never
+//! be done (Safari gives it up), so that they are left where writing takes no time, and the next visit stores them.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl LeftBehind {
         serde_json::from_str(text).ok()
     }
 
-    /// In milliseconds since 1970.
+    /// Gives the time of the last change, in milliseconds since 1970.
     pub fn edited(&self) -> Millis {
         self.edited
     }

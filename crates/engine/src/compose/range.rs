@@ -5,6 +5,10 @@ use atelier_contract::{DecimalText, Entry, Kind, Parameter, check, json};
 
 use super::MAX_ROWS;
 
+mod example;
+
+pub use example::example;
+
 /// Reads the values of an axis.
 ///
 /// - Texts are one per line: a comma belongs to the prompt that it stands in.
@@ -43,23 +47,52 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
     written.into_iter().map(entry).collect()
 }
 
+/// Whether these values stand in the text one by one, as they were understood.
+pub fn are_written_out(text: &str, values: &[String]) -> bool {
+    let written = text.split([',', '\n']).map(str::trim);
+    written.filter(|it| !it.is_empty()).eq(values)
+}
+
+/// These values as people write them; none where [`values`] would not read them as they are.
+pub fn written(parameter: &Parameter, required: bool, entries: &[Entry]) -> Option<String> {
+    let texts: Vec<String> = entries.iter().map(Entry::to_text).collect();
+    let written = match parameter.kind() {
+        Kind::Integer | Kind::Number => texts.join(", "),
+        Kind::Enum | Kind::Boolean => quoted(&texts),
+        _ => texts.join("\n"),
+    };
+    let read = values(parameter, required, &written).ok()?;
+    let read = read.iter().map(Entry::to_text);
+    read.eq(texts.iter().cloned()).then_some(written)
+}
+
 /// Whether one of the values, as people write them, is this one.
 pub fn contains(values: &str, value: &str) -> bool {
     split(values).is_ok_and(|values| values.iter().any(|each| each == value))
 }
 
-/// The values, as people write them, with this one more, or without it. Each is quoted then. What can't
-/// be read stays as it is.
-pub fn toggled(values: &str, value: &str) -> String {
+/// The values, as people write them, with this one more, or without it. A choice comes before the first one that follows
+/// it in the schema: nobody ticks a scale in its own order. Each is quoted then. What can't be read stays as it is.
+pub fn toggled(values: &str, value: &str, choices: &[String]) -> String {
     let Ok(mut each) = split(values) else {
         return values.to_owned();
     };
     let before = each.len();
     each.retain(|one| one != value);
     if each.len() == before {
-        each.push(value.to_owned());
+        let rank = |one: &str| choices.iter().position(|choice| choice == one);
+        let follows = |one: &String| match (rank(value), rank(one)) {
+            (Some(at), Some(other)) => other > at,
+            _ => false,
+        };
+        let at = each.iter().position(follows).unwrap_or(each.len());
+        each.insert(at, value.to_owned());
     }
-    let quoted = each
+    quoted(&each)
+}
+
+fn quoted(values: &[String]) -> String {
+    let quoted = values
         .iter()
         .map(|one| format!("\"{}\"", one.replace('"', "\"\"")));
     quoted.collect::<Vec<_>>().join(", ")

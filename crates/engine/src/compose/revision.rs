@@ -6,8 +6,9 @@ use crate::Millis;
 /// A version that is stored, without its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
+    /// The number of the version: each has a higher one than those before.
     pub revision: u64,
-    /// When a person last changed it.
+    /// When a person last changed it, in ms since 1970.
     pub edited: Millis,
     /// The tab that wrote it.
     pub writer: String,
@@ -18,11 +19,12 @@ pub struct Stored {
 pub struct Wanted {
     /// The revision that it was made of.
     pub base: u64,
+    /// When a person last changed it, in ms since 1970.
     pub edited: Millis,
     pub writer: String,
 }
 
-/// What becomes of a version that a tab wants to store.
+/// The decision about a version that a tab wants to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It is stored, as this revision.
@@ -34,7 +36,7 @@ pub enum Verdict {
 }
 
 impl Wanted {
-    /// What becomes of it beside what is stored by now: the later edit stays.
+    /// Decides about this version beside the one that is stored by now: the later edit stays.
     pub fn resolve(&self, stored: Option<&Stored>) -> Verdict {
         let Some(stored) = stored else {
             return Verdict::Store {
@@ -53,13 +55,14 @@ impl Wanted {
     }
 }
 
-/// What a tab tells the others once it has stored a version.
+/// The message by which a tab tells the others that it has stored a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableStored {
+    /// The number that the version has now.
     pub revision: u64,
-    /// What it was made of: who wrote a later one was not seen, and is replaced.
+    /// The revision that it was made of. A later one was not seen by its tab, and is replaced.
     pub base: u64,
-    /// Whose table it is.
+    /// The model that the table is for.
     pub model: String,
 }
 

@@ -5,6 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::MAX_ROWS;
 
+mod written;
+
+pub use written::WrittenSweep;
+
 /// A parameter and the values it takes, in order; see [`super::range::values`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
@@ -97,8 +101,8 @@ pub struct GridLabels {
     pub rows: Labels,
     /// The axis that runs to the right.
     pub columns: Labels,
-    /// Of each item of the batch, in order, its cell: `row * columns + column`. Rows of the table
-    /// that were not sent leave their cells empty.
+    /// The cell of each item of the batch, in order: `row * columns + column`. Rows of the table that were not sent
+    /// leave their cells empty.
     pub cells: Vec<usize>,
 }
 
@@ -129,7 +133,7 @@ impl GridLabels {
         })
     }
 
-    /// The same items with the axes the other way round.
+    /// The same items with the axes the other way round; grids that stand one below the other stay in their order.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows.values.len(), self.columns.values.len().max(1));
@@ -138,7 +142,10 @@ impl GridLabels {
             rows: self.columns.clone(),
             columns: self.rows.clone(),
             cells: cells
-                .map(|cell| cell % columns * rows + cell / columns)
+                .map(|cell| {
+                    let (row, column) = (cell / columns, cell % columns);
+                    row / rows.max(1) * rows * columns + column * rows + row % rows.max(1)
+                })
                 .collect(),
         }
     }

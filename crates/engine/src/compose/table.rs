@@ -1,6 +1,7 @@
 //! The table in which a batch is composed: a row per item, each checked as it changes.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Problem, Schema};
 
@@ -11,13 +12,24 @@ use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 mod addition;
 pub mod alike;
+pub mod conflict;
+mod earlier;
 mod lines;
+mod only_new;
+mod removal;
 mod sending;
 mod stored;
+mod told;
 mod writer;
 
 use addition::Addition;
-pub use sending::{Item, TakenBack};
+pub use earlier::ToSend;
+use earlier::{Earlier, SentBefore};
+pub use lines::LinesBefore;
+pub use only_new::MadeRow;
+pub use removal::Place;
+use removal::Removal;
+pub use sending::{Item, KnownPlace, RowState, SentRows, TakenBack};
 pub use writer::Writer;
 
 /// One item to be.
@@ -30,8 +42,10 @@ pub struct Row {
     pub draft: Draft,
     /// Why it can't be sent; empty if it can.
     pub problems: Vec<Problem>,
-    /// What became of it. It stays in the table, and is not sent again by itself.
+    /// The item that the row has become. A row that was sent stays in the table, and is not sent again by itself.
     pub sent: Option<BatchPlace>,
+    /// What it was sent as before, whatever stands in it now.
+    earlier: Option<Earlier>,
 }
 
 impl Row {
@@ -47,13 +61,29 @@ impl Row {
         TaskKey::of_row(self.nonce, &self.draft.to_value().to_string())
     }
 
-    /// It was sent, and is to be sent once more, as another task. Whether it was.
-    fn unsend(&mut self) -> bool {
-        let was_sent = self.sent.take().is_some();
-        if was_sent {
+    /// It is to be sent once more, as another task.
+    fn unsend(&mut self) {
+        if self.sent.take().is_some() {
             self.nonce = next_nonce(self.nonce);
         }
-        was_sent
+    }
+
+    /// As [`Row::unsend`], and it goes on saying that it was sent.
+    fn put_back(&mut self) {
+        if let Some(place) = self.sent.clone() {
+            self.earlier = Some(Earlier::new(place, self.draft.clone()));
+        }
+        self.unsend();
+    }
+
+    /// The item that the same row was before, as it stands here: it is to be sent once more.
+    pub fn earlier(&self) -> Option<&BatchPlace> {
+        self.earlier.as_ref()?.place_of(&self.draft)
+    }
+
+    /// What tells it from rows that ask for something else.
+    fn text(&self) -> String {
+        text(&self.draft)
     }
 }
 
@@ -67,9 +97,12 @@ pub struct Table {
     grid: Option<GridLabels>,
     next_id: u64,
     addition: Option<Addition>,
+    removal: Option<Arc<Removal>>,
+    /// How often rows were taken out.
+    removals: u64,
     /// Batches whose rows count as sent though it is not known yet whether their tasks are stored.
     sending: Vec<BatchKey>,
-    /// Which tasks were put back last, each with when it was created: in no tab they are put back again.
+    /// The tasks that were put back last, each with the time of its creation. No tab puts them back again.
     put_back: Vec<(TaskKey, Millis)>,
 }
 
@@ -100,7 +133,7 @@ impl Table {
         rows(self) == rows(other) && self.added == other.added && self.grid == other.grid
     }
 
-    /// In their order, those that were sent among them.
+    /// Gives all rows in their order, also those that were sent.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -115,18 +148,35 @@ impl Table {
         Some((at, &self.rows[at]))
     }
 
-    /// Those that the table does not have yet, sent or not.
+    /// Gives the drafts that the table does not have yet, sent or not.
     pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
-        let text = |draft: &Draft| draft.to_value().to_string();
-        let known: HashSet<String> = self.rows.iter().map(|row| text(&row.draft)).collect();
+        let known: HashSet<String> = self.rows.iter().map(Row::text).collect();
         let is_new = |draft: &&Draft| !known.contains(&text(draft));
         drafts.iter().filter(is_new).cloned().collect()
     }
 
-    /// Where the rows stand that are shown: what was sent steps aside, unless a person wants to see it.
+    /// What waits in it to be sent.
+    pub fn waiting(&self) -> Vec<Draft> {
+        let waiting = self.rows.iter().filter(|row| row.sent.is_none());
+        waiting.map(|row| row.draft.clone()).collect()
+    }
+
+    /// Whether these wait in it, and nothing else.
+    pub fn waits_as(&self, drafts: &[Draft]) -> bool {
+        let waiting = self.rows.iter().filter(|row| row.sent.is_none());
+        waiting.map(|row| &row.draft).eq(drafts)
+    }
+
+    /// Gives the places of the rows that are shown. Rows that were sent are hidden unless a person wants to see them.
     pub fn shown(&self, with_sent: bool) -> Vec<usize> {
         let is_shown = |at: &usize| with_sent || self.rows[*at].sent.is_none();
         (0..self.rows.len()).filter(is_shown).collect()
+    }
+
+    /// The number of a row, from 1 among those that are shown.
+    pub fn number(&self, at: usize, with_sent: bool) -> usize {
+        let before = self.rows.iter().take(at);
+        1 + before.filter(|row| with_sent || row.sent.is_none()).count()
     }
 
     /// The parameters that have a column among the rows that are shown.
@@ -180,8 +230,17 @@ impl Table {
         let meant = rows.filter(|row| text(row.draft.get(name)) == text(from));
         let meant: Vec<u64> = meant.map(|row| row.id).collect();
         for id in meant {
-            self.set(id, name, to.cloned(), schema);
+            self.put(id, name, to.cloned(), schema);
         }
+    }
+
+    /// Whether all rows that are to be sent have this there, as a text.
+    pub fn all_have(&self, name: &str, text: &str) -> bool {
+        let mut unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        unsent.all(|row| {
+            let entry = row.draft.get(name);
+            entry.is_some_and(|entry| entry.to_text() == text)
+        })
     }
 
     /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
@@ -190,11 +249,13 @@ impl Table {
     ///
     /// The sentence; the table stays as it was.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
+        // What makes room was sent as well.
+        let before = SentBefore::of(&self.rows);
         self.make_room(drafts.len())?;
         self.grid = None;
         self.addition = None;
         for draft in drafts {
-            let row = self.new_row(draft, schema);
+            let row = self.new_row(draft, schema, &before);
             self.rows.push(row);
         }
         Ok(())
@@ -223,27 +284,38 @@ impl Table {
         Ok(())
     }
 
-    /// Changes one cell; `None` leaves the parameter untouched.
+    /// Changes one cell; `None` leaves the parameter untouched. Its column stays, whatever stands in it now: somebody
+    /// writes there.
     pub fn set(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
+        self.put(id, name, entry, schema);
+        let holds = |columns: Vec<String>| columns.iter().any(|column| column == name);
+        let own = self.row(id).map(|(_, row)| &row.draft);
+        // Most are shown for what stands in them now.
+        if !holds(columns(own.into_iter(), schema)) && !holds(self.columns(schema, false)) {
+            self.add_column(name);
+        }
+    }
+
+    fn put(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
         let Some(at) = self.place(id) else {
             return;
         };
         self.unless_swept(name);
         let row = &mut self.rows[at];
+        // It is a different row now.
+        if row.sent.is_some() {
+            row.put_back();
+            self.grid = None;
+        }
         match entry {
             Some(entry) => row.draft.set(name, entry),
             None => row.draft.reset(name),
         }
         row.problems = problems(&row.draft, schema);
-        // It is another one now.
-        if row.unsend() {
-            self.grid = None;
-        }
     }
 
     pub fn remove(&mut self, id: u64) {
-        self.grid = None;
-        self.rows.retain(|row| row.id != id);
+        self.take_out(|row| row.id == id);
     }
 
     /// Puts the same row once more below itself.
@@ -252,26 +324,27 @@ impl Table {
             && self.rows.len() < MAX_ROWS
         {
             self.grid = None;
-            let row = self.new_row(self.rows[at].draft.clone(), schema);
+            let before = SentBefore::of(&self.rows[at..=at]);
+            let row = self.new_row(self.rows[at].draft.clone(), schema, &before);
             self.rows.insert(at + 1, row);
         }
     }
 
     /// Empties the table; ids are not used again.
     pub fn clear(&mut self) {
-        self.rows.clear();
+        self.take_out(|_| true);
         self.added.clear();
-        self.grid = None;
     }
 
-    fn new_row(&mut self, draft: Draft, schema: &Schema) -> Row {
+    fn new_row(&mut self, draft: Draft, schema: &Schema, before: &SentBefore) -> Row {
         self.next_id += 1;
         Row {
             id: self.next_id,
             nonce: 0,
             problems: problems(&draft, schema),
-            draft,
             sent: None,
+            earlier: before.find(&draft),
+            draft,
         }
     }
 
@@ -282,7 +355,7 @@ impl Table {
             return Err(too_many(count));
         }
         if self.rows.len() + more > MAX_ROWS {
-            self.clear_sent();
+            self.rows.retain(|row| row.sent.is_none());
         }
         Ok(())
     }
@@ -303,6 +376,10 @@ impl Table {
 
 fn too_many(count: usize) -> String {
     format!("These would be {count} rows; a batch has at most {MAX_ROWS}.")
+}
+
+fn text(draft: &Draft) -> String {
+    draft.to_value().to_string()
 }
 
 fn problems(draft: &Draft, schema: &Schema) -> Vec<Problem> {

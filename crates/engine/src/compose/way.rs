@@ -27,7 +27,25 @@ impl Way {
         }
     }
 
-    /// What a person does first.
+    /// Says what the items are of, as in `4 items of this table`.
+    pub fn offers(self) -> &'static str {
+        match self {
+            Self::Lines => "text",
+            Self::Sweep => "sweep",
+            Self::Import => "table",
+        }
+    }
+
+    /// Says what comes of the panel once all was sent.
+    pub fn next_step(self) -> &'static str {
+        match self {
+            Self::Lines => "Type more to start a new batch.",
+            Self::Sweep => "Change values to start a new batch.",
+            Self::Import => "Bring another table to start a new batch.",
+        }
+    }
+
+    /// Says what a person does first.
     pub fn first_step(self) -> &'static str {
         match self {
             Self::Lines => "Type one prompt per line.",

@@ -1,4 +1,4 @@
-//! What the person and the page ask for.
+//! Carries out what the person and the page ask for.
 
 use super::Engine;
 use super::submission_pause::SubmissionPause;
@@ -44,8 +44,8 @@ impl Engine {
                 self.resume(key, now);
                 self.credentials.ask(&self.calls);
             }
-            Action::Refetch if is_asked_about => {}
-            Action::Refetch => {
+            Action::Refetch | Action::AskAgain if is_asked_about => {}
+            Action::Refetch | Action::AskAgain => {
                 tracked.refetch = true;
                 self.set_due(key, now);
                 self.credentials.ask(&self.calls);
@@ -132,12 +132,12 @@ impl Engine {
     /// Nothing more of the batch is sent until it is resumed. Kept in the records of the unsent
     /// tasks, so that a reload does not go on sending.
     pub fn pause_batch(&mut self, batch: &BatchKey) {
-        self.send_queue.paused.insert(batch.clone());
+        self.send_queue.pause(batch);
         self.mark_paused(batch, true);
     }
 
     pub fn resume_batch(&mut self, batch: &BatchKey) {
-        self.send_queue.paused.remove(batch);
+        self.send_queue.resume(batch);
         self.mark_paused(batch, false);
     }
 
@@ -148,16 +148,16 @@ impl Engine {
         for key in self.unsent(batch) {
             self.take_back(&key, now);
         }
-        // Those under way cannot be called back; they must not be sent a second time, either.
+        // Calls that are under way can't be taken back; they must not be sent a second time, either.
         for tracked in self.tasks.values_mut() {
-            let place = tracked.task.batch.as_ref();
-            tracked.stopped |= tracked.task.state.phase() == Phase::Submitting
-                && place.is_some_and(|place| place.batch == *batch);
+            let is_submitting = tracked.task.state.phase() == Phase::Submitting;
+            tracked.stopped |= is_submitting && tracked.task.is_of(batch);
         }
-        self.send_queue.paused.remove(batch);
+        self.send_queue.resume(batch);
     }
 
-    /// What was sent before, and not answered, is not sent once more: it may have been taken.
+    /// Takes a task back. If it was sent before and not answered, it is not sent once more, because it may have been
+    /// taken.
     fn withdraw(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             self.send_queue.leave(&tracked.task, tracked.order);
@@ -193,11 +193,7 @@ impl Engine {
     fn unsent(&self, batch: &BatchKey) -> Vec<TaskKey> {
         self.tasks()
             .filter(|task| task.state.phase() == Phase::Queued && !task.taken_back)
-            .filter(|task| {
-                task.batch
-                    .as_ref()
-                    .is_some_and(|place| place.batch == *batch)
-            })
+            .filter(|task| task.is_of(batch))
             .map(|task| task.key.clone())
             .collect()
     }

@@ -16,7 +16,7 @@ use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 const MARGIN: Millis = 120_000;
 
 impl Engine {
-    /// What the service at an address says of idempotency keys.
+    /// Notes what the service at an address says of idempotency keys.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         self.advance(now);
         self.services.set_idempotency(address, said, now);
@@ -97,9 +97,12 @@ impl Engine {
         now.saturating_add(schedule::after_failures(tracked.failures, chance))
     }
 
-    /// The service has not taken this submission. It goes back to its line; if an earlier one may
+    /// The service has not taken the submission of this time, be it the present one. It goes back to its line; if an earlier one may
     /// have been taken, it is sent again.
-    pub(super) fn not_taken(&mut self, key: &TaskKey, at: Millis, now: Millis) {
+    pub(super) fn not_taken(&mut self, key: &TaskKey, sent: Millis, at: Millis, now: Millis) {
+        if self.was_sent_since(key, Some(sent)) {
+            return;
+        }
         let uncertain_error = self
             .tasks
             .get(key)
@@ -144,7 +147,7 @@ impl Engine {
         let Some(task) = self.task(key).filter(|task| task.idempotency_key.is_some()) else {
             return true;
         };
-        // Of another account's token nothing is known until that account is the present one.
+        // Nothing is known of another account's token until that account is the present one.
         let present = self.credentials.token_version();
         let present = present.filter(|_| task.account == self.account);
         let tokens = task.token_version.zip(present);
@@ -158,7 +161,15 @@ impl Engine {
             .key_first_sent
             .or(task.submitted)
             .unwrap_or(task.created);
-        // By a clock that was ahead: nobody knows how long ago that was.
+        // By the clock as it is by now: what it said before it was set back is no time to come, and no key gets younger.
+        // This tab may have heard of the key a while after it had looked at the clock last.
+        let since = self.set_back.iter().fold(since, |since, (before, back)| {
+            match before.saturating_add(MARGIN) >= since {
+                true => since.saturating_sub(*back),
+                false => since,
+            }
+        });
+        // A clock that was ahead of this one has set the time: nobody knows how long ago that was.
         let is_ahead = since > now.saturating_add(MARGIN);
         let age = now.saturating_sub(since);
         is_ahead
@@ -218,9 +229,9 @@ impl Engine {
 /// only what the service says of that one settles it.
 pub(super) fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
     match error {
-        // Refused at the door, by whoever stands there.
+        // Refused before the service looked at it, perhaps by something in front of it.
         ApiError::Unauthorized { .. } => !is_in_doubt,
-        ApiError::NotFound { message } => !is_in_doubt || !message.is_empty(),
+        ApiError::NotFound { is_of_service, .. } => !is_in_doubt || *is_of_service,
         error => error.was_certainly_not_accepted(),
     }
 }

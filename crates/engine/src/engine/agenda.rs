@@ -50,12 +50,12 @@ impl Agenda {
         (*at <= now).then_some(key)
     }
 
-    /// All with their times, soonest first.
+    /// Gives all tasks with their times, soonest first.
     pub fn iter(&self) -> impl Iterator<Item = (Millis, &TaskKey)> {
         self.order.iter().map(|(at, key)| (*at, key))
     }
 
-    /// All at the same time.
+    /// Sets all times to the same one.
     pub fn set_all(&mut self, at: Millis) {
         self.change(|_| at);
     }
@@ -74,7 +74,7 @@ impl Agenda {
     }
 }
 
-/// What is to be done about tasks, by when.
+/// The times by which something is to be done about tasks.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     /// Asking about them. Finished ones are not in it, nor those that a call is under way about.
@@ -104,7 +104,7 @@ impl Timers {
         self.removals.remove(key);
     }
 
-    /// All calls are wanted at once.
+    /// Has all calls made at once.
     pub fn set_all_calls(&mut self, now: Millis) {
         self.polls.set_all(now);
         self.resends.set_all(now);

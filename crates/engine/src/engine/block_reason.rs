@@ -25,7 +25,7 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    /// As tabs tell each other of it.
+    /// Writes the reason as tabs tell each other of it.
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }
@@ -45,7 +45,7 @@ impl BlockReason {
         !matches!(self, Self::RateLimited(_) | Self::StorageError)
     }
 
-    /// For a person: what is going on and for how long.
+    /// Tells a person what is going on and for how long.
     pub fn user_message(&self, now: Millis) -> String {
         let wait =
             |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
@@ -58,7 +58,7 @@ impl BlockReason {
                 format!("Rate-limited, next try in {}.", wait(until))
             }
             BlockReason::Unauthorized => {
-                "The service does not accept the credentials, so everything waits. Check them in Settings.".into()
+                "The service does not accept the credentials, so nothing more is sent.".into()
             }
             BlockReason::Unreachable => {
                 "The service can't be reached. What waits is sent as soon as it answers.".into()
@@ -91,7 +91,7 @@ impl Engine {
         if self.asks_before_sending() && would_send {
             return Some(BlockReason::StorageError);
         }
-        // What a person has paused waits for that person.
+        // A task that a person has paused waits for that person.
         let would_go_on = self.next_queued().is_some() || !self.timers.resends.is_empty();
         if self.services.is_unreachable(&self.account.address)
             && (would_go_on || self.is_guest_waiting())
@@ -105,7 +105,7 @@ impl Engine {
         Some(BlockReason::Unanswered(until))
     }
 
-    /// As whom nothing is known, a task waits for this service: it says who its guest is.
+    /// Whether a task without an account waits for this service, which says who its guest is.
     fn is_guest_waiting(&self) -> bool {
         let is_waiting = |task: &Task| {
             task.account.address == self.account.address

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::{Account, TaskKey};
+use crate::{Account, Millis, Task, TaskKey};
 
 /// Names a call, so that its answer finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallId(pub(crate) u64);
 
-/// What a call asks of the service.
+/// The purpose of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CallKind {
     Generate,
@@ -24,7 +24,7 @@ pub struct Call {
     /// One of [`atelier_contract::path`].
     pub path: &'static str,
     pub body: serde_json::Value,
-    /// For the header of a single submission; the items of a batch have theirs in the body.
+    /// The key for the header of a single submission; the items of a batch have theirs in the body.
     pub idempotency_key: Option<String>,
     /// The service and the person it is meant for; another may be set by the time it is made.
     pub account: Account,
@@ -52,18 +52,20 @@ pub(super) struct InFlight {
     pub tasks: Vec<TaskKey>,
     /// Through a batch endpoint.
     pub batched: bool,
-    /// To whom it was made; another may be set when the answer comes.
+    /// The account that the call was made for; another one may be set when the answer comes.
     pub account: Account,
+    /// When it was decided on, which tells an attempt from a later one.
+    pub sent: Millis,
 }
 
-/// All calls whose answers are awaited.
+/// The calls whose answers are awaited.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     in_flight: HashMap<CallId, InFlight>,
     next_number: u64,
     /// Calls in a row that the owner could not make.
     unmade: u32,
-    /// What the last was for.
+    /// The purpose of the last call.
     last: Option<CallKind>,
 }
 
@@ -74,6 +76,7 @@ impl Calls {
         tasks: Vec<TaskKey>,
         batched: bool,
         account: Account,
+        sent: Millis,
     ) -> CallId {
         let id = CallId(self.next_number);
         self.next_number += 1;
@@ -84,6 +87,7 @@ impl Calls {
             tasks,
             batched,
             account,
+            sent,
         };
         self.in_flight.insert(id, call);
         id
@@ -106,7 +110,7 @@ impl Calls {
         }
     }
 
-    /// Its answer has come.
+    /// Notes that the call was answered.
     pub fn answered(&mut self, id: CallId) -> Option<InFlight> {
         let call = self.in_flight.remove(&id)?;
         self.unmade = 0;
@@ -125,7 +129,7 @@ impl Calls {
         self.in_flight.remove(&id)
     }
 
-    /// What kept calls from being made may be over.
+    /// Forgets the calls that could not be made, because the reason for that may be over.
     pub fn forget_unmade(&mut self) {
         self.unmade = 0;
     }
@@ -150,9 +154,12 @@ impl Calls {
         self.in_flight.values().any(|call| call.tasks.contains(key))
     }
 
-    /// The task's own submission is under way.
-    pub fn is_sending(&self, key: &TaskKey) -> bool {
-        self.submissions().any(|call| call.tasks.contains(key))
+    /// The task's present attempt is under way: one before it may be, too.
+    pub fn is_sending(&self, task: &Task) -> bool {
+        self.submissions().any(|call| {
+            let is_one = task.idempotency_key.is_some() || task.submitted == Some(call.sent);
+            is_one && call.tasks.contains(&task.key)
+        })
     }
 
     /// A call of this number or later is under way.
@@ -174,24 +181,41 @@ mod tests {
             address: "https://here.example".into(),
             uid: "me".into(),
         };
-        calls.begin(kind, vec![key(task)], false, account)
+        calls.begin(kind, vec![key(task)], false, account, 0)
+    }
+
+    fn sent(name: &str, submitted: Millis) -> Task {
+        let mut task = crate::engine::tests::task(name, 0);
+        task.submitted = Some(submitted);
+        task
     }
 
     #[test]
     fn a_call_is_under_way_until_its_answer_comes_and_is_answered_once() {
         let mut calls = Calls::default();
         let id = begin(&mut calls, CallKind::Generate, "a");
-        assert!(calls.is_about(&key("a")) && calls.is_sending(&key("a")));
+        assert!(calls.is_about(&key("a")) && calls.is_sending(&sent("a", 0)));
         assert!(calls.answered(id).is_some());
         assert!(!calls.is_about(&key("a")));
         assert!(calls.answered(id).is_none() && calls.not_made(id).is_none());
+    }
+
+    /// With a key each is the same attempt to the service.
+    #[test]
+    fn an_earlier_attempt_that_is_under_way_is_not_the_present_one() {
+        let mut calls = Calls::default();
+        begin(&mut calls, CallKind::Generate, "a");
+        let mut again = sent("a", 1_000);
+        assert!(!calls.is_sending(&again));
+        again.idempotency_key = Some("a".into());
+        assert!(calls.is_sending(&again));
     }
 
     #[test]
     fn a_question_about_a_task_does_not_send_it() {
         let mut calls = Calls::default();
         begin(&mut calls, CallKind::Status, "a");
-        assert!(calls.is_about(&key("a")) && !calls.is_sending(&key("a")));
+        assert!(calls.is_about(&key("a")) && !calls.is_sending(&sent("a", 0)));
         assert_eq!((calls.submissions().count(), calls.polls().count()), (0, 1));
         assert!(!calls.last_was_submission());
     }

@@ -1,4 +1,4 @@
-//! What the answers to a call say of the service and the credentials, and so mean for all further
+//! Concludes from the answer to a call what it says of the service and the credentials, and so means for all further
 //! calls.
 
 use atelier_contract::{ApiError, TaskId, TaskRequest};
@@ -6,18 +6,26 @@ use serde_json::Value;
 
 use super::call::InFlight;
 use super::{BlockReason, CallKind, Engine, Pending};
-use crate::{Millis, Phase, Task};
+use crate::{Millis, Phase, RateLimit, Task};
 
 impl Engine {
-    /// While tasks wait because the list of models can't be had: what to ask `/v2/status`, at no risk, so that it is
-    /// known whether the service takes calls all the same. It is about a task that nobody has.
+    /// While tasks wait because the list of models can't be had, or the credentials were refused: what to ask
+    /// `/v2/status`, at no risk, so that it is known whether the service takes calls all the same. It is about a task
+    /// that nobody has.
     pub fn knock(&self, now: Millis) -> Option<Value> {
-        if !self.leading || self.block_reason(now) != Some(BlockReason::Unreachable) {
+        let may_ask = match self.block_reason(now) {
+            Some(BlockReason::Unreachable) => true,
+            Some(BlockReason::Unauthorized) => self.credentials.may_knock(),
+            _ => false,
+        };
+        if !self.leading || !may_ask {
             return None;
         }
+        // Credentials that are taken again are good news, though what was refused waits for nothing.
+        let are_refused = self.is_refused();
         let is_waiting = |task: &&Task| {
-            task.account == self.account
-                && matches!(task.state.phase(), Phase::Queued | Phase::Submitting)
+            let waits = matches!(task.state.phase(), Phase::Queued | Phase::Submitting);
+            task.account == self.account && (waits || are_refused)
         };
         let request = TaskRequest {
             id: &TaskId("is-anybody-there".into()),
@@ -27,7 +35,7 @@ impl Engine {
         Some(request.to_body())
     }
 
-    /// What came of [`Engine::knock`] at this address.
+    /// Takes note of the answer to [`Engine::knock`] at this address.
     pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
         self.advance(now);
         let error = answer.as_ref().err();
@@ -44,18 +52,28 @@ impl Engine {
         if !error.is_some_and(ApiError::is_unreachable) {
             self.services.answered(address, now);
         }
+        // So does whoever is let in. Should it be wrong, the one submission that leaves then is refused, too.
+        let is_let_in = match error {
+            None | Some(ApiError::Invalid { .. }) => true,
+            Some(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
+            Some(_) => false,
+        };
+        let may_be_lifted = self.is_refused() && self.credentials.may_knock();
+        if is_let_in && may_be_lifted && address == self.account.address {
+            self.credentials_let_in(now);
+        }
     }
 
     /// Until when the service at this address wants no calls, as of now: also for after a reload, and other tabs.
     pub(super) fn tell_wait(&mut self, address: &str, until: Millis, now: Millis) {
-        self.pending.push(Pending::Wait {
+        self.pending.push(Pending::Wait(RateLimit {
             address: address.to_owned(),
             until,
-            since: now,
-        });
+            since: Some(now),
+        }));
     }
 
-    /// What the answers to a call mean for all further calls.
+    /// Concludes from the answer to a call what it means for all further calls.
     pub(super) fn judge_service(
         &mut self,
         call: &InFlight,
@@ -95,7 +113,7 @@ impl Engine {
             self.tell_wait(&call.account.address, until, now);
         }
         if call.account != self.account {
-            return; // It says nothing of the service and the credentials that are set now.
+            return; // It says nothing about the service and credentials that are set now.
         }
         if self.credentials.judge(call, results, &self.calls) {
             self.pause.probe();
@@ -132,9 +150,10 @@ pub(super) fn asks_to_wait(error: &ApiError) -> bool {
 
 /// The service has understood and answered, be it with a no.
 fn is_definite_answer(result: &Result<(), ApiError>) -> bool {
-    matches!(
-        result,
-        Ok(())
-            | Err(ApiError::Invalid { .. } | ApiError::Refused { .. } | ApiError::NotFound { .. })
-    )
+    match result {
+        Ok(()) | Err(ApiError::Invalid { .. } | ApiError::Refused { .. }) => true,
+        // Where a gateway has no service to pass a call on to, it says so.
+        Err(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
+        Err(_) => false,
+    }
 }

@@ -1,4 +1,4 @@
-//! Which tasks are asked about next: one poller for all, ten to a call.
+//! Chooses the tasks that are asked about next: one poller asks for all, ten to a call.
 
 use atelier_contract::TaskRequest;
 
@@ -20,7 +20,7 @@ impl Engine {
         }
         let (kind, keys) = self.gather(now);
         if keys.is_empty() {
-            return true; // Only tasks that need no asking any more; they are off the list now.
+            return true; // Only tasks that need no more polling; they are off the list now.
         }
         let address = self.account.address.clone();
         if !self.services.limiter(&address, now).take(now) {
@@ -81,14 +81,14 @@ impl Engine {
         (kind.unwrap_or(CallKind::Status), keys)
     }
 
-    /// What is to be asked about a task, if anything.
+    /// Gives the question that is to be asked about a task, if there is one.
     fn question(&self, tracked: &Tracked) -> Option<CallKind> {
         let task = &tracked.task;
         match task.state.phase() {
             _ if task.account != self.account => None,
             Phase::Running if task.watching => Some(CallKind::Status),
             Phase::Fetching if task.watching => Some(CallKind::Response),
-            Phase::Ready if tracked.refetch => Some(CallKind::Response),
+            Phase::Ready | Phase::Gone if tracked.refetch => Some(CallKind::Response),
             _ => None,
         }
     }

@@ -1,12 +1,14 @@
-//! Where tasks come from and go to: storage, other tabs, and the person at this one.
+//! Takes in tasks from storage, other tabs and the person at this one, and gives them out.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use atelier_contract::{ApiError, StatusWord};
+use atelier_contract::ApiError;
 
+use super::late::{by_attempt, told_by};
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
-use crate::{Action, Millis, Phase, Task, TaskKey, TaskState, UNDO, sort};
+use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
 
 impl Engine {
     /// Takes over all stored tasks, at the start or when this tab begins to lead. Whoever was
@@ -15,31 +17,26 @@ impl Engine {
     /// Where this tab knows more of a task than storage does (the last leader told of it and was
     /// closed before it was written, or nothing can be written at all), that counts. Gives a
     /// [`super::Command::Save`] for what is new or has changed, not for everything.
-    pub fn load(&mut self, tasks: Vec<Task>, now: Millis) {
+    pub fn load(&mut self, mut tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         self.send_queue.clear();
         self.timers.clear();
-        let oldest_first = sort::order(tasks.len(), &|a, b| {
-            by_age(&tasks[a]).cmp(&by_age(&tasks[b]))
-        });
-        let tasks = sort::arranged(tasks, &oldest_first);
+        tasks.sort_by(|a, b| by_age(a).cmp(&by_age(b)));
         let mut ours = std::mem::take(&mut self.tasks);
         // What was paused once, and is so no longer as far as this tab has heard, is not paused again.
         let calls = &self.calls;
-        self.send_queue.paused.retain(|batch| {
-            ours.iter().any(|(key, known)| {
+        self.send_queue.retain_paused(|batch| {
+            ours.values().any(|known| {
                 let task = &known.task;
                 let is_held =
                     task.paused && !task.taken_back && task.state.phase() == Phase::Queued;
-                task.batch
-                    .as_ref()
-                    .is_some_and(|place| place.batch == *batch)
-                    && (is_held || calls.is_sending(key))
+                task.is_of(batch) && (is_held || calls.is_sending(task))
             })
         });
+        let mut others = Vec::new();
         for mut task in tasks {
             let key = task.key.clone();
-            // By a clock that was ahead: it would stay for as long.
+            // A clock that was ahead has set this time: the task would stay for as long.
             task.removed = task.removed.map(|removed| removed.min(now));
             match ours.remove(&key) {
                 None => {
@@ -47,18 +44,21 @@ impl Engine {
                     self.save(&key);
                 }
                 Some(known) => {
-                    let changed = known.task != task;
-                    let task = if knowledge(&known.task) > knowledge(&task) {
-                        known.task
-                    } else {
-                        task
+                    let (changed, heard) = (known.task != task, known.heard);
+                    let further = by_attempt(&known.task, &task)
+                        .then_with(|| knowledge(&known.task).cmp(&knowledge(&task)));
+                    let (task, other) = match further {
+                        Ordering::Greater => (known.task, task),
+                        _ => (task, known.task),
                     };
+                    others.push((key.clone(), told_by(&other)));
                     self.insert(task, known.own);
-                    // A call may still be under way that is not the first.
-                    if let Some(tracked) = self.tasks.get_mut(&key)
-                        && tracked.task.state.phase() == Phase::Submitting
-                    {
-                        tracked.uncertain_error = known.uncertain_error;
+                    if let Some(tracked) = self.tasks.get_mut(&key) {
+                        tracked.heard = heard;
+                        // A call may still be under way that is not the first.
+                        if tracked.task.state.phase() == Phase::Submitting {
+                            tracked.uncertain_error = known.uncertain_error;
+                        }
                     }
                     if changed || known.unsaved {
                         self.save(&key);
@@ -67,6 +67,9 @@ impl Engine {
             }
         }
         self.keep_unstored(ours);
+        for (key, told) in others {
+            self.accept_told(&key, told, now);
+        }
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in &keys {
             self.keep_waiting(key, now);
@@ -76,10 +79,16 @@ impl Engine {
         }
     }
 
+    /// Storage does not have these: they are written though nothing about them changes.
+    pub fn store<'a>(&mut self, keys: impl IntoIterator<Item = &'a TaskKey>) {
+        keys.into_iter().for_each(|key| self.save(key));
+    }
+
     /// A task that is Submitting without a call of this tab: whoever sent it is gone. Where that is
     /// safe, it is sent again.
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
-        if !self.calls.is_sending(key) {
+        let is_sending = |task| self.calls.is_sending(task);
+        if !self.task(key).is_some_and(is_sending) {
             let error = ApiError::Network {
                 detail: ApiError::PAGE_CLOSED.into(),
             };
@@ -91,12 +100,12 @@ impl Engine {
     /// that led before this one.
     ///
     /// Where that is yet to come by this clock, it was set back meanwhile: at most the whole wait is left.
-    pub fn wait(&mut self, address: &str, until: Millis, since: Option<Millis>, now: Millis) {
+    pub fn wait(&mut self, limit: &RateLimit, now: Millis) {
         self.advance(now);
-        let back = since.map_or(0, |since| since.saturating_sub(now));
-        let until = until.saturating_sub(back);
+        let back = limit.since.map_or(0, |since| since.saturating_sub(now));
+        let until = limit.until.saturating_sub(back);
         if until > now {
-            self.services.limiter(address, now).block(now, until);
+            self.services.limiter(&limit.address, now).block(now, until);
         }
     }
 
@@ -106,8 +115,12 @@ impl Engine {
             return;
         };
         if let Some(until) = task.not_before {
-            let (address, since) = (task.account.address.clone(), task.waits_since);
-            self.wait(&address, until, since, now);
+            let limit = RateLimit {
+                address: task.account.address.clone(),
+                until,
+                since: task.waits_since,
+            };
+            self.wait(&limit, now);
         }
     }
 
@@ -115,9 +128,9 @@ impl Engine {
     /// submitted them just now, or another tab has removed them and this one missed it. A task
     /// that might have been taken back must not be sent.
     fn keep_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
-        let ours: Vec<Tracked> = ours.into_values().collect();
-        let order = sort::positions(ours.iter().map(|tracked| tracked.order));
-        for tracked in sort::arranged(ours, &order) {
+        let mut ours: Vec<Tracked> = ours.into_values().collect();
+        ours.sort_unstable_by_key(|tracked| tracked.order);
+        for tracked in ours {
             let key = tracked.task.key.clone();
             let may_be_sent =
                 tracked.task.state.phase() == Phase::Queued && !tracked.task.taken_back;
@@ -138,6 +151,9 @@ impl Engine {
         self.advance(now);
         let key = task.key.clone();
         let Some(known) = self.tasks.get(&key) else {
+            if self.is_removed_late(&task) {
+                return;
+            }
             self.insert(task, false);
             if self.leading {
                 self.save(&key);
@@ -148,15 +164,20 @@ impl Engine {
             return;
         };
         if self.leading {
-            self.merge_id(&key, &task, now);
+            self.merge_told(&key, &task, now);
             return;
         }
-        // An id, once known, is never lost, and a last word stays: such a record is late.
+        // An id, once known, is never lost, and a last word stays: such a record is late, unless a person has sent the
+        // task once more. What was gone may be back, when the service was asked once more.
+        let was_ended = known.task.state.is_terminal() && !task.state.is_terminal();
+        let is_back =
+            known.task.state.phase() == Phase::Gone && task.refreshed > known.task.refreshed;
         let is_late = (known.task.state.id().is_some() && task.state.id().is_none())
-            || (known.task.state.is_terminal() && !task.state.is_terminal());
-        if !is_late {
-            let own = known.own;
+            || (was_ended && !is_back);
+        if !is_late || by_attempt(&task, &known.task).is_gt() {
+            let (told, own) = (told_by(&known.task), known.own);
             self.insert(task, own);
+            self.accept_told(&key, told, now);
         }
     }
 
@@ -167,38 +188,19 @@ impl Engine {
         }
     }
 
-    /// The leader's own word counts, but for an id that it has been waiting for: the tab that led
-    /// before got the answer after all.
-    fn merge_id(&mut self, key: &TaskKey, told: &Task, now: Millis) {
-        let Some(known) = self.tasks.get(key) else {
-            return;
-        };
-        let is_wanted = matches!(
-            known.task.state.phase(),
-            Phase::Unconfirmed | Phase::Submitting
-        ) && known.task.submitted == told.submitted;
-        if is_wanted
-            && known.task.state.phase() == Phase::Unconfirmed
-            && told.state.phase() == Phase::Queued
-            // One that was withdrawn before it was sent stays so, whatever was told before that.
-            && known.task.submitted.is_some()
-        {
-            // It knows that this very attempt never left, or was not taken.
-            self.apply_event(key, Event::PutBack, now);
-            return;
-        }
-        if let (true, Some(id)) = (is_wanted, told.state.id()) {
-            let word = match &told.state {
-                TaskState::Running { word, .. } => word.clone(),
-                _ => StatusWord::Processing,
-            };
-            let accepted = Event::Accepted {
-                id: id.clone(),
-                word,
-                error: None,
-            };
-            self.apply_event(key, accepted, now);
-            self.resume(key, now);
+    /// The leader's own word counts, but for what it can't know: that its present attempt was not taken after all, or
+    /// an id, which may be that of an earlier attempt.
+    fn merge_told(&mut self, key: &TaskKey, told: &Task, now: Millis) {
+        let is_put_back = self.task(key).is_some_and(|known| {
+            known.submitted == told.submitted
+                && known.state.phase() == Phase::Unconfirmed
+                && told.state.phase() == Phase::Queued
+                // One that was withdrawn before it was sent stays so, whatever was told before that.
+                && known.submitted.is_some()
+        });
+        match is_put_back {
+            true => self.apply_event(key, Event::PutBack, now),
+            false => self.accept_told(key, told_by(told), now),
         }
     }
 
@@ -236,21 +238,23 @@ impl Engine {
         }
     }
 
-    /// Tasks from another browser's history. None of them is sent; what this one knows stays as it is, but
-    /// that a task can now be followed which could not when it came, and what has become of one that was
-    /// [`TaskState::Unconfirmed`].
+    /// Takes in tasks from another browser's history. None of them is sent. Of a task that this browser knows
+    /// already the file changes two things only: it can be followed if it could not be before, and what became of
+    /// it is filled in if it was [`TaskState::Unconfirmed`].
     pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
-            if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
+            // It is followed beside the one that was sent once more.
+            let is_late = (task.state.id()).is_some_and(|id| self.late_beside(&key, id).is_none());
+            if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
                 continue;
             }
             match self.tasks.get_mut(&key) {
                 None => self.insert(task, false),
                 Some(known) if known.task.is_settled_by(&task) => {
                     let removed = known.task.removed;
-                    // As whom to ask is known here, where the file leaves it open.
+                    // If the file names no account, this browser's record says which one may ask.
                     let ours = task.account.uid.is_empty().then_some(&known.task);
                     let account = ours.unwrap_or(&task).account.clone();
                     let watching = ours.unwrap_or(&task).watching;
@@ -274,13 +278,17 @@ impl Engine {
     }
 
     pub(super) fn remove(&mut self, key: &TaskKey) {
+        if key.is_late() {
+            let id = self.task(key).and_then(|task| task.state.id().cloned());
+            self.removed_late.extend(id);
+        }
         self.drop_remote(key);
         self.deleted.insert(key.clone());
         self.pending.push(Pending::Delete(key.clone()));
     }
 
     /// Puts a record in; what was known beside it is forgotten.
-    fn insert(&mut self, task: Task, own: bool) {
+    pub(super) fn insert(&mut self, task: Task, own: bool) {
         self.drop_remote(&task.key);
         let order = self.next_order;
         self.next_order += 1;
@@ -291,7 +299,7 @@ impl Engine {
         }
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
-            self.send_queue.paused.insert(place.batch.clone());
+            self.send_queue.pause(&place.batch);
         }
         self.tasks.insert(
             task.key.clone(),
@@ -299,6 +307,7 @@ impl Engine {
                 task,
                 order,
                 failures: 0,
+                heard: None,
                 unknown_since: None,
                 empty_answers: 0,
                 refetch: false,
@@ -324,7 +333,7 @@ impl Engine {
             Phase::Submitting
                 if tracked.uncertain_error.is_some()
                     && !self.timers.resends.contains(key)
-                    && !self.calls.is_sending(key) =>
+                    && !self.calls.is_sending(&tracked.task) =>
             {
                 self.send_again_at(key, now);
             }
@@ -336,6 +345,7 @@ impl Engine {
             Phase::Ready if tracked.refetch && !self.calls.is_about(key) => {
                 self.set_due(key, now);
             }
+            Phase::Gone if !self.calls.is_about(key) => self.ask_about_gone(key, now),
             _ => {}
         }
     }
@@ -350,7 +360,7 @@ impl Engine {
         }
         // It may come back to a batch that was paused while its call was under way.
         let batch = tracked.task.batch.as_ref().map(|place| &place.batch);
-        let is_paused = batch.is_some_and(|batch| self.send_queue.paused.contains(batch));
+        let is_paused = batch.is_some_and(|batch| self.send_queue.is_paused(batch));
         let changes = std::mem::replace(&mut tracked.task.paused, is_paused) != is_paused;
         if tracked.task.account == self.account {
             self.send_queue.enter(&tracked.task, tracked.order);
@@ -377,6 +387,8 @@ fn knowledge(task: &Task) -> u8 {
         Phase::Unconfirmed => 2,
         Phase::Running => 4,
         Phase::Fetching => 5,
-        Phase::Ready | Phase::Failed | Phase::Gone => 6,
+        // It may turn out to be known after all.
+        Phase::Gone => 6,
+        Phase::Ready | Phase::Failed => 7,
     }
 }

@@ -6,7 +6,7 @@ use super::call::{Calls, InFlight};
 use super::{CallKind, Engine};
 use crate::{Millis, Task, TaskKey};
 
-/// What is known of the present credentials.
+/// The knowledge about the present credentials.
 #[derive(Debug, Default)]
 pub(super) struct Credentials {
     /// Calls from this one on were made with them.
@@ -15,7 +15,12 @@ pub(super) struct Credentials {
     caller_since: u64,
     /// The service refuses them.
     refusal: Option<Refusal>,
-    /// Which of the account's tokens is among them; `None` before that is known.
+    /// The refusal ended because a question about a task that nobody has was let in, and no other answer has said since
+    /// that it was right.
+    lifted_by_knock: bool,
+    /// It was wrong: the service says that it does not know a task before it looks at credentials.
+    knock_misleads: bool,
+    /// The number of the token among those of the account; `None` before that is known.
     token_version: Option<u64>,
 }
 
@@ -37,6 +42,19 @@ impl Credentials {
     pub fn change(&mut self, calls: &Calls) {
         self.since = calls.next_number();
         self.refusal = None;
+        (self.lifted_by_knock, self.knock_misleads) = (false, false);
+    }
+
+    /// A question about a task that nobody has was let in: one submission finds out whether they are taken.
+    pub fn let_in(&mut self, calls: &Calls) {
+        self.change(calls);
+        self.lifted_by_knock = true;
+    }
+
+    /// Whether such a question may be asked while they are refused: at a service that lets everyone in to say that it
+    /// knows nothing, each time would cost a task its submission.
+    pub fn may_knock(&self) -> bool {
+        !self.knock_misleads
     }
 
     /// The same, of another account: of its token nothing is known either.
@@ -71,12 +89,14 @@ impl Credentials {
         calls: &Calls,
     ) -> bool {
         if call.number < self.since {
-            return false; // It was made with others.
+            return false; // The call was made with other credentials.
         }
         let refuses =
             |result: &Result<(), ApiError>| matches!(result, Err(ApiError::Unauthorized { .. }));
         let is_refused = results.iter().any(refuses);
         let is_accepted = call.kind != CallKind::Generate && results.iter().any(Result::is_ok);
+        let has_said = is_refused || results.iter().any(Result::is_ok);
+        let was_lifted = has_said && std::mem::take(&mut self.lifted_by_knock);
         match self.refusal {
             Some(refusal) if is_accepted && call.number >= refusal.since => {
                 self.refusal = None;
@@ -87,6 +107,7 @@ impl Credentials {
                     since: calls.next_number(),
                     may_ask: false,
                 });
+                self.knock_misleads = was_lifted;
                 false
             }
             _ => false,
@@ -124,6 +145,12 @@ impl Engine {
             self.pause.probe();
             self.wake(now);
         }
+    }
+
+    /// The same for credentials that were refused, and that a question about a task that nobody has was let in with.
+    pub(super) fn credentials_let_in(&mut self, now: Millis) {
+        self.credentials_changed(now);
+        self.credentials.let_in(&self.calls);
     }
 
     /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
@@ -187,7 +214,7 @@ mod tests {
             address: "https://here.example".into(),
             uid: "me".into(),
         };
-        let id = calls.begin(kind, vec![TaskKey("a".into())], false, account);
+        let id = calls.begin(kind, vec![TaskKey("a".into())], false, account, 0);
         match calls.answered(id) {
             Some(call) => call,
             None => unreachable!("it has just begun"),

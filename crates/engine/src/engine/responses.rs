@@ -1,24 +1,29 @@
-//! What answers mean for the tasks they are about.
+//! Changes the tasks that an answer is about.
 
-use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord, envelope};
+use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord};
 use serde_json::Value;
 
 use super::again::settles;
+use super::batched::{is_spoilt, items};
 use super::call::InFlight;
 use super::judgement::asks_to_wait;
 use super::polls::age;
+use super::shared_ids::is_of_shared_id;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, TaskState, schedule};
 
-/// A service that says twice, this far apart and nothing else in between, that it does not know an
-/// id, is believed: one that is just starting may say so once.
+/// A service that says twice, this far apart and nothing else in between, that it does not know an id, is believed.
+/// One that is just starting may say so once.
 const GONE_AFTER: Millis = 5_000;
 
-/// The same, where the 404 comes without a word. A service that knows its tasks says something; a
-/// proxy or a web server that stands in its place for a while does not, and to lose sight of a
-/// paid task is worse than to ask about a lost one for a minute.
-const GONE_AFTER_WORDLESS: Millis = 60_000;
+/// The same, where the 404 is not in the service's own form: a proxy, a gateway or a web server that stands in its
+/// place for a while says such things, and to lose sight of a paid task is worse than to ask about a lost one for a
+/// minute.
+const GONE_AFTER_OF_OTHERS: Millis = 60_000;
+
+/// Polls are at most this far apart while somebody watches.
+const UNSEEN_AFTER: Millis = 15_000;
 
 /// Completed without output is asked about this often before it is believed.
 const EMPTY_ANSWERS: u32 = 4;
@@ -38,26 +43,37 @@ impl Engine {
             Ok(body) => Ok(vec![Ok(body)]),
             Err(error) => Err(error),
         };
-        let responses = match answer {
-            Ok(responses) => responses,
+        let mut responses = match answer {
+            Ok(responses) => {
+                if call.batched && call.kind != CallKind::Generate {
+                    self.ask_singly(&call, &responses);
+                }
+                responses
+            }
             Err(ApiError::NotFound { .. }) if call.batched => {
                 // The service has no batch endpoints, so it took nothing: each is asked singly.
                 let address = &call.account.address;
                 self.services.set_without_batch(address, now);
                 return self.ask_again(&call, now);
             }
-            Err(ApiError::Invalid { .. }) if call.batched => {
+            Err(error) if call.batched && is_spoilt(call.kind, &error) => {
                 // One item spoilt the call for all, or all together are too large.
                 self.separate(&call);
                 return self.ask_again(&call, now);
             }
             Err(error) => {
-                if call.batched && matches!(error, ApiError::Refused { .. }) {
+                let is_unusable = matches!(error, ApiError::Malformed { .. })
+                    && (call.kind != CallKind::Generate || error.is_too_large())
+                    && !error.is_unreachable();
+                if call.batched && (is_unusable || matches!(error, ApiError::Refused { .. })) {
                     self.separate(&call);
                 }
                 vec![Err(error); call.tasks.len()]
             }
         };
+        if call.kind == CallKind::Generate {
+            self.refuse_shared_ids(&call, &mut responses);
+        }
         // One wait for all tasks of a call, so that they stay together.
         let chance = random();
         let results: Vec<Result<(), ApiError>> = call
@@ -65,7 +81,7 @@ impl Engine {
             .iter()
             .zip(responses)
             .map(|(key, answer)| match call.kind {
-                CallKind::Generate => self.submitted(key, answer, now, chance),
+                CallKind::Generate => self.submitted(key, answer, call.sent, now, chance),
                 CallKind::Status => self.polled(key, answer, now, chance),
                 CallKind::Response => self.fetched(key, answer, now, chance),
             })
@@ -77,16 +93,8 @@ impl Engine {
     pub(super) fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.not_taken(key, now, now),
+                CallKind::Generate => self.not_taken(key, call.sent, now, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, now),
-            }
-        }
-    }
-
-    fn separate(&mut self, call: &InFlight) {
-        for key in &call.tasks {
-            if let Some(tracked) = self.tasks.get_mut(key) {
-                tracked.send_singly = true;
             }
         }
     }
@@ -96,36 +104,45 @@ impl Engine {
         &mut self,
         key: &TaskKey,
         answer: Result<Value, ApiError>,
+        sent: Millis,
         now: Millis,
         chance: f64,
     ) -> Result<(), ApiError> {
         match answer.and_then(|body| Accepted::from_body(&body)) {
-            Ok(Accepted {
-                id,
-                status: word,
-                error,
-            }) => {
-                self.poll_ok(key);
-                self.apply_event(key, Event::Accepted { id, word, error }, now);
-                self.poll_again(key, now, chance);
+            Ok(accepted) => {
+                if self.accept(key, accepted, Some(sent), now) {
+                    self.poll_ok(key, now);
+                    self.poll_again(key, now, chance);
+                }
                 Ok(())
             }
+            // It says nothing of the present attempt.
+            Err(error) if self.was_sent_since(key, Some(sent)) => Err(error),
             Err(error) => {
-                self.not_submitted(key, &error, now, chance);
+                self.not_submitted(key, &error, sent, now, chance);
                 Err(error)
             }
         }
     }
 
-    fn not_submitted(&mut self, key: &TaskKey, error: &ApiError, now: Millis, chance: f64) {
+    fn not_submitted(
+        &mut self,
+        key: &TaskKey,
+        error: &ApiError,
+        sent: Millis,
+        now: Millis,
+        chance: f64,
+    ) {
         let tracked = self.tasks.get(key);
         // An earlier one may have been taken.
         let is_in_doubt = tracked
             .is_some_and(|tracked| tracked.uncertain_error.is_some() || tracked.task.resubmitted);
         if asks_to_wait(error) {
-            return self.not_taken(key, now, now);
+            return self.not_taken(key, sent, now, now);
         }
-        if !settles(error, is_in_doubt) {
+        // Under its key the service would answer the same once more.
+        let is_in_vain = error.is_too_large() || is_of_shared_id(error);
+        if !is_in_vain && !settles(error, is_in_doubt) {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
@@ -135,7 +152,7 @@ impl Engine {
         let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
         let is_input = !is_resubmitted
             && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
-        let event = if is_in_doubt && !is_input {
+        let event = if is_in_vain || is_in_doubt && !is_input {
             Event::LostAnswer {
                 error: error.clone(),
             }
@@ -189,6 +206,9 @@ impl Engine {
             return answer.map(|_| ());
         };
         let answer = answer.and_then(|body| Output::from_body(&body));
+        if tracked.task.state.phase() == Phase::Gone {
+            return self.heard_of_gone(key, answer, now, chance);
+        }
         if matches!(tracked.task.state, TaskState::Ready { .. }) {
             // A person asked for fresh addresses; without any the old ones stay.
             tracked.refetch = false;
@@ -224,19 +244,17 @@ impl Engine {
                 tracked.empty_answers = tracked.empty_answers.saturating_add(1);
                 !output.is_empty() || tracked.empty_answers >= EMPTY_ANSWERS
             }
-            // A word of its own beside outputs, from a service that has said completed.
+            // The service uses a word of its own beside outputs, having said completed before.
             StatusWord::Other(_) => !output.is_empty(),
             _ => false,
         };
         if is_output {
-            self.poll_ok(key);
+            self.poll_ok(key, now);
             self.apply_event(key, Event::Ready { outputs: output }, now);
         } else if status == StatusWord::Completed {
-            self.poll_ok(key);
-            let tries = self
-                .tasks
-                .get(key)
-                .map_or(0, |tracked| tracked.empty_answers);
+            self.poll_ok(key, now);
+            let tracked = self.tasks.get(key);
+            let tries = tracked.map_or(0, |tracked| tracked.empty_answers);
             self.set_due(key, now + schedule::after_failures(tries, chance));
         } else {
             self.progressed(key, status, error, now, chance);
@@ -244,7 +262,7 @@ impl Engine {
         Ok(())
     }
 
-    fn progressed(
+    pub(super) fn progressed(
         &mut self,
         key: &TaskKey,
         word: StatusWord,
@@ -252,9 +270,27 @@ impl Engine {
         now: Millis,
         chance: f64,
     ) {
-        self.poll_ok(key);
+        let is_unseen = self.is_unseen(key, now);
+        self.poll_ok(key, now);
         self.apply_event(key, Event::Progress { word, error }, now);
+        if let Some(tracked) = self.tasks.get_mut(key)
+            && is_unseen
+            && tracked.task.state.phase() != Phase::Running
+        {
+            tracked.task.ended_unseen = true;
+            self.save(key);
+        }
         self.poll_again(key, now, chance);
+    }
+
+    /// A running task that was not asked about for a while: it may have ended at any time since.
+    fn is_unseen(&self, key: &TaskKey, now: Millis) -> bool {
+        let tracked = self.tasks.get(key);
+        let running = tracked.filter(|tracked| tracked.task.state.phase() == Phase::Running);
+        running.is_some_and(|tracked| {
+            let heard = tracked.heard.or(tracked.task.accepted);
+            heard.is_none_or(|heard| now.saturating_sub(heard) > UNSEEN_AFTER)
+        })
     }
 
     /// Keeps the line while the task runs.
@@ -270,8 +306,9 @@ impl Engine {
     }
 
     /// An answer came: whatever was unclear is clear again.
-    fn poll_ok(&mut self, key: &TaskKey) {
+    fn poll_ok(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
+            tracked.heard = Some(now);
             tracked.failures = 0;
             tracked.unknown_since = None;
             if tracked.task.poll_error.take().is_some() {
@@ -293,24 +330,36 @@ impl Engine {
         };
         let is_watched = tracked.task.watching;
         if asks_to_wait(&error) {
-            // No trouble of this task: all calls wait, and then it is asked about at once.
+            // Nothing is wrong with this task: all calls wait, and then it is asked about at once.
             if is_watched {
                 self.set_due(key, now);
             }
             return Err(error);
         }
+        if is_watched && error.is_too_large() {
+            // Whoever wants it asked for once more says so.
+            tracked.task.watching = false;
+            // The others that shared its calls may do so again; what is yet to be sent may be alone for its own reasons.
+            for (other, tracked) in &mut self.tasks {
+                tracked.send_singly &= other == key || tracked.task.state.id().is_none();
+            }
+            self.set_poll_error(key, &error, now);
+            self.save(key);
+            return Err(error);
+        }
         let mut wait = 0;
-        if let ApiError::NotFound { message } = &error {
-            let enough = if message.is_empty() {
-                GONE_AFTER_WORDLESS
-            } else {
+        if let ApiError::NotFound { is_of_service, .. } = &error {
+            let enough = if *is_of_service {
                 GONE_AFTER
+            } else {
+                GONE_AFTER_OF_OTHERS
             };
             // `min`: the clock may have been set back.
             let since = tracked.unknown_since.map_or(now, |since| since.min(now));
             tracked.unknown_since = Some(since);
             if now - since >= enough {
                 self.apply_event(key, Event::Gone, now);
+                self.ask_about_gone(key, now);
                 return Err(error);
             }
             wait = GONE_AFTER;
@@ -336,18 +385,4 @@ impl Engine {
             self.set_due(key, now.saturating_add(wait));
         }
     }
-}
-
-/// A batch reply as the answers that the single endpoint would have given.
-fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
-    let responses = reply.entries.into_iter().map(|entry| match entry {
-        None => Err(ApiError::malformed(
-            "the batch reply has no entry for this item",
-        )),
-        Some(entry) if call.kind == CallKind::Generate => {
-            envelope::submitted(entry.status, entry.body, None)
-        }
-        Some(entry) => envelope::answer(entry.status, entry.body, None),
-    });
-    responses.take(call.tasks.len()).collect()
 }

@@ -12,19 +12,36 @@ pub(super) struct SendQueue {
     singles: BTreeSet<Place>,
     /// Batches with items that wait, served in turn.
     batches: VecDeque<(BatchKey, BTreeSet<Place>)>,
-    pub paused: HashSet<BatchKey>,
+    paused: HashSet<BatchKey>,
 }
 
-/// What is sent next.
+/// The next submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// Of what is sent again.
+    /// A task that is sent again.
     Again,
     Single,
     Batch(BatchKey),
 }
 
 impl SendQueue {
+    pub fn pause(&mut self, batch: &BatchKey) {
+        self.paused.insert(batch.clone());
+    }
+
+    pub fn resume(&mut self, batch: &BatchKey) {
+        self.paused.remove(batch);
+    }
+
+    pub fn is_paused(&self, batch: &BatchKey) -> bool {
+        self.paused.contains(batch)
+    }
+
+    /// Every other batch is resumed.
+    pub fn retain_paused(&mut self, stays: impl FnMut(&BatchKey) -> bool) {
+        self.paused.retain(stays);
+    }
+
     /// Everyone leaves; pauses stay.
     pub fn clear(&mut self) {
         self.singles.clear();
@@ -72,7 +89,7 @@ impl SendQueue {
         self.batches
             .iter()
             .map(|(batch, _)| batch)
-            .find(|batch| !self.paused.contains(*batch) && !is_under_way(batch))
+            .find(|batch| !self.is_paused(batch) && !is_under_way(batch))
             .map(|batch| NextSend::Batch(batch.clone()))
     }
 

@@ -1,4 +1,4 @@
-//! Which tasks are sent next.
+//! Chooses the tasks that are sent next.
 
 use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, path};
 
@@ -54,10 +54,7 @@ impl Engine {
     }
 
     fn is_under_way(&self, batch: &BatchKey) -> bool {
-        let of_batch = |key: &TaskKey| {
-            let place = self.task(key).and_then(|task| task.batch.as_ref());
-            place.is_some_and(|place| place.batch == *batch)
-        };
+        let of_batch = |key: &TaskKey| self.task(key).is_some_and(|task| task.is_of(batch));
         let mut sending = self.calls.submissions();
         sending.any(|call| call.tasks.iter().any(of_batch))
     }
@@ -177,7 +174,8 @@ impl Engine {
             (CallKind::Response, true) => path::RESPONSE_BATCH,
         };
         let account = self.account.clone();
-        let id = self.calls.begin(kind, tasks.clone(), batched, account);
+        let sent = self.last_now;
+        let id = (self.calls).begin(kind, tasks.clone(), batched, account, sent);
         self.pending.push(Pending::Call(Call {
             id,
             kind,

@@ -1,4 +1,4 @@
-//! What is known of services, by their addresses: how many calls they allow, whether they have batch
+//! Keeps the knowledge about services, by their addresses: how many calls they allow, whether they have batch
 //! endpoints, and what they say of idempotency keys. A service means all of its accounts.
 
 use std::collections::HashMap;
@@ -12,10 +12,11 @@ use crate::limiter::Limiter;
 /// was restarting, and a thousand single calls a round for the rest of the day would be its price.
 const WITHOUT_BATCH: Millis = 10 * 60_000;
 
-/// How long submissions wait for the service to say whether it honours keys.
-const TIMEOUT: Millis = 5_000;
+/// How long submissions wait for the service to say whether it honours keys. It may be starting: where it refuses to
+/// say, it is asked twice more within that time.
+const TIMEOUT: Millis = 10_000;
 
-/// What a service says of idempotency keys.
+/// The service's word on idempotency keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idempotency {
     /// It is being asked.
@@ -46,11 +47,11 @@ struct Service {
     limiter: Option<Limiter>,
     /// When it was seen to have no batch endpoints.
     without_batch: Option<Millis>,
-    /// What it says of idempotency keys, and since when.
+    /// The service's word on idempotency keys, and since when it holds.
     idempotency: Option<(Idempotency, Millis)>,
-    /// What it has said of them last, be it some time ago.
+    /// The service's last word on idempotency keys, be it some time ago.
     last_word: Option<Idempotency>,
-    /// Its list of models, where it says so, could not be had the last time.
+    /// The service's list of models, in which it says so, could not be had the last time.
     is_list_missing: bool,
     /// It has answered something else since.
     has_answered: bool,
@@ -96,6 +97,7 @@ impl Services {
     /// had, what it said before holds: tasks must not wait for a list that may never come.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         let service = self.known(address);
+        let is_waited_for = matches!(service.idempotency, Some((Idempotency::Asked, _)));
         let has_answered = std::mem::take(&mut service.has_answered);
         service.is_list_missing = said == Idempotency::Unreachable;
         let is_there = said == Idempotency::Unknown || (service.is_list_missing && has_answered);
@@ -103,6 +105,9 @@ impl Services {
             _ if is_there => service.last_word.unwrap_or(Idempotency::Unknown),
             said => said,
         };
+        if said == holds && holds == Idempotency::Unknown && is_waited_for {
+            return;
+        }
         if said.is_known() {
             service.last_word = Some(said);
         }
@@ -204,9 +209,27 @@ mod tests {
             services.submissions_from(HERE, 2_000),
             Some(1_000 + TIMEOUT)
         );
-        assert_eq!(services.submissions_from(HERE, 9_000), Some(9_000));
+        assert_eq!(services.submissions_from(HERE, 19_000), Some(19_000));
         services.set_idempotency(HERE, Idempotency::Unsupported, 2_000);
         assert_eq!(services.submissions_from(HERE, 2_000), Some(2_000));
+    }
+
+    /// Guards against what is sent without a key, and lost, while a service that honours keys was starting.
+    #[test]
+    fn submissions_wait_where_the_service_refuses_to_say_but_not_for_ever() {
+        let mut services = Services::default();
+        services.set_idempotency(HERE, Idempotency::Asked, 1_000);
+        for at in [2_000, 7_000] {
+            services.set_idempotency(HERE, Idempotency::Unknown, at);
+            let from = services.submissions_from(HERE, at);
+            assert_eq!(from, Some(1_000 + TIMEOUT));
+        }
+        assert_eq!(services.submissions_from(HERE, 90_000), Some(90_000));
+        services.set_idempotency(HERE, Idempotency::For(60_000), 7_500);
+        assert_eq!(services.submissions_from(HERE, 7_500), Some(7_500));
+        services.set_idempotency(HERE, Idempotency::Asked, 8_000);
+        services.set_idempotency(HERE, Idempotency::Unknown, 8_100);
+        assert!(services.takes_keys(HERE), "its word holds");
     }
 
     #[test]

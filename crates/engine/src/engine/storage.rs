@@ -1,5 +1,5 @@
-//! What is sent while tasks can't be kept: a task that costs money and is written nowhere is lost
-//! with the page.
+//! Decides what is sent while tasks can't be kept: a task that costs money and is written nowhere is lost with the
+//! page.
 
 use super::Engine;
 use crate::Millis;

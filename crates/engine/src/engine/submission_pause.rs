@@ -101,10 +101,10 @@ impl SubmissionPause {
         const LONGEST: Millis = 60_000;
         let reason = match error {
             ApiError::Network { .. } | ApiError::Timeout { .. } => Reason::Unreachable,
-            // Nothing to be unclear about; a rate limit is the limiter's matter, refused credentials
+            // Nothing is unclear here; a rate limit is the limiter's matter, refused credentials
             // are the refusal's.
             error if error.was_certainly_not_accepted() => return false,
-            // That of one submission, and an answer.
+            // The refusal concerns one submission, and is an answer.
             ApiError::Refused { .. } => return false,
             _ => Reason::Unclear,
         };

@@ -1,8 +1,11 @@
 mod again;
+mod attempts;
 mod batches;
 mod credentials;
 mod hand;
 mod key_validity;
+mod knock;
+mod late;
 mod polls;
 mod properties;
 mod removal;

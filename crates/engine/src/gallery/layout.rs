@@ -11,56 +11,119 @@ const WIDEST: f64 = 3.5;
 
 /// A row of the gallery.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Row {
-    /// The heading of a day: of the first item that follows.
-    Day(usize),
+pub enum LayoutRow {
+    /// The headings of the days of the items that follow: of one, or of several that stand beside each other.
+    Days(Vec<DayHead>),
     Items(ItemRow),
+}
+
+/// The heading of a day.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DayHead {
+    /// The first item of its day, from 0.
+    pub first: usize,
+    /// How far from the left edge it begins, in px.
+    pub left: f64,
+    /// How wide it may be, in px.
+    pub width: f64,
 }
 
 /// Items side by side.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ItemRow {
+    /// The items of the row, from 0.
     pub items: Range<usize>,
-    /// In px, without the gap below it.
+    /// The height in px, without the gap below it.
     pub height: f64,
-    /// The width of each item in px.
+    /// Where each item begins, in px from the left edge.
+    pub lefts: Vec<f64>,
+    /// How wide each item is, in px.
     pub widths: Vec<f64>,
 }
 
 /// How large everything is, in px.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
+    /// How wide the page is.
     pub width: f64,
     /// The height that rows have about; those that are full have what makes them as wide as the page.
     pub row: f64,
+    /// The gap between items, and between rows.
     pub gap: f64,
-    /// So many stand in a row, however wide they are, if the day has as many.
+    /// So many items stand in a row at least, however wide they are, if the day has as many.
     pub least: usize,
+    /// No day that stands beside another one is narrower: its heading has words.
+    pub day: f64,
+    /// The gap between days that stand beside each other.
+    pub day_gap: f64,
 }
 
-/// Lays the items out. `items` gives of each its day, by any number, and its width by height.
-pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<Row> {
+/// Lays the items out. `items` gives of each its day, by any number, and its width by height. Days that are less than
+/// a row stand beside each other where they fit.
+pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     let mut rows = Vec::new();
     let mut from = 0;
+    // Where the next day can begin in the last row.
+    let mut free = None;
     while from < items.len() {
         let day = items[from].0;
         let until = items[from..]
             .iter()
             .position(|(other, _)| *other != day)
             .map_or(items.len(), |after| from + after);
-        rows.push(Row::Day(from));
-        rows.extend(justified(items, from..until, measure).map(Row::Items));
+        let mut of_day: Vec<(ItemRow, bool)> = justified(items, from..until, measure).collect();
+        let width = match of_day.as_slice() {
+            [(row, false)] => Some(row.right().max(measure.day)),
+            _ => None,
+        };
+        if let (Some(width), Some(left)) = (width, free)
+            && left + width <= measure.width
+            && let Some((row, _)) = of_day.pop()
+            && let [.., LayoutRow::Days(days), LayoutRow::Items(before)] = rows.as_mut_slice()
+        {
+            days.push(DayHead {
+                first: from,
+                left,
+                width,
+            });
+            before.items.end = row.items.end;
+            before.lefts.extend(row.lefts.iter().map(|it| it + left));
+            before.widths.extend(row.widths);
+            free = Some(left + width + measure.day_gap);
+        } else {
+            free = width.map(|width| width + measure.day_gap);
+            rows.push(LayoutRow::Days(vec![DayHead {
+                first: from,
+                left: 0.0,
+                width: measure.width,
+            }]));
+            rows.extend(of_day.into_iter().map(|(row, _)| LayoutRow::Items(row)));
+        }
         from = until;
     }
+    widen_headings(&mut rows, measure);
     rows
 }
 
-/// Fills one row after the other; the last keeps the height that was asked for.
+/// A heading reaches to the one beside it, or to the edge of the page.
+fn widen_headings(rows: &mut [LayoutRow], measure: Measure) {
+    for row in rows {
+        if let LayoutRow::Days(days) = row {
+            let mut end = measure.width;
+            for day in days.iter_mut().rev() {
+                day.width = end - day.left;
+                end = day.left - measure.day_gap;
+            }
+        }
+    }
+}
+
+/// Fills one row after the other, and says of each whether it is full; the last keeps the height that was asked for.
 fn justified(
     items: &[(i64, f64)],
     range: Range<usize>,
     measure: Measure,
-) -> impl Iterator<Item = ItemRow> {
+) -> impl Iterator<Item = (ItemRow, bool)> {
     let width = measure.width.max(1.0);
     let mut from = range.start;
     std::iter::from_fn(move || {
@@ -85,33 +148,48 @@ fn justified(
         };
         let items = &items[from..end];
         let width = |(_, ratio): &(i64, f64)| (shape(*ratio) * height).min(width);
+        let widths: Vec<f64> = items.iter().map(width).collect();
         let row = ItemRow {
             items: from..end,
             height,
-            widths: items.iter().map(width).collect(),
+            lefts: lefts(&widths, measure.gap),
+            widths,
         };
         from = end;
-        Some(row)
+        Some((row, is_full))
     })
 }
 
-/// Where an arrow leads.
+/// The direction in which an arrow leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// To the one before, also from a row's beginning to the end of the row above.
+    /// Leads to the item before, also from a row's beginning to the end of the row above.
     Back,
-    /// To the one after.
+    /// Leads to the item after.
     On,
-    /// To the one above that is nearest.
+    /// Leads to the item above that is nearest.
     Up,
     Down,
 }
 
+impl Direction {
+    /// That of the key of this name; `None` for those that are no arrows.
+    pub fn of_key(key: &str) -> Option<Self> {
+        match key {
+            "ArrowLeft" => Some(Self::Back),
+            "ArrowRight" => Some(Self::On),
+            "ArrowUp" => Some(Self::Up),
+            "ArrowDown" => Some(Self::Down),
+            _ => None,
+        }
+    }
+}
+
 /// The item that an arrow leads to from another one; none at the ends.
-pub fn neighbor(rows: &[Row], at: usize, direction: Direction) -> Option<usize> {
+pub fn neighbor(rows: &[LayoutRow], at: usize, direction: Direction) -> Option<usize> {
     let mut rows = rows.iter().filter_map(|row| match row {
-        Row::Items(items) => Some(items),
-        Row::Day(_) => None,
+        LayoutRow::Items(items) => Some(items),
+        LayoutRow::Days(_) => None,
     });
     match direction {
         Direction::Back => at.checked_sub(1),
@@ -157,36 +235,55 @@ impl Frame {
 }
 
 /// The items that a frame touches. `stack` says where the rows begin.
-pub fn touched(rows: &[Row], stack: &Stack, gap: f64, frame: Frame) -> Vec<usize> {
+pub fn touched(rows: &[LayoutRow], stack: &Stack, frame: Frame) -> Vec<usize> {
     let mut found = Vec::new();
     for at in stack.window(frame.top, frame.bottom) {
-        let Some(Row::Items(row)) = rows.get(at) else {
+        let Some(LayoutRow::Items(row)) = rows.get(at) else {
             continue;
         };
         // The gap below it is no part of it.
         if frame.top > stack.top(at) + row.height {
             continue;
         }
-        let mut left = 0.0;
-        for (item, width) in row.items.clone().zip(&row.widths) {
+        for (item, left, width) in row.places() {
             if left <= frame.right && left + width >= frame.left {
                 found.push(item);
             }
-            left += width + gap;
         }
     }
     found
 }
 
 impl ItemRow {
-    /// Of an item, in px from the row's beginning; the gaps, alike in all rows, are left out.
+    /// Gives each item with where it begins and its width, both in px.
+    pub fn places(&self) -> impl Iterator<Item = (usize, f64, f64)> {
+        let places = self.items.clone().zip(&self.lefts).zip(&self.widths);
+        places.map(|((item, left), width)| (item, *left, *width))
+    }
+
+    /// Gives the middle of an item, in px from the row's beginning.
     fn middle(&self, at: usize) -> f64 {
-        let before = &self.widths[..at - self.items.start];
-        before.iter().sum::<f64>() + self.widths[at - self.items.start] / 2.0
+        let at = at - self.items.start;
+        self.lefts[at] + self.widths[at] / 2.0
+    }
+
+    fn right(&self) -> f64 {
+        let last = self.lefts.last().zip(self.widths.last());
+        last.map_or(0.0, |(left, width)| left + width)
     }
 }
 
-/// What the gaps between items leave of the width.
+fn lefts(widths: &[f64], gap: f64) -> Vec<f64> {
+    let mut left = 0.0;
+    let next = |width: &f64| {
+        let own = left;
+        left += width + gap;
+        own
+    };
+    widths.iter().map(next).collect()
+}
+
+/// Gives the width that the gaps between items leave.
 fn room(width: f64, items: usize, gap: f64) -> f64 {
     (width - gap * (items as f64 - 1.0)).max(1.0)
 }
@@ -200,133 +297,4 @@ fn shape(ratio: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn items_of(rows: &[Row]) -> Vec<&ItemRow> {
-        let items = rows.iter().filter_map(|row| match row {
-            Row::Items(items) => Some(items),
-            Row::Day(_) => None,
-        });
-        items.collect()
-    }
-
-    #[test]
-    fn days_have_rows_of_their_own() {
-        let items = [(2, 1.0), (2, 1.0), (1, 2.0)];
-        let measure = Measure {
-            width: 210.0,
-            row: 100.0,
-            gap: 10.0,
-            least: 1,
-        };
-        let rows = rows(&items, measure);
-        assert_eq!(rows.len(), 4);
-        assert_eq!((&rows[0], &rows[2]), (&Row::Day(0), &Row::Day(2)));
-        let rows = items_of(&rows);
-        assert_eq!((rows[0].items.clone(), rows[0].height), (0..2, 100.0));
-        assert_eq!((rows[1].items.clone(), rows[1].height), (2..3, 100.0));
-    }
-
-    /// Guards against one picture a row on a phone.
-    #[test]
-    fn two_stand_in_a_row_of_a_phone() {
-        for ratio in [0.75, 1.0, 1.5, 16.0 / 9.0, 3.0] {
-            let measure = Measure {
-                width: 288.0,
-                row: 208.0,
-                gap: 6.0,
-                least: 2,
-            };
-            let rows = rows(&[(0, ratio); 5], measure);
-            let items: Vec<_> = items_of(&rows)
-                .iter()
-                .map(|row| row.items.clone())
-                .collect();
-            assert_eq!(items, [0..2, 2..4, 4..5], "{ratio}");
-        }
-    }
-
-    #[test]
-    fn arrows_lead_to_the_nearest() {
-        // Two wide ones above, three narrow ones below, and a day before with one.
-        let items = [(2, 1.5), (2, 1.5), (2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
-        let measure = Measure {
-            width: 300.0,
-            row: 100.0,
-            gap: 0.0,
-            least: 1,
-        };
-        let rows = rows(&items, measure);
-        let to = |at, direction| neighbor(&rows, at, direction);
-        assert_eq!((to(0, Direction::Back), to(0, Direction::Up)), (None, None));
-        assert_eq!(
-            (to(1, Direction::On), to(5, Direction::On)),
-            (Some(2), None)
-        );
-        assert_eq!(
-            (to(0, Direction::Down), to(1, Direction::Down)),
-            (Some(2), Some(4))
-        );
-        assert_eq!(
-            (to(4, Direction::Down), to(5, Direction::Down)),
-            (Some(5), None)
-        );
-        assert_eq!(
-            (to(5, Direction::Up), to(9, Direction::Up)),
-            (Some(2), None)
-        );
-    }
-
-    #[test]
-    fn a_frame_touches_what_it_crosses() {
-        let items = [(2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
-        let measure = Measure {
-            width: 210.0,
-            row: 100.0,
-            gap: 10.0,
-            least: 1,
-        };
-        let rows = rows(&items, measure);
-        // A heading of 20, then rows of 100 and 10 of gap.
-        let stack = Stack::new(rows.iter().map(|row| match row {
-            Row::Day(_) => 20.0,
-            Row::Items(row) => row.height + 10.0,
-        }));
-        let of = |from, to| touched(&rows, &stack, 10.0, Frame::between(from, to));
-        assert_eq!(of((-50.0, 30.0), (5.0, 40.0)), [0]);
-        assert_eq!(of((205.0, 200.0), (50.0, 90.0)), [0, 1, 2]);
-        // The gap between two, and the heading above all.
-        assert!(of((102.0, 30.0), (108.0, 40.0)).is_empty());
-        assert!(of((0.0, 2.0), (205.0, 18.0)).is_empty());
-        assert!(of((0.0, 122.0), (205.0, 128.0)).is_empty());
-        assert_eq!(of((-9.0, -9.0), (999.0, 999.0)), [0, 1, 2, 3]);
-    }
-
-    proptest! {
-        #[test]
-        fn every_item_is_in_one_row_and_full_rows_are_as_wide_as_the_page(
-            shapes in proptest::collection::vec((0..3i64, 0.01..20.0f64), 0..200),
-            width in 0.0..3000.0f64, row in 40.0..600.0f64, gap in 0.0..24.0f64, least in 1..4usize,
-        ) {
-            let mut items = shapes;
-            items.sort_by_key(|(day, _)| *day);
-            let rows = rows(&items, Measure { width, row, gap, least });
-            let rows = items_of(&rows);
-            let ends_day = |end: usize| end == items.len() || items[end].0 != items[end - 1].0;
-            let mut next = 0;
-            for items in rows {
-                prop_assert_eq!(items.items.start, next);
-                prop_assert!(!items.items.is_empty());
-                next = items.items.end;
-                prop_assert!(items.height <= row + 1e-6, "{} > {}", items.height, row);
-                let gaps = gap * (items.widths.len() as f64 - 1.0);
-                let whole = items.widths.iter().sum::<f64>() + gaps;
-                prop_assert!(gaps + 1.0 > width || whole <= width.max(1.0) + 1e-3);
-                prop_assert!(ends_day(items.items.end) || whole + 1e-3 >= width);
-            }
-            prop_assert_eq!(next, items.len());
-        }
-    }
-}
+mod tests;

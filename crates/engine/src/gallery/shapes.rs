@@ -17,7 +17,7 @@ const SAME: f64 = 0.01;
 pub struct Shapes(BTreeMap<String, f64>);
 
 impl Shapes {
-    /// As it was kept; empty where that can't be read.
+    /// Reads the shapes as they were kept; empty if that can't be read.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }

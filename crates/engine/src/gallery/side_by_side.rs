@@ -9,8 +9,8 @@ use crate::output::{self, OutputKind};
 /// Between two outputs, in `rem`.
 pub const GAP: f64 = 0.5;
 
-/// Four in a row have to be so much wider than two and two.
-const WIDER: f64 = 1.2;
+/// Four in a row have to be so much wider than two and two, which are seen at once.
+const WIDER: f64 = 1.05;
 
 /// No side of an output is shorter, in `rem`, as long as there is the width for it: what can be done with it stands on
 /// it. They are scrolled through then.
@@ -19,20 +19,20 @@ const SHORT: f64 = 12.0;
 /// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
 /// no wider than so many px.
 const SOUND: f64 = 4.0;
-const MOST_OF_SOUND: f64 = 640.0;
+const MAX_SOUND_WIDTH: f64 = 640.0;
 const TEXT: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// Width by height.
+    /// Width by height, above 0.
     pub ratio: f64,
     /// No wider than this, in px: a film is blocky where it is larger than it is.
     pub most: Option<f64>,
 }
 
 impl Shape {
-    /// Of an output, by its width and height in pixels once these are known, and until then by what its inputs, or the
-    /// model's defaults, say.
+    /// Gives the shape of an output by its width and height in pixels once these are known, and until then by its
+    /// inputs or the model's defaults.
     pub fn of(
         task: &Task,
         kind: OutputKind,
@@ -49,14 +49,14 @@ impl Shape {
             }
         };
         let most = match (kind, sides) {
-            (OutputKind::Audio, _) => Some(MOST_OF_SOUND),
+            (OutputKind::Audio, _) => Some(MAX_SOUND_WIDTH),
             (OutputKind::Video, Some((width, _))) => Some(f64::from(width)),
             _ => None,
         };
         Self { ratio, most }
     }
 
-    /// Of a picture, as style sheets write it; square where that says none.
+    /// Reads the ratio of a picture as style sheets write it; it is square if there is none.
     pub fn said(ratio: &str) -> Self {
         Self {
             ratio: super::ratio_of(ratio).unwrap_or(1.0),
@@ -78,13 +78,14 @@ pub struct Room {
     pub height: f64,
     /// The line that each has, above or below it, in `rem`.
     pub line: f64,
-    /// One `rem`.
+    /// One `rem`, in px.
     pub rem: f64,
 }
 
 /// How the outputs of one task lie; lengths in px.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Block {
+    /// How many stand side by side.
     pub columns: usize,
     /// How wide a column is: as wide as what is widest in it.
     pub column: f64,
@@ -99,20 +100,55 @@ impl Room {
     /// said below can stand below each. Four are never three and one: half of the room would be empty.
     pub fn columns(&self, shapes: &[Shape]) -> usize {
         let count = shapes.len().max(1);
-        let covered = |columns: usize| -> f64 {
-            let height = self.high(count, columns);
-            let width = self.column(columns);
-            let area = |shape: &Shape| shape.drawn(width, height).powi(2) / shape.ratio;
-            shapes.iter().map(area).sum()
-        };
-        let mut best = (count, covered(count));
+        let mut best = (count, self.covered(shapes, count));
         for columns in (1..count).rev().filter(|it| (count, *it) != (4, 3)) {
-            let covered = covered(columns);
+            let covered = self.covered(shapes, columns);
             if covered > best.1 {
                 best = (columns, covered);
             }
         }
         best.0
+    }
+
+    /// How much of the room they cover in so many columns, in square px.
+    fn covered(&self, shapes: &[Shape], columns: usize) -> f64 {
+        let height = self.high(shapes.len().max(1), columns);
+        let width = self.column(columns);
+        let area = |shape: &Shape| shape.drawn(width, height).powi(2) / shape.ratio;
+        shapes.iter().map(area).sum()
+    }
+
+    /// How wide each of four is drawn, two and two, where they are larger so, with `side` px of this room for what is
+    /// said of them beside them, than with so many px `below` them.
+    pub fn two_and_two(&self, shapes: &[Shape], below: f64, side: f64) -> Option<f64> {
+        let above = Self {
+            height: (self.height - below).max(0.0),
+            ..*self
+        };
+        let beside = Self {
+            width: (self.width - side).max(0.0),
+            ..*self
+        };
+        let is_larger = || {
+            let best = above.covered(shapes, above.columns(shapes));
+            beside.covered(shapes, 2) > best
+        };
+        (shapes.len() == 4 && is_larger()).then(|| {
+            let (width, height) = (beside.column(2), beside.high(4, 2));
+            let drawn = shapes.iter().map(|shape| shape.drawn(width, height));
+            drawn.fold(0.0, f64::max)
+        })
+    }
+
+    /// Whether three are larger two and one, with what is said of them in the corner that is left, than with so many px
+    /// `below` them.
+    pub fn with_corner(&self, shapes: &[Shape], below: f64) -> bool {
+        let above = Self {
+            height: (self.height - below).max(0.0),
+            ..*self
+        };
+        let columns = above.columns(shapes);
+        shapes.len() == 3 && self.covered(shapes, 2) > WIDER * above.covered(shapes, columns)
     }
 
     /// Those of one task, as large as they can be. Four are two and two unless they are larger in a row or one below the
@@ -148,7 +184,8 @@ impl Room {
         }
     }
 
-    /// How much of the room's height is left below them, in so many columns.
+    /// How much of the room's height is left below the last row, in so many columns: each row has its share of what they
+    /// do not need.
     pub fn left(&self, shapes: &[Shape], columns: usize) -> f64 {
         let (width, height) = (self.column(columns), self.high(shapes.len(), columns));
         let highest = shapes
@@ -157,7 +194,7 @@ impl Room {
         let highest = highest.fold(0.0, f64::max);
         let rows = shapes.len().div_ceil(columns) as f64;
         let whole = rows * (highest + (self.line + GAP) * self.rem) - GAP * self.rem;
-        (self.height - whole).max(0.0)
+        (self.height - whole).max(0.0) / rows.max(1.0)
     }
 
     /// How high one of so many may be in so many columns.
@@ -189,15 +226,20 @@ impl Room {
     }
 }
 
-/// How much of what is so wide and begins there lies before `x`, in percent.
-pub fn share(x: f64, begins: f64, width: f64) -> f64 {
-    let share = (x - begins) / width.max(1.0);
-    (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against a window that is half empty below three in a row.
+    #[test]
+    fn what_is_said_of_three_may_stand_in_the_corner() {
+        let of = |ratio: f64| [Shape { ratio, most: None }; 3];
+        let desk = room(1408.0, 830.0);
+        assert!(desk.with_corner(&of(1.5), 100.0));
+        assert!(!desk.with_corner(&of(0.6), 100.0), "three high ones");
+        assert!(!room(2500.0, 830.0).with_corner(&of(1.5), 100.0), "a row");
+        assert!(!desk.with_corner(&of(1.5)[..2], 100.0));
+    }
 
     fn room(width: f64, height: f64) -> Room {
         Room {
@@ -274,17 +316,18 @@ mod tests {
     fn four_of_one_task_are_two_and_two() {
         // What a window of 2560 by 900 leaves beside the form, one of 2560 by 1300, and one of 1440 by 900.
         let room = |width, height| Room {
-            line: 1.0,
+            line: 0.0,
             ..room(width, height)
         };
         let (low, large, usual) = (room(1740.0, 520.0), room(1740.0, 920.0), room(850.0, 520.0));
         for (room, ratio, columns) in [
-            (low, 1.5, 2),
+            (low, 1.5, 4),
             (low, 0.75, 4),
             (large, 1.5, 2),
             (large, 1.0, 2),
             (usual, 1.5, 2),
             (usual, 1.0, 2),
+            (usual, 0.75, 4),
         ] {
             let block = room.block(&pictures::<4>(ratio));
             assert_eq!(block.columns, columns, "{ratio} in {room:?}");
@@ -294,7 +337,7 @@ mod tests {
         // Tall ones in a row are so much larger.
         assert_eq!(usual.block(&pictures::<4>(9.0 / 16.0)).columns, 4);
         // Close together, whatever room is beside them.
-        assert_eq!(large.block(&pictures::<4>(1.0)).column, 440.0);
+        assert_eq!(large.block(&pictures::<4>(1.0)).column, 456.0);
         assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
         assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);
         assert_eq!(Room::default().block(&[]).columns, 1);
@@ -322,6 +365,25 @@ mod tests {
         assert_eq!(room(300.0, 100.0).block(&pictures::<4>(1.5)).column, 146.0);
     }
 
+    /// Guards against four in a row above a black half of the window.
+    #[test]
+    fn four_are_two_and_two_beside_what_is_said_of_them_where_that_is_larger() {
+        // What windows of 1440 by 900, 2560 by 1440 and 2560 by 900 have for all of it.
+        let (usual, large, low) = (
+            room(1408.0, 832.0),
+            room(2528.0, 1372.0),
+            room(2528.0, 832.0),
+        );
+        let squares = pictures::<4>(1.0);
+        assert_eq!(usual.two_and_two(&squares, 74.0, 480.0), Some(368.0));
+        assert_eq!(large.two_and_two(&squares, 74.0, 480.0), Some(638.0));
+        assert_eq!(low.two_and_two(&squares, 74.0, 480.0), None);
+        // Wide ones are larger two and two above it.
+        assert_eq!(usual.two_and_two(&pictures::<4>(1.5), 74.0, 480.0), None);
+        assert_eq!(usual.two_and_two(&pictures::<3>(1.0), 74.0, 480.0), None);
+        assert_eq!(usual.two_and_two(&[], 74.0, 480.0), None);
+    }
+
     #[test]
     fn a_column_is_what_the_gaps_leave() {
         assert_eq!(room(1408.0, 600.0).column(1), 1408.0);
@@ -330,14 +392,5 @@ mod tests {
             room(1408.0, 644.0).overlaid(&pictures::<2>(1.0)),
             (600.0, 600.0)
         );
-    }
-
-    #[test]
-    fn the_line_goes_where_the_pointer_is() {
-        assert_eq!(share(350.0, 100.0, 1000.0), 25.0);
-        assert_eq!(share(100.4, 100.0, 1000.0), 0.0);
-        assert_eq!(share(0.0, 100.0, 1000.0), 0.0);
-        assert_eq!(share(5000.0, 100.0, 1000.0), 100.0);
-        assert_eq!(share(100.0, 100.0, 0.0), 0.0);
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::TaskState;
 use serde_json::json;
 
 /// A completed task with two outputs.
@@ -63,6 +64,24 @@ fn what_was_created_together_is_in_the_order_of_its_batch() {
         .collect();
     assert_eq!(firsts, ["newer", "a", "z", "m", "older"]);
     assert_eq!(tasks[2..4], ["a/0", "a/1"]);
+}
+
+/// Guards against arrows that leave the order in which a batch is seen, where one of its items was retried.
+#[test]
+fn a_batch_is_in_its_own_order_whenever_its_items_were_made() {
+    let place = |key: &str, created, index| {
+        let mut task = task(key, "strata", created, "a lake");
+        let batch = BatchKey("lakes".into());
+        task.batch = Some(BatchPlace { batch, index });
+        task
+    };
+    let tasks = [place("c", 20, 2), place("b", 90, 1), place("a", 20, 0)];
+    let filter = GalleryFilter {
+        scope: Scope::Batch(BatchKey("lakes".into())),
+        ..GalleryFilter::default()
+    };
+    let found = found(&filter, &tasks);
+    assert_eq!(found, ["a/0", "a/1", "b/0", "b/1", "c/0", "c/1"]);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! A picture seen closer: how large it is, and which part of it is in the middle.
 
-/// As often as it fits the room for it.
+/// The largest zoom, as a multiple of the size that fits the room.
 const LARGEST: f64 = 8.0;
 
-/// What a key, or a notch of the wheel, does.
+/// The factor by which a key, or a notch of the wheel, zooms.
 pub const STEP: f64 = 1.25;
 
 /// A press twice makes a picture at least so large, and as large as it is where that is more.
@@ -12,7 +12,7 @@ const CLOSE: f64 = 2.0;
 /// How a picture is seen. At first as a whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoom {
-    /// 1 is as large as fits.
+    /// As a multiple of the size that fits the room: from 1 to 8.
     pub scale: f64,
     /// How far the picture's middle lies from that of the room for it, in px.
     pub x: f64,
@@ -37,11 +37,12 @@ pub type Point = (f64, f64);
 pub struct Room {
     pub width: f64,
     pub height: f64,
+    /// The width and height of the picture as it is.
     pub picture: (f64, f64),
 }
 
 impl Room {
-    /// What the picture is multiplied by to fit.
+    /// Gives the factor by which the picture fits.
     fn fit(self) -> f64 {
         let (width, height) = self.picture;
         let fit = (self.width / width.max(1.0)).min(self.height / height.max(1.0));
@@ -69,7 +70,7 @@ impl Zoom {
         self.scale > 1.0
     }
 
-    /// So many times as large. What lies at this place stays there as far as there is picture.
+    /// Zooms by a factor. The place at this point stays there as far as there is picture.
     pub fn by(self, factor: f64, at: Point, room: Room) -> Self {
         if !factor.is_finite() || factor <= 0.0 {
             return self;
@@ -93,7 +94,7 @@ impl Zoom {
         .within(room)
     }
 
-    /// As a whole, or close at this place.
+    /// Turns between the whole picture and this place seen close.
     pub fn turned(self, at: Point, room: Room) -> Self {
         if self.is_close() {
             return Self::default();
@@ -109,6 +110,38 @@ impl Zoom {
         let (before, now) = (middle(from), middle(to));
         self.by(apart(to) / apart(from), before, room)
             .moved((now.0 - before.0, now.1 - before.1), room)
+    }
+
+    /// The way in parts of the room's sides, as what is in step in several rooms has it; it was in px.
+    pub fn in_parts(self, room: Room) -> Self {
+        Self {
+            x: self.x / room.width.max(1.0),
+            y: self.y / room.height.max(1.0),
+            ..self
+        }
+    }
+
+    /// The way in px of this room; it was in parts of its sides.
+    pub fn in_px(self, room: Room) -> Self {
+        Self {
+            x: self.x * room.width,
+            y: self.y * room.height,
+            ..self
+        }
+        .within(room)
+    }
+
+    /// What is cut off at the top, the right, the bottom and the left of a picture that fills its room, in parts of its
+    /// sides, so that it is seen in no more than its room. The way is in such parts, too.
+    pub fn cut(self) -> [f64; 4] {
+        let beyond = (1.0 - 1.0 / self.scale) / 2.0;
+        let (across, down) = (self.x / self.scale, self.y / self.scale);
+        [
+            beyond - down,
+            beyond + across,
+            beyond + down,
+            beyond - across,
+        ]
     }
 
     fn within(self, room: Room) -> Self {
@@ -170,6 +203,29 @@ mod tests {
         let actual = Zoom::default().turned((0.0, 0.0), large);
         assert_eq!(actual.scale, 6.0);
         assert_eq!(actual.turned((0.0, 0.0), large), Zoom::default());
+    }
+
+    /// Guards against another detail in each of the pictures that are compared, and against one that lies over the next.
+    #[test]
+    fn rooms_of_any_size_show_the_same_part() {
+        let small = Room {
+            width: 200.0,
+            height: 100.0,
+            picture: (2000.0, 1000.0),
+        };
+        let large = Room {
+            width: 800.0,
+            height: 400.0,
+            ..small
+        };
+        let closer = Zoom::default().by(4.0, (50.0, -50.0), small);
+        let parts = closer.in_parts(small);
+        let there = parts.in_px(large);
+        assert_eq!((there.scale, there.x, there.y), (4.0, -600.0, 600.0));
+        assert_eq!(there.in_parts(large), parts);
+        // A quarter of each side is seen, three eighths further to the right, and at the top.
+        assert_eq!(parts.cut(), [0.0, 0.1875, 0.75, 0.5625]);
+        assert_eq!(Zoom::default().cut(), [0.0; 4]);
     }
 
     #[test]

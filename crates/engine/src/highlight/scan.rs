@@ -1,6 +1,6 @@
-//! What the grammars are made of: the kinds of tokens, and how long one is.
+//! The pieces of the grammars: the kinds of tokens, and how long one is.
 
-/// What a piece of code is.
+/// The kind of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Plain,

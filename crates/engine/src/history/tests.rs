@@ -4,17 +4,19 @@ use crate::growth;
 /// Guards against sixteen tasks over eight rows.
 #[test]
 fn tasks_and_rows_are_counted() {
-    assert_eq!(said_of(6, 6, 6), "6 tasks");
-    assert_eq!(said_of(2, 6, 2), "2 tasks of 6");
-    assert_eq!(said_of(16, 16, 8), "16 tasks in 8 entries");
-    assert_eq!(said_of(3, 16, 1), "3 tasks of 16 in 1 entry");
+    assert_eq!(count_label(6, 6, 6), "6 tasks");
+    assert_eq!(count_label(2, 6, 2), "2 tasks of 6");
+    assert_eq!(count_label(16, 16, 8), "16 tasks in 8 rows");
+    assert_eq!(count_label(3, 16, 1), "3 tasks of 16 in 1 row");
+    let of_many = count_label(2_000, 11_242, 1_100);
+    assert_eq!(of_many, "2,000 tasks of 11,242 in 1,100 rows");
 }
 
 #[test]
 fn what_is_new_comes_first_whatever_the_clock_says() {
     assert_eq!(created(70, None, None), 70);
     assert_eq!(created(70, Some(40), None), 70);
-    // Set back, or the same millisecond.
+    // The clock was set back, or it is the same millisecond.
     assert_eq!(created(70, Some(70), None), 71);
     assert_eq!(created(70, Some(900), None), 901);
     assert_eq!(created(70, Some(u64::MAX), None), u64::MAX);
@@ -113,11 +115,15 @@ fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
     tasks[3].batch = place("c", 0);
     let records = records(&tasks);
     let shown = |filter: Filter| rows(&records, &filter.find(&records).positions);
-    let task = |n: &str| Row::Task(TaskKey(n.into()));
+    let task = |n: &str| HistoryRow::Task(TaskKey(n.into()));
     let keys = ["1", "0"].map(|key| TaskKey(key.into())).to_vec();
     assert_eq!(
         shown(Filter::default()),
-        [task("3"), task("2"), Row::Batch(BatchKey("b".into()), keys)]
+        [
+            task("3"),
+            task("2"),
+            HistoryRow::Batch(BatchKey("b".into()), keys)
+        ]
     );
     let blue = Filter {
         query: Query::new("blue"),
@@ -125,6 +131,26 @@ fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
     };
     assert_eq!(shown(blue), [task("1")]);
     assert_eq!(rows(&records, &[77]), []);
+}
+
+/// Guards against a batch that was given a name by which it can't be found.
+#[test]
+fn tasks_are_found_by_the_name_of_their_batch() {
+    let batch = BatchKey("x".into());
+    let mut tasks = [
+        task(0, "a", 10, Phase::Ready, "red"),
+        task(1, "a", 10, Phase::Ready, "blue"),
+    ];
+    tasks[1].batch = Some(BatchPlace {
+        batch: batch.clone(),
+        index: 0,
+    });
+    let filter = Filter {
+        query: Query::new("passes"),
+        named: [batch].into(),
+        ..Filter::default()
+    };
+    assert_eq!(filter.find(&records(&tasks)).positions, [1]);
 }
 
 #[test]
@@ -158,6 +184,25 @@ fn an_estimate_is_of_this_model_and_of_what_completed() {
     let of = |tasks: &[Task]| estimate(tasks, &ModelId::new("image", "a"), None);
     assert_eq!(of(&tasks), Some(40));
     assert_eq!(of(&tasks[2..]), None);
+}
+
+/// Guards against 49 s for what takes twelve, since most of a sweep's 24 had waited for each other, and against the time
+/// for which a page was closed.
+#[test]
+fn an_estimate_is_of_tasks_that_did_not_wait_for_others_and_were_seen_to_end() {
+    let of = |tasks: &[Task]| estimate(tasks, &ModelId::new("image", "a"), None);
+    let mut tasks: Vec<Task> = (0..8)
+        .map(|key| task(key, "a", 10, Phase::Ready, ""))
+        .collect();
+    for (index, task) in tasks.iter_mut().enumerate().take(5) {
+        let batch = BatchKey("b".into());
+        (task.batch, task.finished) = (Some(BatchPlace { batch, index }), Some(5_000));
+    }
+    assert_eq!(of(&tasks[..5]), Some(4_990), "nothing better is known");
+    assert_eq!(of(&tasks[..7]), Some(4_990), "two may be chance");
+    assert_eq!(of(&tasks), Some(40));
+    tasks[7].ended_unseen = true;
+    assert_eq!(of(&tasks), Some(4_990));
 }
 
 /// Guards against four pictures that are said to take as long as one.

@@ -13,7 +13,7 @@ fn manifest(prompt: &str, seed: u64) -> Manifest {
     let Value::Object(input) = json!({"prompt": prompt, "seed": seed}) else {
         unreachable!()
     };
-    manifest.items.push(Item {
+    manifest.items.push(ManifestItem {
         index: 1,
         state: "Completed".into(),
         id: Some("t-1".into()),
@@ -22,14 +22,14 @@ fn manifest(prompt: &str, seed: u64) -> Manifest {
             ManifestOutput::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
             ManifestOutput::missing("https://a/2.png", "The address answers 404.".into()),
         ],
-        ..Item::default()
+        ..ManifestItem::default()
     });
-    manifest.items.push(Item {
+    manifest.items.push(ManifestItem {
         index: 2,
         state: "Failed".into(),
         error: Some("=HYPERLINK(\"https://evil.example\")".into()),
         input,
-        ..Item::default()
+        ..ManifestItem::default()
     });
     manifest
 }
@@ -78,14 +78,14 @@ fn what_has_another_shape_reads_as_empty_and_spoils_nothing_else() {
         ..ManifestOutput::default()
     };
     expected.items = vec![
-        Item {
+        ManifestItem {
             index: 1,
-            ..Item::default()
+            ..ManifestItem::default()
         },
-        Item {
+        ManifestItem {
             index: 2,
             outputs: vec![output(None), output(Some("f"))],
-            ..Item::default()
+            ..ManifestItem::default()
         },
     ];
     assert_eq!(read, expected);
@@ -125,7 +125,7 @@ proptest! {
             ]}
         })).unwrap();
         for text in [manifest.to_csv(), manifest.to_json()] {
-            let imported = import::read(&text, &schema).unwrap();
+            let imported = import::read(&text, &schema, &[]).unwrap();
             prop_assert_eq!(imported.rows.len(), 2);
             for row in &imported.rows {
                 let input = schema.validate(row, false).unwrap();

@@ -51,7 +51,7 @@ fn it_is_said_why_copies_are_kept_and_why_none_goes() {
 #[test]
 fn those_nobody_has_looked_at_for_longest_go_first() {
     let all = copies(&[(40, 3), (40, 1), (40, 2)]);
-    let going = |incoming, limit| make_room(&all, incoming, limit);
+    let going = |incoming, limit| make_room(&all, incoming, limit, Millis::MAX);
     assert_eq!(going(0, 120), Some(vec![]));
     assert_eq!(going(1, 120), Some(vec!["task/1".into()]));
     assert_eq!(going(41, 120), Some(vec!["task/1".into(), "task/2".into()]));
@@ -59,7 +59,19 @@ fn those_nobody_has_looked_at_for_longest_go_first() {
     assert_eq!(going(121, 120), None, "more than all the room there is");
     // A smaller limit than before.
     assert_eq!(going(0, 100), Some(vec!["task/1".into()]));
-    assert_eq!(make_room(&[], 100, 100), Some(vec![]));
+    assert_eq!(make_room(&[], 100, 100, Millis::MAX), Some(vec![]));
+}
+
+/// Guards against older outputs, copied one by one once a person wants copies, that take the place of newer ones.
+#[test]
+fn what_was_looked_at_later_makes_no_way() {
+    let all = copies(&[(40, 3), (40, 1), (40, 2)]);
+    let going = |incoming, shown| make_room(&all, incoming, 120, shown);
+    assert_eq!(going(40, 2), Some(vec!["task/1".into()]));
+    assert_eq!(going(80, 2), Some(vec!["task/1".into(), "task/2".into()]));
+    assert_eq!(going(81, 2), None);
+    assert_eq!(going(40, 0), None);
+    assert_eq!(make_room(&all, 40, 160, 0), Some(vec![]));
 }
 
 #[test]
@@ -77,8 +89,14 @@ fn a_favorite_never_makes_way() {
     let favorites = favorites(&tasks);
     assert_eq!(favorites, ["task/1"]);
     let others = without(copies(&[(40, 3), (40, 1), (40, 2)]), &favorites);
-    assert_eq!(make_room(&others, 0, 40), Some(vec!["task/2".into()]));
-    assert_eq!(make_room(&others, 0, 0).map(|keys| keys.len()), Some(2));
+    assert_eq!(
+        make_room(&others, 0, 40, Millis::MAX),
+        Some(vec!["task/2".into()])
+    );
+    assert_eq!(
+        make_room(&others, 0, 0, Millis::MAX).map(|keys| keys.len()),
+        Some(2)
+    );
 }
 
 #[test]
@@ -137,7 +155,7 @@ proptest! {
         limit in 0u64..20_000,
     ) {
         let all = copies(&facts);
-        let Some(going) = make_room(&all, incoming, limit) else {
+        let Some(going) = make_room(&all, incoming, limit, Millis::MAX) else {
             prop_assert!(incoming > limit);
             return Ok(());
         };
@@ -164,7 +182,7 @@ proptest! {
     ) {
         let mut all: Vec<CachedOutput> = Vec::new();
         for (n, bytes) in incoming.into_iter().enumerate() {
-            let Some(going) = make_room(&all, bytes, limit) else { continue };
+            let Some(going) = make_room(&all, bytes, limit, Millis::MAX) else { continue };
             let new = copy(n, bytes, n as Millis);
             prop_assert!(!going.contains(&new.key));
             all.retain(|copy| !going.contains(&copy.key));
@@ -177,7 +195,7 @@ proptest! {
     fn whatever_is_stored_is_survived(sizes in prop::collection::vec(any::<u64>(), 0..9), incoming: u64, limit: u64) {
         let all: Vec<CachedOutput> =
             sizes.into_iter().enumerate().map(|(n, bytes)| copy(n, bytes, 0)).collect();
-        if let Some(going) = make_room(&all, incoming, limit) {
+        if let Some(going) = make_room(&all, incoming, limit, Millis::MAX) {
             prop_assert!(going.len() <= all.len());
         }
     }

@@ -12,6 +12,11 @@ impl Task {
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }
+
+    /// The same as text, in a fraction of the time: a thousand are stored at once.
+    pub fn to_text(&self) -> String {
+        json::to_text(self)
+    }
 }
 
 /// Tasks of earlier versions are watched.

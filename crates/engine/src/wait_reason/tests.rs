@@ -26,10 +26,17 @@ fn task(address: &str, uid: &str) -> Task {
 fn able(account: &Account) -> Sending<'_> {
     Sending {
         account,
-        has_credentials: Some(true),
+        access: Access::Given,
         block_reason: None,
         is_leader_asleep: false,
         is_superseded: false,
+    }
+}
+
+fn access(has_credentials: bool) -> Access {
+    match has_credentials {
+        true => Access::Given,
+        false => Access::Missing(MissingCredentials::Both),
     }
 }
 
@@ -43,7 +50,7 @@ fn every_reason_is_named() {
     let limited = BlockReason::RateLimited(9_000);
     let reason = |task: &Task, has_credentials, block_reason| {
         let sending = Sending {
-            has_credentials: Some(has_credentials),
+            access: access(has_credentials),
             block_reason,
             ..able(&account)
         };
@@ -52,13 +59,50 @@ fn every_reason_is_named() {
     let mine = task("http://x", "u");
     assert!(reason(&mine, true, None).starts_with("Waiting to be sent."));
     assert!(reason(&mine, true, Some(&limited)).contains("Rate-limited, next try in 8 s"));
-    assert!(reason(&mine, false, None).starts_with(NO_CREDENTIALS));
+    assert!(reason(&mine, false, None).starts_with(MissingCredentials::Both.user_message()));
     assert!(reason(&task("http://y", "u"), true, None).contains("http://y"));
     assert!(reason(&task("", "u"), true, None).contains("served this page"));
     assert!(reason(&task("http://x", "v"), true, None).contains("User ID again, v"));
     let mut paused = task("http://x", "u");
     paused.paused = true;
     assert!(reason(&paused, true, None).contains("paused"));
+}
+
+/// Guards against a person who looks for what is set already.
+#[test]
+fn what_is_missing_alone_is_named() {
+    let account = Account {
+        address: "http://x".into(),
+        uid: "u".into(),
+    };
+    let sending = |missing| Sending {
+        access: Access::Missing(missing),
+        ..able(&account)
+    };
+    let mine = task("http://x", "u");
+    let running = Task {
+        state: TaskState::Running {
+            id: TaskId("1".into()),
+            word: StatusWord::Processing,
+        },
+        ..mine.clone()
+    };
+    for (missing, queued, followed) in [
+        (
+            MissingCredentials::Token,
+            "Access token is not set yet. Enter it in Settings. ",
+            "Not followed: Access token is not set in Settings. ",
+        ),
+        (
+            MissingCredentials::Both,
+            "User ID and Access token are not set yet. Enter them in Settings. ",
+            "Not followed: User ID and Access token are not set in Settings. ",
+        ),
+    ] {
+        let said = |task| wait_reason(task, sending(missing), 0).unwrap_or_default();
+        assert!(said(&mine).starts_with(queued), "{}", said(&mine));
+        assert!(said(&running).starts_with(followed), "{}", said(&running));
+    }
 }
 
 /// Guards against `Generating. You can close this page.` at a task that nobody asks about.
@@ -70,7 +114,7 @@ fn what_goes_on_without_being_asked_about_says_so() {
     };
     let reason = |task: &Task, has_credentials| {
         let sending = Sending {
-            has_credentials: Some(has_credentials),
+            access: access(has_credentials),
             ..able(&account)
         };
         wait_reason(task, sending, 0)
@@ -111,9 +155,19 @@ fn what_goes_on_without_being_asked_about_says_so() {
         !is_not_followed(&task("http://y", "u"), mine),
         "it was not sent"
     );
+    assert!(waits_for_account(&task("http://y", "u"), mine));
+    assert!(waits_for_account(&task("http://x", "v"), mine));
+    assert!(!waits_for_account(&task("http://x", "u"), mine));
+    assert!(!waits_for_account(&running("http://y", "u"), mine));
+    // Guards against a token that was removed in the middle of a batch, with no word of what was not sent.
+    let none = Sending {
+        access: access(false),
+        ..able(&account)
+    };
+    assert!(waits_for_account(&task("http://x", "u"), none));
     // Guards against words about credentials where the service takes guests, and is only away.
     let away = Sending {
-        has_credentials: None,
+        access: Access::Unknown,
         ..able(&account)
     };
     assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
@@ -181,7 +235,7 @@ fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
         ..able(&account)
     };
     let reason = |task: &Task| wait_reason(task, sending, 0);
-    // Whoever would send it otherwise.
+    // Tasks of another service, and of another person.
     for task in [task("", "me"), task("http://y", "you")] {
         let said = reason(&task).unwrap();
         assert!(said.starts_with("Not sent from here: "), "{said}");

@@ -23,6 +23,11 @@ impl Polls {
         Self { stored, at: start }
     }
 
+    /// Asks for the next ten tasks.
+    ///
+    /// # Errors
+    ///
+    /// The call fails, or the last of the ten tasks is not completed.
     pub fn next(&mut self, client: &mut Client<'_>) -> Outcome<()> {
         let requests: Vec<Value> = (0..10)
             .map(|_| {
@@ -42,6 +47,10 @@ impl Polls {
 }
 
 /// How long each call of one client takes, in milliseconds.
+///
+/// # Errors
+///
+/// One of the calls fails; the others are not made then.
 pub fn repeat<'a>(
     service: &'a Service,
     time: Duration,
@@ -58,6 +67,10 @@ pub fn repeat<'a>(
 }
 
 /// Tasks that eight clients get accepted, a second.
+///
+/// # Errors
+///
+/// A task of one of them is not accepted, or its thread panics.
 pub fn accepted(service: &Service, time: Duration, ten: bool) -> Outcome<f64> {
     let begun = Instant::now();
     let counts: Vec<Outcome<u32>> = std::thread::scope(|scope| {
@@ -95,6 +108,10 @@ fn accepted_by(service: &Service, number: u32, time: Duration, ten: bool) -> Out
 }
 
 /// How long the calls of many clients take, and how many of them failed.
+///
+/// # Errors
+///
+/// A thread can't be started, or panics. A call that fails is counted.
 pub fn pollers(
     service: &Service,
     count: usize,

@@ -23,7 +23,11 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// A connection that was closed in between is made anew, once.
+    /// Makes a call. A connection that was closed in between is made anew, once.
+    ///
+    /// # Errors
+    ///
+    /// The call fails, and once more on a connection of its own.
     pub fn call(&mut self, method: &str, path: &str, body: &str) -> Outcome<Value> {
         let first = self.try_call(method, path, body);
         if first.is_err() {

@@ -19,6 +19,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// In SQLite, in a folder of its own.
+    ///
+    /// # Errors
+    ///
+    /// There can't be a folder for it.
     pub fn embedded() -> Outcome<Self> {
         Ok(Self {
             folder: tempfile::tempdir()?,
@@ -27,6 +32,10 @@ impl Place {
     }
 
     /// In a new database of the server at this address.
+    ///
+    /// # Errors
+    ///
+    /// `psql` fails, or there can't be a folder for the outputs.
     pub fn in_postgres(server: &str, name: &str) -> Outcome<Self> {
         let (admin, database) = (format!("{server}/postgres"), format!("{server}/{name}"));
         psql(&admin, &format!("DROP DATABASE IF EXISTS {name}"))?;
@@ -53,7 +62,11 @@ impl Place {
         self.folder().join("tasks.sqlite")
     }
 
-    /// Completed tasks of a thousand users, as the service itself would have left them.
+    /// Fills it with completed tasks of a thousand users, as the service itself would have left them.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be made or written.
     pub fn fill(&self, program: &Path, count: u64) -> Outcome<()> {
         const FIELDS: &str =
             "id, uid, category, subcategory, status, output, created_ms, finished_ms, bytes";
@@ -82,6 +95,10 @@ impl Place {
     }
 
     /// How many tasks have ended that were not stored from the beginning.
+    ///
+    /// # Errors
+    ///
+    /// The database, or the folder of the outputs, can't be read.
     pub fn finished(&self) -> Outcome<usize> {
         if let Some(database) = &self.database {
             let count = "SELECT count(*) FROM task WHERE finished_ms > 1000000000000";

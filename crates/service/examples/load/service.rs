@@ -27,6 +27,11 @@ pub struct Service {
 }
 
 impl Service {
+    /// Starts a process, and waits until it is ready.
+    ///
+    /// # Errors
+    ///
+    /// The program can't be started, says no address, or is not ready in time.
     pub fn start(program: &Path, place: &Place, role: Role, args: &[&str]) -> Outcome<Self> {
         let mut command = Command::new(program);
         match role {
@@ -80,6 +85,11 @@ impl Service {
         Ok(())
     }
 
+    /// The memory that the process has, in megabytes.
+    ///
+    /// # Errors
+    ///
+    /// The system does not say it: only Linux does.
     pub fn memory_mb(&self) -> Outcome<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

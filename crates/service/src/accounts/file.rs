@@ -42,7 +42,11 @@ impl File {
         self.seen.load(Ordering::Relaxed)
     }
 
-    /// Whether there was none of this name.
+    /// Adds an account. Whether there was none of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError::Database`] or [`AccountError::Io`] if the file can't be opened, made or written.
     pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         self.with(|connection| {
             let added = connection.execute(
@@ -58,18 +62,31 @@ impl File {
         })
     }
 
-    /// Whether there is one of this name.
+    /// Gives an account another token. Whether there is one of this name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         let change = "UPDATE account SET token = ?2 WHERE name = ?1";
         self.with(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
     }
 
-    /// Whether there was one of this name.
+    /// Takes an account away. Whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
         let change = "DELETE FROM account WHERE name = ?1";
         self.with(|connection| Ok(connection.execute(change, [name])? > 0))
     }
 
+    /// All accounts, sorted by their names.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
         self.with(|connection| {
             connection
@@ -84,6 +101,11 @@ impl File {
         })
     }
 
+    /// The name of the account whose token has this digest.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
         self.with(|connection| {
             connection

@@ -9,7 +9,7 @@ use crate::store::StoreError;
 use crate::store::now_ms;
 use crate::store::postgres::Postgres;
 
-/// So long, in milliseconds, a process believes that there are none yet: each call would ask.
+/// A process believes for so long, in milliseconds, that there are no accounts yet, because each call would ask.
 const FRESH: i64 = 1_000;
 
 /// PostgreSQL's word for a table that is not there.
@@ -38,7 +38,7 @@ impl Shared {
         Ok(Self::of(Postgres::open(url)?))
     }
 
-    /// For a look: changes nothing, not even the tables that are missing.
+    /// Connects for a look: this changes nothing, and does not make tables that are missing.
     ///
     /// # Errors
     /// If the database can't be had.
@@ -64,17 +64,21 @@ impl Shared {
                 self.looked.store(now, Ordering::Relaxed);
                 return false;
             }
-            // Only to who looks: a service has made its tables.
+            // This happens only to commands that look: a service has made its tables.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
                 return false;
             }
-            // Nobody comes in for as long as it is not known who may.
+            // Nobody is let in while it is not known who may come in.
             Err(error) => tracing::warn!("whether there are accounts is not known: {error}"),
         }
         true
     }
 
-    /// Whether there was none of this name.
+    /// Adds an account. Whether there was none of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`AccountError::Store`] if PostgreSQL can't be reached or refuses the statement.
     pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         self.database.wait(async {
             let mut transaction = self.database.pool().begin().await.map_err(failed)?;
@@ -95,7 +99,11 @@ impl Shared {
         })
     }
 
-    /// Whether there is one of this name.
+    /// Gives an account another token. Whether there is one of this name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         let change = sqlx::query("UPDATE account SET token = $2 WHERE name = $1")
             .bind(name)
@@ -104,7 +112,11 @@ impl Shared {
         Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
     }
 
-    /// Whether there was one of this name.
+    /// Takes an account away. Whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
         let change = sqlx::query("DELETE FROM account WHERE name = $1")
             .bind(name)
@@ -112,6 +124,11 @@ impl Shared {
         Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
     }
 
+    /// All accounts, sorted by their names.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
         let listed = sqlx::query(
             "SELECT name, to_char(created AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
@@ -126,6 +143,11 @@ impl Shared {
         Ok(rows.iter().map(account).collect())
     }
 
+    /// The name of the account whose token has this digest.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::insert`].
     pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
         let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
             .bind(digest)

@@ -7,8 +7,11 @@ use super::grain::Grain;
 
 #[derive(Debug, Clone)]
 pub struct Canvas {
+    /// In pixels.
     pub width: u32,
+    /// In pixels.
     pub height: u32,
+    /// Row by row, from the upper left.
     pub pixels: Vec<Rgb>,
 }
 
@@ -129,7 +132,11 @@ impl Canvas {
         bytes
     }
 
-    /// The file.
+    /// Encodes the canvas as a PNG file.
+    ///
+    /// # Errors
+    ///
+    /// The canvas has no pixels, or another number of them than its sides say.
     pub fn png(&self, grain: &Grain) -> Result<Vec<u8>, png::EncodingError> {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
@@ -145,6 +152,10 @@ impl Canvas {
     }
 
     /// Reads a PNG file that this service made.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: it is no PNG file, a damaged one, or one of more than 4096 pixels on a side.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());

@@ -15,7 +15,9 @@ pub struct Rgb {
 pub struct Lab {
     /// Lightness, 0 to 1.
     pub l: f32,
+    /// Green (negative) to red, about -0.4 to 0.4.
     pub a: f32,
+    /// Blue (negative) to yellow, about -0.4 to 0.4.
     pub b: f32,
 }
 
@@ -108,7 +110,7 @@ impl Rgb {
         [byte(self.r), byte(self.g), byte(self.b)]
     }
 
-    /// From the bytes of sRGB.
+    /// Makes a colour of the bytes of sRGB.
     pub fn from_bytes([r, g, b]: [u8; 3]) -> Self {
         let linear = |byte: u8| {
             let c = f32::from(byte) / 255.0;
@@ -180,7 +182,7 @@ impl Lab {
         self.a.hypot(self.b)
     }
 
-    /// In degrees, 0 to 360.
+    /// Gives the hue in degrees, from 0 to 360.
     pub fn hue(self) -> f32 {
         self.b.atan2(self.a).to_degrees().rem_euclid(360.0)
     }

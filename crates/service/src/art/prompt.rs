@@ -4,10 +4,10 @@
 use super::color::{Lab, lch};
 use super::vocabulary::{self, Entry, Feature, Ground, Sense, Time};
 
-/// What a prompt asks for, as far as the vocabulary goes.
+/// The wishes of a prompt, as far as the vocabulary goes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
-    /// Of all words, known or not.
+    /// The hash of all words, known or not.
     pub hash: u64,
     pub time: Option<Time>,
     /// The last that is named.
@@ -16,7 +16,7 @@ pub struct Reading {
     pub named: Vec<Lab>,
     /// Hues of the things named, in degrees.
     pub hues: Vec<f32>,
-    /// Hues of the lights named, from the zenith down.
+    /// Hues of the lights named, in degrees, from the zenith down.
     pub glows: Vec<f32>,
     /// -1 calm to 1 wild.
     pub energy: f32,
@@ -27,7 +27,13 @@ pub struct Reading {
     /// -1 sparse to 1 dense.
     pub dense: f32,
     features: Vec<Feature>,
+    /// The features that are not to be there.
+    denied: Vec<Feature>,
 }
+
+/// The word after one of these is not meant, with an article between them or not.
+const NEGATIONS: [&str; 3] = ["no", "not", "without"];
+const ARTICLES: [&str; 4] = ["a", "an", "any", "the"];
 
 impl Reading {
     pub fn of(prompt: &str) -> Self {
@@ -46,13 +52,17 @@ impl Reading {
             }
         }
         let mut rest = words.as_slice();
+        let mut is_denied = false;
         while let [word, after @ ..] = rest {
             let phrase = after
                 .first()
                 .and_then(|next| vocabulary::find(&format!("{word} {next}")));
-            if let Some(entry) = phrase.or_else(|| vocabulary::find(word)) {
-                reading.hear(entry);
+            match phrase.or_else(|| vocabulary::find(word)) {
+                Some(entry) if is_denied => reading.deny(entry),
+                Some(entry) => reading.hear(entry),
+                None => {}
             }
+            is_denied = NEGATIONS.contains(word) || (is_denied && ARTICLES.contains(word));
             rest = after
                 .get(usize::from(phrase.is_some())..)
                 .unwrap_or_default();
@@ -66,6 +76,14 @@ impl Reading {
             *scale = scale.clamp(-1.0, 1.0);
         }
         reading
+    }
+
+    fn deny(&mut self, entry: &Entry) {
+        let features = entry.senses.iter().filter_map(|sense| match sense {
+            Sense::Feature(feature) => Some(*feature),
+            _ => None,
+        });
+        self.denied.extend(features);
     }
 
     fn hear(&mut self, entry: &Entry) {
@@ -102,7 +120,11 @@ impl Reading {
     }
 
     pub fn has(&self, feature: Feature) -> bool {
-        self.features.contains(&feature)
+        self.features.contains(&feature) && !self.denies(feature)
+    }
+
+    pub fn denies(&self, feature: Feature) -> bool {
+        self.denied.contains(&feature)
     }
 }
 
@@ -118,6 +140,22 @@ mod tests {
         assert_ne!(Reading::of("xyzzy").hash, Reading::of("plugh").hash);
         assert_eq!(Reading::of("a  b!").hash, Reading::of("A b").hash);
         assert_eq!(Reading::of("").hues, [0.0; 0]);
+    }
+
+    /// Guards against a lake in a desert of which it is said that it has no water.
+    #[test]
+    fn what_is_denied_is_not_there() {
+        for prompt in [
+            "desert, no water",
+            "desert without any water",
+            "no water, a lake",
+        ] {
+            let reading = Reading::of(prompt);
+            assert!(!reading.has(Feature::Water), "{prompt}");
+            assert!(reading.denies(Feature::Water), "{prompt}");
+        }
+        assert!(Reading::of("desert with no trees by the water").has(Feature::Water));
+        assert!(Reading::of("teal, not blue").named == Reading::of("teal").named);
     }
 
     /// Guards against a rose that was a shape wherever it stood, and never a colour.

@@ -8,7 +8,7 @@ impl Rng {
     /// `stream` tells apart the uses of one seed, e.g. the variations of a task.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // Seeds that differ in one bit part ways.
+        // Mixed, so that seeds that differ in one bit give different numbers.
         rng.0 = rng.bits() ^ stream;
         rng
     }
@@ -21,7 +21,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to but without 1.
+    /// Draws a number from 0 up to but without 1.
     pub fn unit(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1u64 << 24) as f32
     }

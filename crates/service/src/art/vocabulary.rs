@@ -19,7 +19,7 @@ pub enum Time {
     Night,
 }
 
-/// What is painted on.
+/// The ground that is painted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
     Paper,
@@ -80,7 +80,7 @@ impl Sense {
 pub struct Entry {
     /// A space in a word makes it a phrase, which goes before its parts.
     pub words: &'static [&'static str],
-    /// What kind of words they are, for people who look for one.
+    /// The kind of the words, for people who look for one.
     pub kind: &'static str,
     pub senses: &'static [Sense],
 }

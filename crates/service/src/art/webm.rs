@@ -28,6 +28,10 @@ impl Film {
     }
 
     /// Appends a frame: RGB bytes, row by row.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: the encoder refuses the frame, or gives none of VP8.
     pub fn push(&mut self, rgb: &[u8]) -> Result<(), String> {
         let mut image = Vec::new();
         let mut encoder = WebPEncoder::new(&mut image);
@@ -45,19 +49,46 @@ impl Film {
 
     /// The file.
     pub fn finish(&self) -> Vec<u8> {
-        let time = |frame: usize| frame as u64 * 1000 / u64::from(self.frames_per_second);
-        let info = element(
+        let (info, tracks) = (self.info(), self.tracks());
+        let clusters = self.clusters();
+        // Cues come before the clusters; their positions count from the segment's start, so their
+        // own size matters. Fixed-width numbers make it known beforehand.
+        let length = cues(&clusters, &vec![0; clusters.len()]).len();
+        let mut position = (info.len() + tracks.len() + length) as u64;
+        let mut positions = Vec::new();
+        for cluster in &clusters {
+            positions.push(position);
+            position += cluster.element.len() as u64;
+        }
+        let mut segment = vec![info, tracks, cues(&clusters, &positions)];
+        segment.extend(clusters.into_iter().map(|cluster| cluster.element));
+
+        let mut file = header();
+        file.extend(element(0x1853_8067, &segment));
+        file
+    }
+
+    /// When a frame is shown, in milliseconds.
+    fn time(&self, frame: usize) -> u64 {
+        frame as u64 * 1000 / u64::from(self.frames_per_second)
+    }
+
+    /// The element that says how long the film is, and who made it.
+    fn info(&self) -> Vec<u8> {
+        let length = self.time(self.frames.len()) as f64;
+        element(
             0x1549_A966,
             &[
                 element(0x2A_D7B1, &[uint(1_000_000)]), // Times are in milliseconds.
-                element(
-                    0x4489,
-                    &[(time(self.frames.len()) as f64).to_be_bytes().to_vec()],
-                ),
+                element(0x4489, &[length.to_be_bytes().to_vec()]),
                 element(0x4D80, &[b"atelier".to_vec()]),
                 element(0x5741, &[b"atelier".to_vec()]),
             ],
-        );
+        )
+    }
+
+    /// The element that describes the only track.
+    fn tracks(&self) -> Vec<u8> {
         let video = element(
             0xE0,
             &[
@@ -65,7 +96,8 @@ impl Film {
                 element(0xBA, &[uint(self.height.into())]),
             ],
         );
-        let tracks = element(
+        let frame_ns = 1_000_000_000 / u64::from(self.frames_per_second);
+        element(
             0x1654_AE6B,
             &[element(
                 0xAE,
@@ -75,84 +107,83 @@ impl Film {
                     element(0x83, &[uint(1)]),
                     element(0x9C, &[uint(0)]),
                     element(0x86, &[b"V_VP8".to_vec()]),
-                    element(
-                        0x23_E383,
-                        &[uint(1_000_000_000 / u64::from(self.frames_per_second))],
-                    ),
+                    element(0x23_E383, &[uint(frame_ns)]),
                     video,
                 ],
             )],
-        );
+        )
+    }
 
-        // A cluster a second, and a cue for each, so that players seek without reading on.
+    /// A cluster for each second, so that there can be a cue for each and players seek without reading on.
+    fn clusters(&self) -> Vec<Cluster> {
         let second = self.frames_per_second as usize;
-        let clusters: Vec<(u64, Vec<u8>)> = self
-            .frames
-            .chunks(second)
-            .enumerate()
+        let seconds = self.frames.chunks(second).enumerate();
+        seconds
             .map(|(i, frames)| {
-                let start = time(i * second);
+                let start = self.time(i * second);
                 let mut parts = vec![element(0xE7, &[uint(start)])];
                 for (j, frame) in frames.iter().enumerate() {
-                    let offset = (time(i * second + j) - start) as i16;
-                    let mut block = vec![0x81];
-                    block.extend(offset.to_be_bytes());
-                    block.push(0x80); // A key frame.
-                    block.extend(frame);
-                    parts.push(element(0xA3, &[block]));
+                    let offset = (self.time(i * second + j) - start) as i16;
+                    parts.push(block(offset, frame));
                 }
-                (start, element(0x1F43_B675, &parts))
+                Cluster {
+                    start,
+                    element: element(0x1F43_B675, &parts),
+                }
             })
-            .collect();
-        // Cues come before the clusters; their positions count from the segment's start, so their
-        // own size matters. Fixed-width numbers make it known beforehand.
-        let cues = |positions: &[u64]| {
-            let points: Vec<Vec<u8>> = clusters
-                .iter()
-                .zip(positions)
-                .map(|((start, _), position)| {
-                    element(
-                        0xBB,
-                        &[
-                            element(0xB3, &[uint(*start)]),
-                            element(
-                                0xB7,
-                                &[
-                                    element(0xF7, &[uint(1)]),
-                                    element(0xF1, &[position.to_be_bytes().to_vec()]),
-                                ],
-                            ),
-                        ],
-                    )
-                })
-                .collect();
-            element(0x1C53_BB6B, &points)
-        };
-        let mut position =
-            (info.len() + tracks.len() + cues(&vec![0; clusters.len()]).len()) as u64;
-        let mut positions = Vec::new();
-        for (_, cluster) in &clusters {
-            positions.push(position);
-            position += cluster.len() as u64;
-        }
-        let mut segment = vec![info, tracks, cues(&positions)];
-        segment.extend(clusters.into_iter().map(|(_, cluster)| cluster));
-
-        let mut file = element(
-            0x1A45_DFA3,
-            &[
-                element(0x4286, &[uint(1)]),
-                element(0x42F7, &[uint(1)]),
-                element(0x42F2, &[uint(4)]),
-                element(0x42F3, &[uint(8)]),
-                element(0x4282, &[b"webm".to_vec()]),
-                element(0x4287, &[uint(2)]),
-                element(0x4285, &[uint(2)]),
-            ],
-        );
-        file.extend(element(0x1853_8067, &segment));
-        file
+            .collect()
     }
+}
+
+/// The frames of a second.
+struct Cluster {
+    /// When the first of them is shown, in milliseconds.
+    start: u64,
+    element: Vec<u8>,
+}
+
+/// A frame, `offset` milliseconds after the start of its cluster.
+fn block(offset: i16, frame: &[u8]) -> Vec<u8> {
+    let mut block = vec![0x81];
+    block.extend(offset.to_be_bytes());
+    block.push(0x80); // A key frame.
+    block.extend(frame);
+    element(0xA3, &[block])
+}
+
+/// The element that says where in the segment each cluster begins.
+fn cues(clusters: &[Cluster], positions: &[u64]) -> Vec<u8> {
+    let points: Vec<Vec<u8>> = clusters
+        .iter()
+        .zip(positions)
+        .map(|(cluster, position)| {
+            let place = element(
+                0xB7,
+                &[
+                    element(0xF7, &[uint(1)]),
+                    element(0xF1, &[position.to_be_bytes().to_vec()]),
+                ],
+            );
+            element(0xBB, &[element(0xB3, &[uint(cluster.start)]), place])
+        })
+        .collect();
+    element(0x1C53_BB6B, &points)
+}
+
+/// The element that says what kind of file this is.
+fn header() -> Vec<u8> {
+    element(
+        0x1A45_DFA3,
+        &[
+            element(0x4286, &[uint(1)]),
+            element(0x42F7, &[uint(1)]),
+            element(0x42F2, &[uint(4)]),
+            element(0x42F3, &[uint(8)]),
+            element(0x4282, &[b"webm".to_vec()]),
+            element(0x4287, &[uint(2)]),
+            element(0x4285, &[uint(2)]),
+        ],
+    )
 }
 
 /// The VP8 data inside a WebP file.

@@ -8,7 +8,11 @@ use axum::http::uri::Authority;
 /// Stands for every name.
 pub const ANY: &str = "*";
 
-/// `5/s`, `5` or `0.5/s`: more than none, at most a million.
+/// Reads calls a second: `5/s`, `5` or `0.5/s`; more than none, at most a million.
+///
+/// # Errors
+///
+/// A sentence: it is no number, or outside that range.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
     match number.parse::<f64>() {
@@ -17,7 +21,11 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// `200ms`, `1.5s` or `200` (milliseconds); at most a minute.
+/// Reads a time from 0 to 60 seconds: `200ms`, `1.5s` or `200` (milliseconds).
+///
+/// # Errors
+///
+/// A sentence: it is no number with one of these units, or outside that range.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
@@ -35,7 +43,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// `500MB`, `2GiB` or a number of bytes, above none.
+/// Reads a number of bytes, from 1 to 10¹⁸: `500MB`, `2GiB` or `500000000`.
+///
+/// # Errors
+///
+/// A sentence: it is no number with a unit of bytes, less than one byte, or more than 10¹⁸.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
@@ -58,7 +70,11 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// As [`parse_duration`], but not none.
+/// Reads a duration as [`parse_duration`] does, but not one of zero.
+///
+/// # Errors
+///
+/// A sentence, as from [`parse_duration`] or for a time of zero.
 pub fn parse_patience(text: &str) -> Result<Duration, String> {
     parse_duration(text).and_then(|time| {
         let none = || "a time above 0, such as 60s".to_owned();
@@ -67,6 +83,10 @@ pub fn parse_patience(text: &str) -> Result<Duration, String> {
 }
 
 /// A host name or address, with or without a port, or `*`.
+///
+/// # Errors
+///
+/// A sentence: it is neither.
 pub fn parse_host(text: &str) -> Result<String, String> {
     let host = text.trim();
     let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
@@ -76,7 +96,11 @@ pub fn parse_host(text: &str) -> Result<String, String> {
     Err("a host name, such as studio.example, or *".into())
 }
 
-/// As browsers write it, or `null`, or `*`.
+/// Reads an origin as browsers write it, or `null`, or `*`.
+///
+/// # Errors
+///
+/// A sentence: it is none of these.
 pub fn parse_origin(text: &str) -> Result<String, String> {
     let origin = text.trim().trim_end_matches('/');
     let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
@@ -86,7 +110,11 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
     Err("an origin, such as https://studio.example, or *".into())
 }
 
-/// A factor: `0.1`, `2`.
+/// Reads a factor from 0 to 100: `0.1`, `2`.
+///
+/// # Errors
+///
+/// A sentence: it is no number, or outside that range.
 pub fn parse_speed(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
@@ -94,7 +122,11 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Absolute, with http or https; without its last slash.
+/// Reads an absolute address with http or https; gives it without its last slash.
+///
+/// # Errors
+///
+/// A sentence: it has another scheme, no host, or a query.
 pub fn parse_public_url(text: &str) -> Result<String, String> {
     let url = text.trim().trim_end_matches('/');
     let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;

@@ -23,7 +23,7 @@ use entry::{
     ParameterType,
 };
 
-/// What is wrong with the file.
+/// A mistake in the file.
 #[derive(Debug, Error)]
 pub enum ModelFileError {
     #[error("{0}: {1}")]
@@ -36,7 +36,7 @@ pub enum ModelFileError {
     },
 }
 
-/// What a file of models says.
+/// The contents of a file of models.
 pub struct Loaded {
     /// Whether the procedural models stay.
     pub builtin: bool,
@@ -54,6 +54,11 @@ impl Default for Loaded {
 }
 
 /// Reads a file of models. `data` is the service's own directory.
+///
+/// # Errors
+///
+/// [`ModelFileError::Read`] if the file can't be read; [`ModelFileError::At`], with the line, if it is no
+/// TOML, has an entry that is no model, two models of one name, or no model at all.
 pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| ModelFileError::Read(file.to_owned(), error))?;
@@ -318,7 +323,7 @@ impl Context<'_> {
     }
 }
 
-/// What OpenAI's images interface takes everywhere.
+/// The parameters that OpenAI's images interface takes everywhere.
 fn usual_parameters() -> Parameters {
     let count: Vec<u64> = (1..=10).collect();
     Parameters {

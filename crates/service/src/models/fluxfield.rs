@@ -120,7 +120,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     let palette = Palette::of(reading, rng);
     let tone = |color: &&Lab| color.is_grey() && (color.l < 0.3 || color.l > 0.85);
     let ground = match reading.named.iter().find(tone) {
-        // Black and white that are named are the ground's own.
+        // Black and white, where named, are for the ground.
         Some(black) if dark && black.l < 0.3 => black.with_lightness(0.12),
         Some(white) if !dark && white.l > 0.85 => *white,
         _ if dark => palette.colors[0].with_lightness(0.15).saturate(0.75),
@@ -160,7 +160,7 @@ fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
     });
 }
 
-/// What strokes are drawn with.
+/// The colours that strokes are drawn with.
 struct Inks {
     /// The colours named that can be told from the ground.
     named: Vec<Lab>,

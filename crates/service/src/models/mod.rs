@@ -62,17 +62,17 @@ impl Models {
         self.remotes.extend_from_slice(remotes);
     }
 
-    /// Those that run elsewhere come first: somebody has set them up.
+    /// Gives all models. Those that run elsewhere come first, because somebody has set them up.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
         self.remotes().map(|remote| remote as _).chain(self.here())
     }
 
-    /// Those that are made here.
+    /// Gives the models that are drawn by this service.
     pub fn here(&self) -> impl Iterator<Item = &dyn Model> {
         self.built_in.iter().map(Box::as_ref)
     }
 
-    /// Those that run elsewhere: nothing is made of them here, no sample either.
+    /// Gives the models that run elsewhere: nothing is made of them here, no sample either.
     pub fn remotes(&self) -> impl Iterator<Item = &Remote> {
         self.remotes.iter().map(Arc::as_ref)
     }
@@ -87,6 +87,10 @@ impl Models {
     }
 
     /// The complete input of a model's sample.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: the model's own sample does not fit its schema.
     pub fn sample_input(&self, model: &dyn Model) -> Result<Map<String, Value>, String> {
         let mut sample = model.sample();
         if let Some(source) = model.sample_source().and_then(|id| self.find(&id)) {
@@ -102,6 +106,10 @@ impl Models {
 
 /// Checks the values given and adds what was left out: the defaults, and a seed if there is one
 /// to choose. The result says all that decides the output.
+///
+/// # Errors
+///
+/// All that is wrong with the values, as [`Schema::validate`] finds it.
 pub fn complete(
     schema: &Schema,
     values: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! What every model has, and what it is given for a run.
+//! The interface of every model, and the material that it is given for a run.
 
 use atelier_contract::{Media, ModelId, Schema};
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ pub trait Model: Send + Sync {
     /// Name, identity and words for people.
     fn about(&self) -> About<'_>;
 
-    /// Its input schema.
+    /// Gives the model's input schema.
     fn schema(&self) -> Schema;
 
     /// The input that its preview shows; parameters left out take their defaults.
@@ -39,13 +39,22 @@ pub trait Model: Send + Sync {
     fn hears(&self, sense: &Sense) -> bool;
 
     /// A picture of what it makes of the input, for a card.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::run`].
     fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended>;
 
     /// Does the work. Same input, same bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Failed`] with a sentence if the input can't be worked on, for instance because an earlier
+    /// output that it names is gone; [`Ended::Stopped`] when the service stops.
     fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended>;
 }
 
-/// What a model is called and what it does.
+/// The name of a model and a description of it.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     pub name: &'a str,
@@ -60,11 +69,11 @@ pub struct About<'a> {
 /// One run: a complete input, the pace to keep, and earlier outputs to read from.
 pub struct Job<'a> {
     pub input: Input<'a>,
-    /// What the prompt says.
+    /// The prompt, as it was read.
     pub reading: Reading,
     pub pace: Pace,
     pub outputs: &'a Outputs,
-    /// What a poster is painted into.
+    /// The frame that a poster is painted into.
     pub frame: Option<Frame>,
 }
 
@@ -107,7 +116,7 @@ impl dyn Model + '_ {
         ModelId::new(about.category, about.subcategory)
     }
 
-    /// What its files are.
+    /// Gives the medium of the model's files.
     pub fn makes(&self) -> Option<Media> {
         match self.extension() {
             "png" => Some(Media::Image),
@@ -118,6 +127,10 @@ impl dyn Model + '_ {
     }
 
     /// Runs the model, or fails where the prompt asks for it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Model::run`]; also [`Ended::Failed`] if the prompt contains [`FAIL_WORD`].
     pub fn make(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         if job.input.text("prompt").contains(FAIL_WORD) {
             job.pace.reach(0.6)?;

@@ -55,7 +55,11 @@ impl Pace {
         }
     }
 
-    /// Waits until `fraction` (0 to 1) of the run's time has passed. Err when the service stops.
+    /// Waits until `fraction` (0 to 1) of the run's time has passed.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Stopped`] when the service stops.
     pub fn reach(&self, fraction: f64) -> Result<(), Ended> {
         let due = Duration::from_secs_f64(self.seconds * fraction.clamp(0.0, 1.0));
         let (stopping, changed) = &*self.stop.0;

@@ -1,4 +1,4 @@
-//! Where the samples of models are served. What makes them is [`crate::sample`].
+//! The addresses at which the samples of models are served; [`crate::sample`] makes them.
 
 use atelier_contract::ModelId;
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value, json};
 use super::{About, Model};
 use crate::art::vocabulary;
 
-/// In characters; ten of them fit into the body of a batch.
+/// The longest prompt, in characters; ten of them fit into the body of a batch.
 const LONGEST_PROMPT: u64 = 10_000;
 
 /// A model's schema.

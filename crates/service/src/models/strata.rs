@@ -29,13 +29,17 @@ const ABOUT: About<'static> = About {
     ],
 };
 
-/// What a landscape is painted from.
+/// The parts that a landscape is painted from.
 pub(super) struct Scene {
+    /// In pixels.
     pub width: u32,
+    /// In pixels.
     pub height: u32,
     pub reading: Reading,
     pub time: Time,
+    /// 0 clear to 1, where the far ridges vanish.
     pub mist: f32,
+    /// How many ridges stand one behind the other.
     pub layers: usize,
     /// The height of the horizon, in pixels from the top.
     pub horizon: f32,
@@ -108,7 +112,7 @@ impl Model for Strata {
     fn hears(&self, sense: &Sense) -> bool {
         match sense {
             Sense::Ground(_) | Sense::Dense(_) => false,
-            // Joy and sadness come with light and energy.
+            // Joy and sadness show in light and energy.
             Sense::Feature(feature) => !matches!(
                 feature,
                 Feature::Mirrored | Feature::Joyful | Feature::Sad | Feature::Fire | Feature::Rain

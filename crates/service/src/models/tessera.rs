@@ -171,11 +171,11 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     Picture { canvas, grain: 1.4 }
 }
 
-/// Where a pane is to be.
+/// The place of a pane.
 struct Point {
     x: f32,
     y: f32,
-    /// In a rose window: panes of one number are of one glass.
+    /// The number of its kind in a rose window: panes of one number are of one glass.
     kin: Option<u32>,
 }
 
@@ -369,7 +369,7 @@ impl Grid {
                     .fold(f32::MAX, f32::min);
                 return (nearest, edge);
             }
-            // An empty neighbourhood: look farther.
+            // The neighbourhood is empty: look farther.
             reach += 2;
         }
     }

@@ -24,10 +24,10 @@ use super::{Artifact, kept_for_good, method_not_allowed, no_such_range, not_foun
 use crate::client_runtime;
 use crate::failure::Failure;
 
-/// What a large file may take on its way.
+/// A large file may take so long on its way.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Who is there answers sooner.
+/// A store that is there answers sooner.
 const CONNECT: Duration = Duration::from_secs(5);
 
 /// How long is tried again what failed.
@@ -70,6 +70,10 @@ pub struct Bucket {
 
 impl Bucket {
     /// `s3://bucket/prefix`; credentials and endpoint are those of the environment, as everywhere.
+    ///
+    /// # Errors
+    /// [`BucketError::Address`] if the address is not of that form, [`BucketError::Settings`] if the
+    /// environment does not say enough, or something that is wrong.
     pub fn at(address: &str, copies: PathBuf) -> Result<Self, BucketError> {
         let malformed = || BucketError::Address(address.to_owned());
         let inner = address.strip_prefix("s3://").ok_or_else(malformed)?;
@@ -78,7 +82,7 @@ impl Bucket {
             return Err(malformed());
         }
         let prefix = Path::parse(prefix.trim_end_matches('/')).map_err(|_| malformed())?;
-        // Somebody else's choice, if there is one, does as well.
+        // A provider that is installed already will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let endpoint = endpoint();
         let options = ClientOptions::new()
@@ -92,7 +96,7 @@ impl Bucket {
                 retry_timeout: RETRY,
                 ..RetryConfig::default()
             });
-        // Anywhere else somebody has to have said so: AWS_ALLOW_HTTP.
+        // Elsewhere, plain HTTP has to be allowed by AWS_ALLOW_HTTP.
         if endpoint.as_deref().is_some_and(is_loopback) {
             builder = builder.with_allow_http(true);
         }
@@ -107,6 +111,10 @@ impl Bucket {
     }
 
     /// Writes and removes something.
+    ///
+    /// # Errors
+    /// [`BucketError::Missing`] if there is no such bucket, [`BucketError::Refused`] if the credentials may
+    /// not write to it, [`BucketError::Away`] if nobody answers in time.
     pub fn probe(&self) -> Result<(), BucketError> {
         let key = self
             .prefix
@@ -133,6 +141,9 @@ impl Bucket {
 
     /// Writes a task's files; they are the task's once its row names them. Each attempt has names of
     /// its own, so that one which was believed dead overwrites nothing.
+    ///
+    /// # Errors
+    /// An object could not be written, even after some attempts; those that were are discarded.
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         let attempt = attempt()?;
         let names = artifacts.iter().enumerate();
@@ -140,7 +151,7 @@ impl Bucket {
         let names: Vec<String> = names.collect();
         for (name, artifact) in names.iter().zip(artifacts) {
             self.put(name, &artifact.bytes).inspect_err(|_| {
-                // What is left lies under names that nobody is told; it goes with the task.
+                // Whatever stays has names that nobody is told; it goes with the task.
                 let _ = self.discard(&names);
             })?;
         }
@@ -148,6 +159,9 @@ impl Bucket {
     }
 
     /// Writes one object, all at once; it is there for good when this returns.
+    ///
+    /// # Errors
+    /// The name is no path of an object, or the bucket does not take it, even after some attempts.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let content_type = mime_guess::from_path(name).first_or_octet_stream();
         let attributes =
@@ -158,6 +172,10 @@ impl Bucket {
         Ok(())
     }
 
+    /// Whether there is such an object.
+    ///
+    /// # Errors
+    /// The name is no path of an object, or the bucket does not answer. That there is none is no error.
     pub fn has(&self, name: &str) -> io::Result<bool> {
         match self.wait(self.store.head(&self.key(name)?)) {
             Ok(_) => Ok(true),
@@ -167,6 +185,9 @@ impl Bucket {
     }
 
     /// A copy of an object on this machine, for what reads files.
+    ///
+    /// # Errors
+    /// As for [`Self::has`]; also if the copy can't be written here.
     pub fn copy(&self, name: &str) -> io::Result<Option<PathBuf>> {
         let copy = self.copies.join(name.replace('/', "-"));
         if copy.is_file() {
@@ -187,6 +208,9 @@ impl Bucket {
     }
 
     /// Takes all files of a task away, of every attempt.
+    ///
+    /// # Errors
+    /// As for [`Self::has`].
     pub fn remove(&self, task: &str) -> io::Result<()> {
         let folder = self.key(task)?;
         self.wait(async {
@@ -199,6 +223,9 @@ impl Bucket {
     }
 
     /// Takes these away.
+    ///
+    /// # Errors
+    /// As for [`Self::has`]; those after the one that failed stay.
     pub fn discard(&self, names: &[String]) -> io::Result<()> {
         for name in names {
             match self.wait(self.store.delete(&self.key(name)?)) {
@@ -258,7 +285,7 @@ impl Bucket {
                     Ok([range]) => {
                         options.range = Some(GetRange::Bounded(*range.start()..*range.end() + 1));
                     }
-                    // Several at once: all of it is a right answer, too.
+                    // Several ranges: the whole file is a permitted answer.
                     Ok(_) => {}
                     Err(_) => return Ok(no_such_range(&format!("bytes */{}", meta.size))),
                 }

@@ -43,36 +43,29 @@ pub fn key(model: &ModelId) -> String {
 /// combo stands for; `BLANK`: what leaves a parameter out; `SEEDS`: those of them that are seeds;
 /// `MEDIA`: of which type the file is whose address a parameter takes.
 pub fn parts(schema: &Schema) -> Value {
-    let (mut required, mut optional) = (Map::new(), Map::new());
-    let (mut choices, mut blank, mut media) = (Map::new(), Map::new(), Map::new());
-    let mut seeds = Vec::new();
+    let mut parts = Parts::default();
     for (parameter, is_required) in schema.parameters() {
+        parts.add(parameter, is_required);
+    }
+    parts.into_value()
+}
+
+/// What [`parts`] gives, while it is being put together.
+#[derive(Default)]
+struct Parts {
+    required: Map<String, Value>,
+    optional: Map<String, Value>,
+    choices: Map<String, Value>,
+    blank: Map<String, Value>,
+    seeds: Vec<String>,
+    media: Map<String, Value>,
+}
+
+impl Parts {
+    fn add(&mut self, parameter: &Parameter, is_required: bool) {
         let (kind, mut options) = match parameter.kind() {
-            Kind::Enum => {
-                let labels = labels(parameter, is_required);
-                let default = default_label(parameter, &labels);
-                let names: Vec<Value> = labels.iter().map(|(label, _)| json!(label)).collect();
-                if let Some((label, None)) = labels.first() {
-                    blank.insert(parameter.name.clone(), json!(label));
-                }
-                let meanings: Map<String, Value> = labels
-                    .into_iter()
-                    .filter_map(|(label, value)| Some((label, value?)))
-                    .collect();
-                choices.insert(parameter.name.clone(), Value::Object(meanings));
-                (Value::Array(names), json!({ "default": default }))
-            }
-            Kind::Integer => {
-                let mut options = integer(parameter);
-                if !is_required && can_be_blank(parameter) {
-                    blank.insert(parameter.name.clone(), NO_SEED.into());
-                    seeds.push(parameter.name.clone());
-                    options["default"] = NO_SEED.into();
-                    let minimum = options["min"].as_i64().unwrap_or(NO_SEED);
-                    options["min"] = minimum.min(NO_SEED).into();
-                }
-                (json!("INT"), options)
-            }
+            Kind::Enum => self.combo(parameter, is_required),
+            Kind::Integer => (json!("INT"), self.whole_number(parameter, is_required)),
             Kind::Number => (json!("FLOAT"), number(parameter)),
             Kind::Boolean => {
                 let default = parameter.default.as_ref().and_then(Value::as_bool);
@@ -81,23 +74,7 @@ pub fn parts(schema: &Schema) -> Value {
                     json!({"default": default.unwrap_or(false)}),
                 )
             }
-            Kind::Text => {
-                let default = parameter.default.as_ref().and_then(Value::as_str);
-                let mut options = json!({
-                    "default": default.unwrap_or_default(),
-                    "multiline": parameter.is_long_text(),
-                });
-                let kind = match parameter.media().map(type_of) {
-                    None => json!("STRING"),
-                    Some(medium) => {
-                        media.insert(parameter.name.clone(), json!(medium));
-                        // Of two types only this one has a widget.
-                        options["widgetType"] = json!("STRING");
-                        json!(format!("STRING,{medium}"))
-                    }
-                };
-                (kind, options)
-            }
+            Kind::Text => self.text(parameter),
             // ComfyUI has no widget for these: they are written as JSON.
             Kind::Array | Kind::Object | Kind::Unknown => {
                 let default = parameter.default.as_ref().filter(|value| !value.is_null());
@@ -108,27 +85,84 @@ pub fn parts(schema: &Schema) -> Value {
                 (json!("STRING"), options)
             }
         };
-        let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
-        let note = match () {
-            () if as_json => " (Write it as JSON.)",
-            () if seeds.last() == Some(&parameter.name) => " (-1 leaves it out.)",
-            () => "",
-        };
-        options["tooltip"] = format!("{}{note}", parameter.description).trim().into();
+        options["tooltip"] = self.tooltip(parameter).into();
         let group = if is_required {
-            &mut required
+            &mut self.required
         } else {
-            &mut optional
+            &mut self.optional
         };
         group.insert(parameter.name.clone(), json!([kind, options]));
     }
-    json!({
-        "INPUTS": {"required": required, "optional": optional},
-        "CHOICES": choices,
-        "BLANK": blank,
-        "SEEDS": seeds,
-        "MEDIA": media,
-    })
+
+    /// The labels of an enumeration, and what they stand for.
+    fn combo(&mut self, parameter: &Parameter, is_required: bool) -> (Value, Value) {
+        let labels = labels(parameter, is_required);
+        let default = default_label(parameter, &labels);
+        let names: Vec<Value> = labels.iter().map(|(label, _)| json!(label)).collect();
+        if let Some((label, None)) = labels.first() {
+            self.blank.insert(parameter.name.clone(), json!(label));
+        }
+        let meanings: Map<String, Value> = labels
+            .into_iter()
+            .filter_map(|(label, value)| Some((label, value?)))
+            .collect();
+        self.choices
+            .insert(parameter.name.clone(), Value::Object(meanings));
+        (Value::Array(names), json!({ "default": default }))
+    }
+
+    /// The options of an integer; of a seed that may be left out, with -1 among its values.
+    fn whole_number(&mut self, parameter: &Parameter, is_required: bool) -> Value {
+        let mut options = integer(parameter);
+        if !is_required && can_be_blank(parameter) {
+            self.blank.insert(parameter.name.clone(), NO_SEED.into());
+            self.seeds.push(parameter.name.clone());
+            options["default"] = NO_SEED.into();
+            let minimum = options["min"].as_i64().unwrap_or(NO_SEED);
+            options["min"] = minimum.min(NO_SEED).into();
+        }
+        options
+    }
+
+    /// A text, which may be the address of a file.
+    fn text(&mut self, parameter: &Parameter) -> (Value, Value) {
+        let default = parameter.default.as_ref().and_then(Value::as_str);
+        let mut options = json!({
+            "default": default.unwrap_or_default(),
+            "multiline": parameter.is_long_text(),
+        });
+        let kind = match parameter.media().map(type_of) {
+            None => json!("STRING"),
+            Some(medium) => {
+                self.media.insert(parameter.name.clone(), json!(medium));
+                // Of two types only this one has a widget.
+                options["widgetType"] = json!("STRING");
+                json!(format!("STRING,{medium}"))
+            }
+        };
+        (kind, options)
+    }
+
+    /// The description, with what a person has to know to fill it in.
+    fn tooltip(&self, parameter: &Parameter) -> String {
+        let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
+        let note = match () {
+            () if as_json => " (Write it as JSON.)",
+            () if self.seeds.last() == Some(&parameter.name) => " (-1 leaves it out.)",
+            () => "",
+        };
+        format!("{}{note}", parameter.description).trim().to_owned()
+    }
+
+    fn into_value(self) -> Value {
+        json!({
+            "INPUTS": {"required": self.required, "optional": self.optional},
+            "CHOICES": self.choices,
+            "BLANK": self.blank,
+            "SEEDS": self.seeds,
+            "MEDIA": self.media,
+        })
+    }
 }
 
 /// A seed that may be left out, where -1 is not a seed like any other.

@@ -13,7 +13,7 @@ pub fn inline(value: &Value) -> String {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        // JSON's numbers are Python's.
+        // Python writes numbers as JSON does.
         Value::Number(number) => number.to_string(),
         Value::String(text) => string(text),
         Value::Array(items) => {
@@ -73,7 +73,7 @@ fn string(text: &str) -> String {
             '\t' => out.push_str("\\t"),
             ' '..='~' => out.push(c),
             c if !c.is_ascii() && c.is_alphanumeric() => out.push(c),
-            // Writing to a string does not fail.
+            // Writing to a string can't fail.
             c if u32::from(c) <= 0xFF => {
                 let _ = write!(out, "\\x{:02x}", u32::from(c));
             }

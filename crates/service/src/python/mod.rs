@@ -105,6 +105,10 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
 /// The OpenAI function file: the function's JSON schema, an execution function, a usage example.
 ///
 /// `base_url` is the address that the file calls unless `SERVICE_BASE_URL` is set.
+///
+/// # Errors
+///
+/// The template can't be parsed or rendered: a mistake in this program.
 pub fn render_openai_function(
     schema: &Schema,
     model: &Words,
@@ -123,6 +127,10 @@ pub fn render_openai_function(
 /// The ComfyUI node file: a node whose inputs are the model's parameters.
 ///
 /// `base_url` is the address that the file calls unless `SERVICE_BASE_URL` is set.
+///
+/// # Errors
+///
+/// As for [`render_openai_function`].
 pub fn render_comfyui_node(
     schema: &Schema,
     model: &Words,
@@ -168,6 +176,10 @@ fn medium(media: Media) -> Medium {
 }
 
 /// All models as functions of one module, with one dispatcher.
+///
+/// # Errors
+///
+/// As for [`render_openai_function`].
 pub fn render_openai_functions(
     models: &[(Schema, Words)],
     base_url: &str,
@@ -176,6 +188,10 @@ pub fn render_openai_functions(
 }
 
 /// An MCP server with a tool for each model; `file` is what it is saved as.
+///
+/// # Errors
+///
+/// As for [`render_openai_function`].
 pub fn render_mcp_server(
     models: &[(Schema, Words)],
     base_url: &str,

@@ -19,6 +19,11 @@ const FOLDER: &str = "atelier-nodes";
 const AFTER_RUN: &str = "fixed";
 
 /// The archive, whole. The same models and address give the same bytes.
+///
+/// # Errors
+///
+/// A template can't be parsed or rendered, or a model's sample does not fit its schema: a mistake in this
+/// program, or in the file of models.
 pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     let mut files = Vec::new();
     let mut modules = Vec::new();

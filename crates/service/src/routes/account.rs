@@ -12,6 +12,12 @@ use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::state::App;
 
+/// Answers `GET /api/account`: whose the token is, and what that account may have and has left. No part of
+/// INTERFACE.
+///
+/// # Errors
+///
+/// As for [`admitted`]; also 500 or 503 if the store does not answer.
 pub async fn status(
     State(app): State<Arc<App>>,
     request: Request,

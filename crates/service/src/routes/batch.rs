@@ -24,7 +24,7 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
             "A batch takes an idempotency_key in each of its items, not in a header.",
         ));
     }
-    // Of the whole call, with its Retry-After: an entry could not say that nothing was taken in.
+    // For the whole call, with its Retry-After: an entry could not say that nothing was taken in.
     if app.pool.is_draining() {
         return Err(Failure::draining());
     }
@@ -38,7 +38,7 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
         Ok(accepted.data)
     })
     .await;
-    // What was only answered once more did not cost anything; the call itself did.
+    // An item that was only answered again is not charged; the call itself is.
     if let Some(limit) = &limiting.limit {
         limit.give_back(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
     }

@@ -40,11 +40,17 @@ pub struct Call {
 }
 
 impl Call {
+    /// Reads a v2 request: who calls, and the body.
+    ///
+    /// # Errors
+    ///
+    /// As for [`admitted`]; also 408 if the body does not come in time, 413 if it is too large, 400 if it
+    /// breaks off or is not JSON. INTERFACE ("Errors" 5) shows none of these.
     pub async fn of(app: &App, request: Request) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
-        // By what the headers say, before a byte of the body is kept.
+        // Decided by the headers, before any of the body is kept.
         let Admitted {
             token,
             account,
@@ -88,7 +94,12 @@ pub struct Admitted {
     pub caller: Vec<String>,
 }
 
-/// Who calls, by what the headers say; counted by `--rate`. A failure if the caller is not to go on.
+/// Who calls, by what the headers say; counted by `--rate`.
+///
+/// # Errors
+///
+/// 401 without a token that is known (INTERFACE "Authentication" 2), 429 if the caller calls too often, 413
+/// if the body is to be too large, 500 or 503 if accounts or limits can't be read.
 pub fn admitted(app: &App, headers: &HeaderMap, peer: Option<&Peer>) -> Result<Admitted, Failure> {
     let token = auth::bearer(headers, app.token.as_deref())?;
     let account = if app.accounts.are_there() {
@@ -124,7 +135,7 @@ pub fn admitted(app: &App, headers: &HeaderMap, peer: Option<&Peer>) -> Result<A
 /// Reads on and drops what is read, while the answer is on its way: a client that is cut off while
 /// it sends sees a broken connection instead of the answer.
 fn decline(headers: &HeaderMap, body: Body) {
-    // Who asks first whether to send is not going to.
+    // A client that sent `Expect` will not send the body.
     if headers.contains_key(header::EXPECT) {
         return;
     }

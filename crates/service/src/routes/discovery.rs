@@ -30,7 +30,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "message": "Models retrieved",
         // No part of INTERFACE: that a submission may be sent again with the same key.
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
-        // Nor this: which files it has beside those of INTERFACE.
+        // No part of INTERFACE either: which files it has beside those of INTERFACE.
         "integrations": [
             Integration::COMFYUI_NODES,
             Integration::OPENAI_FUNCTIONS,
@@ -80,6 +80,11 @@ fn entry(app: &App, model: &dyn Model, origin: &Origin) -> Value {
     entry
 }
 
+/// Answers `GET /api/schema/:category/:subcategory` (INTERFACE).
+///
+/// # Errors
+///
+/// 404 if there is no such model.
 pub async fn schema(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,

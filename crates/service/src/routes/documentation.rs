@@ -26,6 +26,11 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, minijinja::Error>> = Laz
     Ok(templates)
 });
 
+/// Answers with the documentation of a model, as a page (INTERFACE "Model entry", `documentation`).
+///
+/// # Errors
+///
+/// 404 if there is no such model; 500 if the template is wrong.
 pub async fn page(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,

@@ -17,6 +17,11 @@ use crate::state::App;
 
 const PYTHON: &str = "text/x-python; charset=utf-8";
 
+/// Answers `GET /api/openai-function/:category/:subcategory` (INTERFACE).
+///
+/// # Errors
+///
+/// 404 if there is no such model; 500 if the template is wrong.
 pub async fn openai_function(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,
@@ -26,6 +31,11 @@ pub async fn openai_function(
     python(&app, &id, &headers, &name, python::render_openai_function)
 }
 
+/// Answers `GET /api/comfyui-node/:category/:subcategory` (INTERFACE).
+///
+/// # Errors
+///
+/// 404 if there is no such model; 500 if the template is wrong.
 pub async fn comfyui_node(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,
@@ -49,6 +59,10 @@ fn python(
 }
 
 /// Additional: every ComfyUI node, with workflows and documentation, as one folder.
+///
+/// # Errors
+///
+/// 500 if a template is wrong.
 pub async fn comfyui_nodes(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -60,6 +74,10 @@ pub async fn comfyui_nodes(
 }
 
 /// Additional: every model as a function, in one file.
+///
+/// # Errors
+///
+/// 500 if the template is wrong.
 pub async fn openai_functions(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -72,6 +90,10 @@ pub async fn openai_functions(
 }
 
 /// Additional: a model as an MCP server.
+///
+/// # Errors
+///
+/// 404 if there is no such model; 500 if the template is wrong.
 pub async fn mcp(
     State(app): State<Arc<App>>,
     ModelPath(id): ModelPath,
@@ -85,6 +107,10 @@ pub async fn mcp(
 }
 
 /// Additional: every model as a tool of one MCP server.
+///
+/// # Errors
+///
+/// 500 if the template is wrong.
 pub async fn mcp_of_all(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

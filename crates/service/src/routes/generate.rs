@@ -23,6 +23,11 @@ use crate::store::{Answered, Task};
 /// When to try again if too many tasks wait.
 const WAITING_RETRY_SECONDS: u64 = 5;
 
+/// Answers `POST /v2/generate` (INTERFACE).
+///
+/// # Errors
+///
+/// As for [`Call::of`] and [`accept`]; also 400 if the idempotency key in the headers is none.
 pub async fn single(
     State(app): State<Arc<App>>,
     request: Request,
@@ -34,7 +39,7 @@ pub async fn single(
     Ok(success(data))
 }
 
-/// What a submission is answered with.
+/// The answer to a submission.
 pub struct Accepted {
     /// `{id, status}`
     pub data: Value,
@@ -45,6 +50,13 @@ pub struct Accepted {
 /// Takes a task in. When this returns, the task is on disk and queued. Blocks.
 ///
 /// A submission whose key has been answered gets that answer again.
+///
+/// # Errors
+///
+/// 400 or 422 if the common fields or the input are wrong, 403 for another user's `uid`, 404 for an unknown
+/// model, 400 or 422 for an idempotency key that is none or was used for another request, 402, 429 or 503 if
+/// there is no room or too many tasks wait, 503 while the service is about to stop or the model is away, 500
+/// or 503 if the store or the outputs don't answer. INTERFACE ("Errors" 5) shows none of these.
 pub fn accept(
     app: &App,
     call: &Call,
@@ -66,14 +78,7 @@ pub fn accept(
         .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != IDEMPOTENCY_FIELD)
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let key = match (key_of_headers, Key::of_fields(common.fields)?) {
-        (Some(header), Some(field)) if header != field => {
-            return Err(Failure::bad_request(
-                "The header Idempotency-Key and the field idempotency_key differ.",
-            ));
-        }
-        (header, field) => header.or(field),
-    };
+    let key = one_key(key_of_headers, Key::of_fields(common.fields)?)?;
     let submission = key.map(|key| Submission {
         account: account(
             common.uid,
@@ -104,20 +109,12 @@ pub fn accept(
         return Err(Failure::model_away());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    // What it is made from stays from here on: it is looked for next.
+    // From here on, nothing that it is made from is removed; it is looked for next.
     let hold = app.outputs.holds.hold(&body.to_string());
     let files = Files::of(remote);
     keep_paths(app, &call.origin, &schema, &files, &mut input)?;
 
-    if !app.outputs.have_room() {
-        return Err(Failure::full());
-    }
-    if let Some(most) = app.account_disk {
-        let taken = app.store.bytes_of(common.uid).map_err(Failure::store)?;
-        if taken >= most {
-            return Err(account_full(taken, most));
-        }
-    }
+    check_room(app, common.uid)?;
     let place = app.pool.reserve(common.uid).map_err(Failure::store)?;
     let place = place.ok_or_else(too_many_wait)?;
     let task = Task {
@@ -143,6 +140,38 @@ pub fn accept(
         data: json!({"id": task.id, "status": task.status}),
         again: false,
     })
+}
+
+/// The idempotency key of a submission, which may stand in a header or in a field.
+///
+/// # Errors
+///
+/// 400 if both are there and differ.
+fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
+    match (header, field) {
+        (Some(header), Some(field)) if header != field => Err(Failure::bad_request(
+            "The header Idempotency-Key and the field idempotency_key differ.",
+        )),
+        (header, field) => Ok(header.or(field)),
+    }
+}
+
+/// Checks that the disk, and this user's share of it, have room for another task.
+///
+/// # Errors
+///
+/// 503 if the disk is full, 402 if the user's share is, or the store's own.
+fn check_room(app: &App, uid: &str) -> Result<(), Failure> {
+    if !app.outputs.have_room() {
+        return Err(Failure::full());
+    }
+    if let Some(most) = app.account_disk {
+        let taken = app.store.bytes_of(uid).map_err(Failure::store)?;
+        if taken >= most {
+            return Err(account_full(taken, most));
+        }
+    }
+    Ok(())
 }
 
 /// The first answer once more; 422 if the key came with another request then.
@@ -189,7 +218,7 @@ impl Files {
 
     /// What else than a file of ours may be given.
     fn passes_on(&self, parameter: &Parameter, given: &str) -> bool {
-        // A name says less than a format.
+        // A name says less than a format does.
         let may_be_text = self.elsewhere && !is_uri(parameter);
         let inline = self.elsewhere && given.starts_with("data:");
         let address = given.starts_with("http://") || given.starts_with("https://");
@@ -267,7 +296,11 @@ pub struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    /// 422 unless each is a non-empty string.
+    /// Reads the common fields of a request, with `id` where it has one.
+    ///
+    /// # Errors
+    ///
+    /// 400 if the body is no object, 422 unless each of them is a non-empty string.
     pub fn read(body: &'a Value, with_id: bool) -> Result<Self, Failure> {
         let fields = body
             .as_object()

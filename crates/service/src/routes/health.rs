@@ -1,5 +1,5 @@
-//! What operators and their programs ask: whether the service lives, whether it can do its work,
-//! and how much of it there is.
+//! Answers operators and their programs: whether the service lives, whether it can do its work, and how much of it
+//! there is.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,8 +53,13 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, refusal, Json(body)).into_response()
 }
 
-/// Of everybody's tasks, so not for everybody: for whoever has the token for it, or, where none is
-/// demanded of anybody, for this machine.
+/// Answers with the metrics. They are of everybody's tasks, so not for everybody: for whoever has the token
+/// for it, or, where none is demanded of anybody, for this machine.
+///
+/// # Errors
+///
+/// 401 without the metrics' token where there is one, 403 where there is none and other doors are closed; 500
+/// if the metrics can't be written.
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Failure> {
     match &app.metrics_token {
         Some(token) => {
@@ -73,7 +78,11 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
     tell(&app)
 }
 
-/// On a listener of their own.
+/// The same on a listener of their own.
+///
+/// # Errors
+///
+/// 401 without the metrics' token where there is one; 500 if the metrics can't be written.
 pub async fn metrics_apart(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

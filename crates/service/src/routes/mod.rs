@@ -109,7 +109,7 @@ pub fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// What `--metrics-listen` serves.
+/// Makes the routes that `--metrics-listen` serves.
 pub fn metrics_router(app: Arc<App>, access: Arc<Access>) -> Router {
     Router::new()
         .route(health::METRICS, get(health::metrics_apart))
@@ -163,7 +163,7 @@ async fn delayed(State(app): State<Arc<App>>, request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// What has no route: an output, a file of the front-end, or nothing.
+/// Answers a call that has no route: with an output, a file of the front-end, or nothing.
 async fn elsewhere(State(app): State<Arc<App>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let inside = |prefix: &str| {
@@ -201,7 +201,7 @@ async fn method_not_allowed(method: Method) -> Failure {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    // What it logs belongs to the call.
+    // The lines that it logs belong to the call.
     let call = tracing::Span::current();
     tokio::task::spawn_blocking(move || call.in_scope(work))
         .await

@@ -1,4 +1,4 @@
-//! What is noted of every call: its id, how long it took, and why it was refused.
+//! Logs and counts every call: its id, how long it took, and why it was refused.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         Method::GET | Method::HEAD | Method::OPTIONS
     ) || route.starts_with("/v2/status")
         || route.starts_with("/v2/response");
-    // Of the highest level, so that no filter takes the id away from a line.
+    // At the highest level, so that no filter takes the id away from a line.
     let call = tracing::error_span!("call", request_id = %id);
     let mut response = next.run(request).instrument(call.clone()).await;
     let took = begun.elapsed();
@@ -45,7 +45,7 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match &refusal {
             Some(Refusal(reason)) => tracing::info!(route, status, ms, reason, "refused"),
-            // Polls come by the thousand.
+            // There are thousands of polls.
             None if reads => tracing::trace!(route, status, ms, "answered"),
             None => tracing::info!(route, status, ms, "answered"),
         }
@@ -66,7 +66,7 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// As the router writes it: there are few, whatever is asked for.
+/// Gives the route as the router writes it: there are few, whatever is asked for.
 fn route(request: &Request) -> String {
     match request.extensions().get::<MatchedPath>() {
         Some(path) => path.as_str().to_owned(),

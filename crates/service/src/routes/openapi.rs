@@ -16,9 +16,14 @@ use crate::state::App;
 
 pub const PATH: &str = "/api/openapi.json";
 
-/// Where the inputs of the models go.
+/// The place of the models' inputs in the document.
 const INPUT: &str = "/components/schemas/GenerateRequest";
 
+/// Answers with the OpenAPI document of all endpoints.
+///
+/// # Errors
+///
+/// 500 if the template is no JSON.
 pub async fn document(
     State(app): State<Arc<App>>,
     headers: HeaderMap,

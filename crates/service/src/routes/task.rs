@@ -15,6 +15,11 @@ use crate::runner::Remote;
 use crate::state::App;
 use crate::store::Progress;
 
+/// Answers `POST /v2/status` (INTERFACE).
+///
+/// # Errors
+///
+/// As for [`Call::of`] and [`progress_of`].
 pub async fn status(
     State(app): State<Arc<App>>,
     request: Request,
@@ -25,6 +30,11 @@ pub async fn status(
     ))
 }
 
+/// Answers `POST /v2/response` (INTERFACE).
+///
+/// # Errors
+///
+/// As for [`Call::of`] and [`output_of`].
 pub async fn response(
     State(app): State<Arc<App>>,
     request: Request,
@@ -36,6 +46,11 @@ pub async fn response(
 }
 
 /// `{id, status}`, and `error` if the task failed. Never any output. Blocks.
+///
+/// # Errors
+///
+/// As for [`Common::read`]; also 404 if the caller has no such task of this model, 500 or 503 if the store
+/// does not answer.
 pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
     let mut data = json!({"id": task.id, "status": word(&task.status)});
@@ -69,6 +84,10 @@ fn word(status: &StatusWord) -> &StatusWord {
 
 /// `{status, output}` when completed, `{status, error}` when failed, else
 /// `{status: "processing"}`: asking early is no error. Blocks.
+///
+/// # Errors
+///
+/// As for [`progress_of`]. A task that failed is none: its error is in the body (INTERFACE "Errors" 2).
 pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
     Ok(match task.status {

@@ -88,7 +88,7 @@ impl Workflow {
         Ok(waits || self.ask(run, &format!("/history/{id}"))?.get(id).is_some())
     }
 
-    /// What runs or waits.
+    /// Gives the prompts that run or wait.
     fn waiting(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
         let queue = self.ask(run, "/queue")?;
         let lists = ["queue_running", "queue_pending"].iter();

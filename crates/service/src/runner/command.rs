@@ -24,7 +24,7 @@ const TASK: &str = "ATELIER_TASK";
 /// How often it is looked whether the program has ended.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Of standard error, so many of the last lines are kept, …
+/// So many of the last lines of standard error are kept, …
 const LINES_KEPT: usize = 5;
 
 /// … each of at most so many bytes.
@@ -41,7 +41,7 @@ pub struct Program {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub parameters: Parameters,
-    /// Where each task has a folder of its own while it runs.
+    /// The folder in which each task has one of its own while it runs.
     pub work: PathBuf,
 }
 
@@ -68,7 +68,7 @@ impl Runner for Program {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let folder = self.work.join(run.id);
-        // What an earlier attempt began, before the service was killed, must not go on beside this.
+        // A program that an earlier attempt began, before the service was killed, must not go on beside this one.
         end_left_over(run.id);
         let made = self.run_in(run, &folder);
         let _ = fs::remove_dir_all(&folder);
@@ -142,7 +142,7 @@ fn wait(
     lines: Option<&Receiver<Said>>,
     last: &mut VecDeque<String>,
 ) -> Result<ExitStatus, Ended> {
-    // Whoever writes without end holds nobody up: neither the time limit nor a stop.
+    // A program that writes without end delays neither the time limit nor a stop.
     let mut hear = |patience: Duration| {
         let until = Instant::now() + patience;
         for _ in 0..WAITING {
@@ -175,8 +175,8 @@ fn wait(
             break Err(ended);
         }
     };
-    // Also what it has left behind. Its own id is not given to another while nobody has asked for
-    // its status.
+    // The processes that it left behind end, too. Its own id is not given to another while nobody
+    // has asked for its status.
     end_group(child);
     let status = child.wait().map_err(hindered);
     hear(Duration::from_millis(200));
@@ -213,7 +213,7 @@ fn end_group(child: &mut Child) {
     let _ = child.kill();
 }
 
-/// What a program writes to standard error.
+/// A line that a program writes to standard error.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Line(String),
@@ -294,7 +294,7 @@ fn end_left_over(task: &str) {
     {
         let mark = format!("{TASK}={task}");
         let bears_it = |process: &Path| {
-            // Other people's can't be read.
+            // Processes of other users can't be read.
             let environment = fs::read(process.join("environ")).unwrap_or_default();
             let mut variables = environment.split(|byte| *byte == 0);
             variables.any(|variable| variable == mark.as_bytes())
@@ -314,7 +314,7 @@ fn end_left_over(task: &str) {
     let _ = task;
 }
 
-/// What lies in the folder, by name; hidden files and folders are the program's own.
+/// Collects the files in the folder, by name; hidden files and folders are the program's own.
 fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(hindered)?

@@ -37,7 +37,7 @@ const TYPES: [(&str, &str); 20] = [
     ("zip", "application/zip"),
 ];
 
-/// Of bytes that nothing is known of.
+/// The extension for bytes that nothing is known of.
 const UNKNOWN: &str = "bin";
 
 /// A file, by the type that it is said to have, or what it begins with, or its name.
@@ -57,7 +57,7 @@ pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
         let found = TYPES.iter().find(|(known, _)| *known == extension);
         found.map(|(extension, _)| *extension)
     };
-    // What it is counts more than what it is called.
+    // The content type counts more than the name.
     let extension = magic(&bytes).or_else(by_type).or_else(by_name);
     Artifact {
         extension: extension.unwrap_or(UNKNOWN),
@@ -98,7 +98,7 @@ pub fn of_data_uri(uri: &str) -> Option<Artifact> {
     Some(artifact(bytes, head, ""))
 }
 
-/// With or without its padding.
+/// Reads base64 with or without its padding.
 pub fn of_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD_NO_PAD
         .decode(text.trim().trim_end_matches('='))
@@ -106,6 +106,10 @@ pub fn of_base64(text: &str) -> Option<Vec<u8>> {
 }
 
 /// A file of ours as a `data:` URI.
+///
+/// # Errors
+///
+/// As for [`read`].
 pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
     let bytes = read(path)?;
     let extension = path
@@ -118,7 +122,11 @@ pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
     Ok(format!("data:{content_type};base64,{data}").into())
 }
 
-/// A file of ours.
+/// Reads a file of ours.
+///
+/// # Errors
+///
+/// [`Ended::Failed`] if the file can't be read.
 pub fn read(path: &Path) -> Result<Vec<u8>, Ended> {
     fs::read(path).map_err(|error| Ended::Failed(format!("The file given can't be read: {error}.")))
 }

@@ -24,9 +24,12 @@ pub struct Client {
 /// An answer, whatever its status.
 #[derive(Debug, Clone)]
 pub struct Reply {
+    /// The HTTP status.
     pub status: u16,
     pub content_type: String,
+    /// The wait that `Retry-After` asks for.
     pub retry_after: Option<Duration>,
+    /// The whole body, of at most [`LARGEST`] bytes.
     pub body: Vec<u8>,
 }
 
@@ -57,10 +60,20 @@ impl Client {
         }
     }
 
+    /// Asks for an address.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::send`].
     pub fn get(&self, url: &str, time: Duration) -> Result<Reply, CallError> {
         self.send(Request::get(url), Vec::new(), time)
     }
 
+    /// Sends a body of JSON.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::send`].
     pub fn json(
         &self,
         method: &str,
@@ -78,6 +91,12 @@ impl Client {
     }
 
     /// Sends a body as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`CallError::NotSent`] if the request is malformed or nobody could be reached; [`CallError::Broken`]
+    /// if it may have arrived, but no whole reply came within `time`. A reply with an HTTP status of failure
+    /// is none.
     pub fn send(
         &self,
         request: ureq::http::request::Builder,
@@ -148,7 +167,7 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// What an answer that refuses says for its reason, in short.
+    /// Gives the reason that a refusing answer names, in short.
     pub fn reason(&self) -> String {
         let body = self.json();
         let words = ["/error/message", "/error", "/detail", "/message"]

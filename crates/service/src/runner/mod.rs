@@ -22,12 +22,16 @@ pub mod http;
 pub mod openai;
 pub mod watch;
 
-/// Where a model runs, and how it is asked.
+/// A place where a model runs, and the way to ask it.
 pub trait Runner: Send + Sync {
-    /// What it takes, as far as that is known by now.
+    /// Gives the parameters that it takes, as far as they are known by now.
     fn parameters(&self) -> Parameters;
 
-    /// Asks whether it is there; the error says, in a sentence, why not. Blocks.
+    /// Asks whether it is there. Blocks.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says why it is not there.
     fn check(&self) -> Result<(), String>;
 
     /// Whether it is a program on this machine, which does not come by itself if it is not there.
@@ -40,8 +44,13 @@ pub trait Runner: Send + Sync {
         Duration::from_secs(5)
     }
 
-    /// Does the work, within the run's deadline. [`Ended::Hindered`] if it was surely not done and
-    /// may be later: the run then begins anew after a pause.
+    /// Does the work, within the run's deadline.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Hindered`] if the work was surely not done and may be later: the run then begins anew after a
+    /// pause. [`Ended::Failed`] if it failed or did not end in time, [`Ended::Stopped`] when the service
+    /// stops.
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
 }
 
@@ -62,16 +71,28 @@ pub struct Run<'a> {
 
 impl Run<'_> {
     /// Notes on the disk that the task is about to be sent to somebody who may want to be paid.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Hindered`] if the store can't write it.
     pub fn mark_sent(&self) -> Result<(), Ended> {
         self.store.set_sent(self.id).map_err(hindered)
     }
 
     /// Takes the mark back: it was surely not taken.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Hindered`] if the store can't write it.
     pub fn mark_unsent(&self) -> Result<(), Ended> {
         self.store.set_unsent(self.id).map_err(hindered)
     }
 
-    /// Waits; an error when the service stops or time is up.
+    /// Waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Stopped`] when the service stops, [`Ended::Failed`] when the run's time is up.
     pub fn pause(&self, time: Duration) -> Result<(), Ended> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if self.stop.is_set_within(time.min(left)) {
@@ -85,6 +106,10 @@ impl Run<'_> {
 
     /// Does what may block for long on a thread of its own, which is left to itself when the service
     /// stops or time is up.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::pause`]; also [`Ended::Failed`] if the work panics.
     pub fn wait_for<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -107,6 +132,10 @@ impl Run<'_> {
     }
 
     /// The file of ours that a value is the path of.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Hindered`] if the outputs' bucket does not answer.
     pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
         match value.as_str() {
             Some(text) => self.outputs.own_file(text).map_err(hindered),
@@ -116,6 +145,10 @@ impl Run<'_> {
 
     /// What was given: without what was left out, and with files of this service's own as `file`
     /// writes them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::own_file`], and as `file` fails.
     pub fn given(
         &self,
         file: impl Fn(&std::path::Path) -> Result<Value, Ended>,
@@ -230,6 +263,10 @@ impl Remote {
     }
 
     /// Takes a task to its end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Runner::run`].
     pub fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         self.runner.run(run)
     }

@@ -73,7 +73,8 @@ impl Runner for Images {
         };
         match reply.status {
             200..=299 => self.files(run, &reply),
-            // Of its owner's making, or passing: whoever asked for the picture has no part in it.
+            // The operator's fault, or a passing one: whoever asked for the picture has no part in
+            // it.
             401 | 402 | 403 | 408 | 429 | 503 => {
                 let why = reply.reason();
                 if let Some(wait) = reply.retry_after {
@@ -125,6 +126,11 @@ impl Images {
 }
 
 /// A file that a server has made, by its address; tried more than once, since it is paid for.
+///
+/// # Errors
+///
+/// [`Ended::Failed`] if the address is none that can be fetched, or the file did not come within the run's
+/// time; [`Ended::Stopped`] when the service stops.
 pub fn fetch(run: &Run<'_>, url: &str) -> Result<Artifact, Ended> {
     if let Some(file) = file::of_data_uri(url) {
         return Ok(file);
@@ -136,7 +142,7 @@ pub fn fetch(run: &Run<'_>, url: &str) -> Result<Artifact, Ended> {
     }
     let mut wait = Duration::from_millis(500);
     loop {
-        // Without the key: the file may lie with somebody else.
+        // Without the key: the file may be on somebody else's server.
         let (client, address) = (Client::new(None), url.to_owned());
         let time = FETCH.min(run.time_left());
         let why = match run.wait_for(move || client.get(&address, time))? {

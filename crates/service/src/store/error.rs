@@ -33,7 +33,7 @@ impl StoreError {
         };
         #[cfg(feature = "cluster")]
         if let Self::Postgres(error) = self {
-            // What PostgreSQL says of a statement does not pass; anything else is the way there.
+            // An error in a statement does not pass; any other is one of the connection.
             return error.as_database_error().is_none_or(is_shutdown);
         }
         matches!(

@@ -29,11 +29,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Whether it is there is known by then.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// A process that has not been heard of for so many of these is dead, and its tasks are others'.
+/// How often a process says that it is alive.
 pub const HEARTBEAT: Duration = Duration::from_secs(3);
+
+/// A process that has missed so many heartbeats is dead, and its tasks are others'.
 pub const MISSED: usize = 3;
 
-/// After so long.
+/// How long a process has not been heard of when it is dead.
 pub const DEAD_AFTER: Duration = Duration::from_secs(HEARTBEAT.as_secs() * MISSED as u64);
 
 /// This process, as a part of the names of its workers.
@@ -50,13 +52,22 @@ pub struct Postgres {
 
 impl Postgres {
     /// Makes or migrates it. Processes that start at the same time wait for each other.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::connect`]; also [`StoreError::Migration`] if the tables can't be made or migrated.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let database = Self::connect(url)?;
         database.wait(MIGRATIONS.run(&database.pool))?;
         Ok(database)
     }
 
-    /// As it is, for a look: its tables may not be there.
+    /// Connects to the database as it is, for a look: its tables may not be there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the address is wrong, or nobody there answers and lets these credentials
+    /// in within some seconds.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgPoolOptions::new()
             .max_connections(CONNECTIONS)
@@ -65,7 +76,12 @@ impl Postgres {
         Ok(Self { pool })
     }
 
-    /// Whether it is there, and lets these in: its version.
+    /// Looks whether it is there, and lets these credentials in; gives its version.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the address is wrong, or nobody there answers and lets these credentials
+    /// in within some seconds.
     pub fn probe(url: &str) -> Result<String, StoreError> {
         let version = async {
             let options = PgPoolOptions::new()
@@ -87,6 +103,11 @@ impl Postgres {
         client_runtime::wait(work)
     }
 
+    /// Gives the progress of a task. Its input is not read.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Postgres`] if the database can't be reached, or refuses the statement.
     pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
@@ -108,7 +129,11 @@ impl Postgres {
         })
     }
 
-    /// None of a task that has ended: another process may have been faster.
+    /// Gives `None` for a task that has ended: another process may have been faster.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
@@ -129,10 +154,20 @@ impl Postgres {
         })
     }
 
+    /// Has the database answer, and take what is written.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn try_write(&self) -> Result<(), StoreError> {
         self.update("UPDATE usage SET bytes = bytes WHERE uid = $1", "")
     }
 
+    /// The task is about to be sent to where its model runs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint WHERE id = $1",
@@ -140,10 +175,20 @@ impl Postgres {
         )
     }
 
+    /// It was not: whoever was to take it has refused it, or was not there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         self.update("UPDATE task SET sent_ms = NULL WHERE id = $1", id)
     }
 
+    /// The task is being worked on.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET status = 'processing' WHERE id = $1 AND finished_ms IS NULL",
@@ -151,7 +196,11 @@ impl Postgres {
         )
     }
 
-    /// What its model has said, for whoever asks at another process.
+    /// Stores the last words of the task's model, for whoever asks at another process.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn set_words(&self, id: &str, words: &str) -> Result<(), StoreError> {
         self.wait(
             sqlx::query("UPDATE task SET words = $2 WHERE id = $1 AND finished_ms IS NULL")
@@ -167,7 +216,11 @@ impl Postgres {
         Ok(())
     }
 
-    /// Whoever is first: one that was believed dead changes nothing any more.
+    /// The task has ended, by whoever is first: one that was believed dead changes nothing any more.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::progress`].
     pub fn finish(
         &self,
         id: &str,

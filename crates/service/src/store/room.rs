@@ -1,5 +1,5 @@
-//! What the tasks take on the disk, by user, and how old ones are taken away. The sums are kept by
-//! the database itself: none of this counts anew what is stored.
+//! The room that tasks take on the disk, by user, and the way old ones are taken away. The database itself keeps the
+//! sums: none of this counts anew what is stored.
 
 use rusqlite::{OptionalExtension, params};
 
@@ -10,21 +10,27 @@ use super::sqlite::Sqlite;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     pub id: String,
-    /// Its place among those that have ended, oldest first.
+    /// The task's place among those that have ended, oldest first.
     pub place: Place,
-    /// Of its input and its outputs.
+    /// The bytes of its input and its outputs.
     pub bytes: u64,
 }
 
 /// When a task ended, and its number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Place {
+    /// In milliseconds since 1970.
     pub ended_ms: i64,
+    /// The number of the task's row, ascending as tasks are taken in.
     pub seq: i64,
 }
 
 impl Sqlite {
     /// The bytes of all tasks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::progress`].
     pub fn bytes(&self) -> Result<u64, StoreError> {
         let bytes: i64 = self.with(|connection| {
             connection
@@ -35,6 +41,10 @@ impl Sqlite {
     }
 
     /// The bytes of this user's tasks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::progress`].
     pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
         let bytes: Option<i64> = self.with(|connection| {
             connection
@@ -46,6 +56,10 @@ impl Sqlite {
     }
 
     /// The next tasks after this place that ended before that time, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::progress`].
     pub fn ended_after(
         &self,
         after: Place,
@@ -73,6 +87,10 @@ impl Sqlite {
     }
 
     /// Takes tasks away that have ended; any other stays.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Database`] if the file can't be written: all of them stay.
     pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.unchecked_transaction()?;
@@ -91,6 +109,10 @@ impl Sqlite {
     }
 
     /// Tasks that ended before their bytes were counted: those of an earlier version.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::progress`].
     pub fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
         self.with(|connection| {
             connection
@@ -103,6 +125,10 @@ impl Sqlite {
     }
 
     /// Notes what their outputs take; their inputs are measured here.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Database`] if the file can't be written: none is noted.
     pub fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.unchecked_transaction()?;

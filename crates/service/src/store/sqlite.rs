@@ -16,7 +16,7 @@ pub struct Sqlite {
     connection: Mutex<Connection>,
 }
 
-/// What each version of the schema added; a database goes through those that it lacks.
+/// The additions of each version of the schema; a database goes through those that it lacks.
 pub(super) const MIGRATIONS: [&str; 5] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
@@ -50,7 +50,7 @@ pub(super) const MIGRATIONS: [&str; 5] = [
     // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
     "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
      CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
-    // Keeps `usage` by itself, whatever changes a task.
+    // Triggers keep `usage` up to date, whatever changes a task.
     "ALTER TABLE task ADD COLUMN bytes INTEGER;
      CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
      CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
@@ -74,19 +74,23 @@ pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 impl Sqlite {
     /// Opens the database, making or migrating it. Only one process may have it open.
+    ///
+    /// # Errors
+    /// [`StoreError::Newer`] if a newer version of this program has made it, [`StoreError::Database`] if
+    /// another process has it open, or it can't be read or written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(path)?;
         // Exclusive: two services on one directory would both run the same tasks.
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        // A task costs its owner something: it survives a power cut too.
+        // A task costs its owner something, so it has to survive a power cut.
         connection.pragma_update(None, "synchronous", "FULL")?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let missing = usize::try_from(version)
             .ok()
             .and_then(|version| MIGRATIONS.get(version..))
             .ok_or(StoreError::Newer(version))?;
-        // Where nothing is missing nothing is written: a full disk is no reason not to start.
+        // If nothing is missing, nothing is written: a full disk is no reason not to start.
         if !missing.is_empty() {
             let transaction = connection.transaction()?;
             for migration in missing {
@@ -104,6 +108,10 @@ impl Sqlite {
     /// with: both or neither.
     ///
     /// If the key has been answered already, nothing is written, and that answer is returned.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be read or written, for instance because the disk is full.
+    /// Nothing is written then.
     pub fn insert(
         &self,
         task: &Task,
@@ -157,12 +165,18 @@ impl Sqlite {
         })
     }
 
-    /// What was answered to the first submission with this key, if that was within a day.
+    /// Gives the answer to the first submission with this key, if that was within a day.
+    ///
+    /// # Errors
+    /// As for [`Self::progress`].
     pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
         self.with(|connection| answered(connection, submission, now_ms()))
     }
 
-    /// Where a task stands. Its input is not read.
+    /// Gives the progress of a task. Its input is not read.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be read.
     pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.with(|connection| {
             connection
@@ -175,7 +189,10 @@ impl Sqlite {
         })
     }
 
-    /// What a task is to be made from.
+    /// Gives the order for a task.
+    ///
+    /// # Errors
+    /// As for [`Self::progress`].
     pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         let found = self.with(|connection| {
             connection
@@ -189,7 +206,7 @@ impl Sqlite {
                 })
                 .optional()
         })?;
-        // Read as JSON when others have the database again.
+        // Parsed after the connection is free again.
         Ok(found.map(|(model, input, sent)| Order {
             model,
             sent,
@@ -201,6 +218,9 @@ impl Sqlite {
     }
 
     /// Tasks neither completed nor failed, oldest first.
+    ///
+    /// # Errors
+    /// As for [`Self::progress`].
     pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         self.with(|connection| {
             connection
@@ -222,12 +242,18 @@ impl Sqlite {
         })
     }
 
-    /// Whether the database answers, and takes what is written: it is told its version anew.
+    /// Has the database answer, and take what is written: it is told its version anew.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be written.
     pub fn try_write(&self) -> Result<(), StoreError> {
         self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
     }
 
     /// The task is about to be sent to where its model runs.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be written.
     pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
@@ -238,6 +264,9 @@ impl Sqlite {
     }
 
     /// It was not: whoever was to take it has refused it, or was not there.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be written.
     pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
@@ -248,6 +277,9 @@ impl Sqlite {
     }
 
     /// The task is being worked on.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be written.
     pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
@@ -260,6 +292,9 @@ impl Sqlite {
     }
 
     /// The task has ended.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if the file can't be written.
     pub fn finish(
         &self,
         id: &str,
@@ -288,6 +323,10 @@ impl Sqlite {
         Ok(())
     }
 
+    /// Does something with the connection, while nobody else has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if `work` fails.
     pub(super) fn with<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -342,6 +381,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
 }
 
 /// The schema of a database, which is left as it is.
+///
+/// # Errors
+/// [`StoreError::Database`] if the file is absent, no database, or another process has it open.
 pub fn version_of(path: &Path) -> Result<i64, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::store::StoreError;
 
-/// What stood in a task's way, and may pass: the task has not failed.
+/// An obstacle that may pass: the task has not failed.
 #[derive(Debug, Error)]
 pub enum Obstacle {
     #[error(transparent)]

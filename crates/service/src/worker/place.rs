@@ -1,4 +1,4 @@
-//! What keeps a place for a task that is not written down yet.
+//! Keeps a place for a task that is not written down yet.
 
 use std::sync::Arc;
 
@@ -19,6 +19,10 @@ pub struct Place {
 
 impl Pool {
     /// Keeps a place for another task of this owner; `None` if as many wait as may.
+    ///
+    /// # Errors
+    ///
+    /// The tasks are in PostgreSQL, and it does not answer; never with SQLite.
     pub fn reserve(&self, owner: &str) -> Result<Option<Place>, StoreError> {
         let place = |taken| Place {
             queue: self.queue.clone(),
@@ -28,7 +32,7 @@ impl Pool {
         #[cfg(feature = "cluster")]
         if let Some(shared) = self.queue.shared.get() {
             let is_full = shared.is_full(owner, self.queue.bounds.waiting)?;
-            // Counted by the database, so nothing is to be given back.
+            // The database counts, so there is nothing to give back.
             return Ok((!is_full).then(|| place(true)));
         }
         let mut turns = self.queue.lock();
@@ -47,7 +51,7 @@ impl Place {
         self.taken = true;
         #[cfg(feature = "cluster")]
         if let Some(shared) = self.queue.shared.get() {
-            // The database holds for all processes what the task is made from.
+            // The database keeps, for all processes, what the task is made from.
             return shared.push(&id, &self.owner, model, now_ms());
         }
         let lane = self.queue.lane(model);

@@ -27,9 +27,9 @@ pub struct Queue {
     /// Nothing is begun any more.
     pub draining: AtomicBool,
     pub bounds: Bounds,
-    /// Of the models that run elsewhere; [`HERE`] is that of all others.
+    /// The lanes of the models that run elsewhere; [`HERE`] is that of all others.
     lanes: HashMap<ModelId, usize>,
-    /// Where tasks go instead of to a lane of this process.
+    /// The queue that tasks go to instead of to a lane of this process.
     #[cfg(feature = "cluster")]
     pub shared: OnceLock<SharedQueue>,
 }
@@ -46,17 +46,17 @@ pub struct Turns {
     /// The same by model, as soon as they are in a lane.
     pub queued: Backlog,
     pub begun: Backlog,
-    /// What they are made from.
+    /// The files that tasks are made from.
     pub holds: HashMap<String, Hold>,
-    /// What those at work have said last.
+    /// The last words of the models at work.
     pub words: HashMap<String, String>,
-    /// Who waits for a task to end.
+    /// The calls that wait for a task to end.
     #[cfg(feature = "cluster")]
     pub tellers: HashMap<String, Vec<oneshot::Sender<()>>>,
 }
 
 impl Queue {
-    /// With a lane for what is made here, and one for each of these.
+    /// Makes a queue with a lane for the models that are drawn here, and one for each of these.
     pub fn new(remotes: &[Arc<Remote>], bounds: Bounds) -> Self {
         let lanes = remotes.iter().enumerate();
         Self {
@@ -84,7 +84,7 @@ impl Queue {
         self.lanes.get(model).copied().unwrap_or(HERE)
     }
 
-    /// So many tasks of one owner run at once; those of all processes are counted by their database.
+    /// Gives how many tasks of one owner may run at once. The tasks of all processes are counted by their database.
     fn most_running(&self) -> Option<usize> {
         #[cfg(feature = "cluster")]
         if self.shared.get().is_some() {
@@ -94,7 +94,7 @@ impl Queue {
     }
 
     pub fn wake_all(&self) {
-        // Under the lock, so that no thread misses it between its check and its wait.
+        // Set under the lock, so that no thread misses it between its check and its wait.
         let _turns = self.lock();
         self.changed.notify_all();
     }
@@ -129,7 +129,7 @@ impl Queue {
         turns.words.remove(&turn.id);
         turns.running.take(&turn.owner);
         turns.begun.take(&turn);
-        // What was stopped goes on at the next start.
+        // A task that was stopped goes on at the next start.
         if worked.is_ok() && !self.stop.is_set() {
             turns.holds.remove(&turn.id);
             #[cfg(feature = "cluster")]
@@ -146,7 +146,7 @@ impl Queue {
             turns.queued.add(&turn);
             turns.lanes[lane].postpone(Instant::now() + wait, turn);
         }
-        // Somebody has to wait for it, and its owner may have another turn.
+        // A thread has to wait for its time, and its owner may have another turn meanwhile.
         self.changed.notify_all();
     }
 }

@@ -1,4 +1,4 @@
-//! What a pool does with the queue of all processes.
+//! The part of a pool in the queue of all processes.
 
 use std::sync::Arc;
 
@@ -42,8 +42,7 @@ impl Taker {
 }
 
 impl Pool {
-    /// From here on tasks go to the queue of all processes, and this one takes its share, if it is to
-    /// work.
+    /// Sends tasks to the queue of all processes from now on, and takes a share of them, if this process is to work.
     pub fn share(&self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) {
         let shared = self.queue.shared.get_or_init(|| shared);
         if size > 0 {
@@ -70,6 +69,10 @@ impl Queue {
 
     /// Does the work of a task's turn, if its owner may have one more now; else there is another turn
     /// when one of them has ended, at whichever process.
+    ///
+    /// # Errors
+    ///
+    /// As `work` fails; also [`Obstacle::Store`] if the database can't be asked for the turn.
     pub fn in_turn(
         &self,
         turn: &Turn,

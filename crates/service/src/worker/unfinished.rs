@@ -5,7 +5,7 @@ use crate::store::StoreError;
 use crate::turns::UnfinishedCount;
 
 impl Pool {
-    /// What one owner may have at once.
+    /// Gives how much one owner may have at once.
     pub fn bounds(&self) -> Bounds {
         self.queue.bounds
     }

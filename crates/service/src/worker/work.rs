@@ -18,6 +18,11 @@ use crate::turns::Turn;
 const SAVE_AGAIN: Duration = Duration::from_secs(2);
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
+///
+/// # Errors
+///
+/// An [`Obstacle`] that may pass, so that the task is to be tried again: the store or the outputs can't be
+/// written, or the model was hindered. That the task failed is none.
 pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
     let WorkerContext {
         store,
@@ -53,7 +58,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             },
         }),
         None => {
-            // Who has waited already does not wait for the show once more.
+            // A task that is tried again does not wait for the show a second time.
             let show = if turn.failures == 0 { *speed } else { 0.0 };
             let pace = Pace::new(model.seconds(&input) * show, &queue.stop);
             model.make(&Job::new(&input, pace, outputs))
@@ -64,7 +69,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     match made {
         Ok(artifacts) => {
             let paths = match remote {
-                // Asked for once more it might be paid for once more: what came is kept until there
+                // Running it again might have to be paid for again: the output is kept until there
                 // is room for it.
                 Some(_) => match save_at_last(outputs, &queue.stop, id, &artifacts) {
                     Some(paths) => paths,

@@ -262,7 +262,11 @@ impl Server {
     }
 }
 
-/// Calls an address; an error if no whole answer came.
+/// Calls an address.
+///
+/// # Errors
+///
+/// No whole answer came within a minute.
 pub fn try_call(
     method: &str,
     url: &str,

@@ -1,14 +1,19 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Kind, Schema};
-use atelier_engine::compose::sweep::{self, Axis, Combine};
-use atelier_engine::compose::table::Table;
+use atelier_engine::compose::beside::{self, Beside};
+use atelier_engine::compose::sweep::{self, Axis, Combine, WrittenSweep};
+use atelier_engine::compose::table::{Place, Table};
+use atelier_engine::compose::unfinished::UnfinishedSweep;
 use leptos::prelude::*;
 
 use super::axis::Written;
 use super::held_seed::HeldSeed;
-use crate::boxed::{effect, memo, when};
+use crate::boxed::{effect, follow_memo, memo, when};
 use crate::view::batch::composer::Composer;
+use crate::view::batch::removed_rows::focus_on_items;
+use crate::view::parts::focus;
 
 /// A sweep as a person writes it, on its way into the table.
 #[derive(Clone, Copy)]
@@ -18,12 +23,18 @@ pub struct Axes {
     /// Every combination; else the first values of all axes, then the second ones, and so on.
     pub is_product: RwSignal<bool>,
     held: StoredValue<Option<HeldSeed>>,
+    /// What the items of a batch that is edited again have beside the axes: the form for one may have something else.
+    pub own_base: RwSignal<Option<Draft>>,
     /// The seed is an axis itself.
     pub is_swept: Signal<bool>,
     /// It was to be added, and the table has some of it already.
     pub doubled: RwSignal<Option<Doubled>>,
     /// All of it waits in the table, as it was added.
     pub is_added: RwSignal<bool>,
+    /// The rows that it has put into the table, if they were all that waited there.
+    before: StoredValue<Option<Vec<Draft>>>,
+    /// As it was when all of it was sent.
+    sent: RwSignal<Option<UnfinishedSweep>>,
 }
 
 /// A sweep of which the table has some already.
@@ -34,8 +45,9 @@ pub struct Doubled {
 }
 
 impl Axes {
-    /// Begins with one axis, of a parameter that is no text if there is one.
-    pub fn new(composer: Composer) -> Self {
+    /// Begins as a sweep that was sent before, else with one axis, of a parameter that is no text if there is one.
+    /// It lives as long as the present owner.
+    pub fn new(composer: Composer, begun: Option<WrittenSweep>) -> Self {
         let schema = composer.schema();
         let first = schema
             .parameters()
@@ -49,6 +61,22 @@ impl Axes {
         }]);
         let is_product = RwSignal::new(true);
         let held = HeldSeed::of(&schema, &composer.one.get_untracked());
+        let own_base = RwSignal::new(None);
+        let has_begun = begun.is_some();
+        if let Some(begun) = begun {
+            let axes = begun.axes.into_iter().enumerate();
+            let axes = axes.map(|(id, (parameter, values))| Written {
+                id,
+                parameter,
+                values,
+            });
+            written.set(axes.collect());
+            is_product.set(begun.combine == Combine::Product);
+            if let Some(held) = &held {
+                held.set(begun.seed);
+            }
+            own_base.set(Some(begun.base));
+        }
         let is_swept = {
             let name = held.as_ref().map(|held| held.name().to_owned());
             when(move || {
@@ -61,13 +89,44 @@ impl Axes {
         let doubled = RwSignal::new(None);
         let is_added = RwSignal::new(false);
         // What was sent is answered by another sentence.
-        let sent = memo(move || composer.table.read().sent());
+        let count_sent = memo(move || composer.table.read().sent());
+        let seed = held.clone();
+        let this = Self {
+            composer,
+            written,
+            is_product,
+            held: StoredValue::new(held),
+            own_base,
+            is_swept,
+            doubled,
+            is_added,
+            before: StoredValue::new(None),
+            sent: RwSignal::new(None),
+        };
+        // All of a batch that is edited again waits in the table already.
+        let is_there = StoredValue::new(has_begun);
+        let known = composer.fresh_seeds.get_untracked();
         effect(move || {
+            let fresh = composer.fresh_seeds.get();
+            if fresh != known {
+                is_there.set_value(is_added.get_untracked());
+                untrack(|| this.renew_seeds(&fresh));
+            }
+        });
+        effect(move || {
+            if let Some(seed) = &seed {
+                seed.track();
+            }
             written.track();
             is_product.track();
-            sent.track();
+            own_base.track();
+            follow_memo(count_sent);
             doubled.set(None);
-            is_added.set(false);
+            let waits = composer.table.with_untracked(|table| table.unsent() > 0);
+            let was_there = is_there.get_value() && waits;
+            is_added.set(was_there);
+            is_there.set_value(false);
+            untrack(|| this.note(was_there));
         });
         let waits = memo(move || composer.table.read().unsent() > 0);
         effect(move || {
@@ -75,15 +134,93 @@ impl Axes {
                 is_added.set(false);
             }
         });
-        Self {
-            composer,
-            written,
-            is_product,
-            held: StoredValue::new(held),
-            is_swept,
-            doubled,
-            is_added,
+        this
+    }
+
+    /// Notes which of the rows in the table are its own, and whether all of it was sent. `was_there`: it is that of a
+    /// batch that is edited again, whose rows may be written in another way.
+    fn note(self, was_there: bool) {
+        let rows = self.rows();
+        let table = self.composer.table.read();
+        let is_there = table.waits_as(&rows) || was_there && table.unsent() == rows.len();
+        if is_there && !rows.is_empty() {
+            self.before.set_value(Some(table.waiting()));
         }
+        // Put back and taken out of the table it was sent all the same.
+        if table.sent() >= rows.len() && table.has_sent(&rows) {
+            self.sent.set(Some(self.as_sent()));
+        }
+    }
+
+    /// Goes along with rows that have other seeds now.
+    fn renew_seeds(self, fresh: &HashMap<String, String>) {
+        let Some(held) = self.held() else {
+            return;
+        };
+        if let Some(new) = fresh.get(held.text().trim()) {
+            held.set(new.clone());
+        }
+        let schema = self.schema();
+        self.written.update(|written| {
+            let seeds = written.iter_mut();
+            for axis in seeds.filter(|axis| axis.parameter == held.name()) {
+                axis.exchange(fresh, &schema);
+            }
+        });
+    }
+
+    /// As it was left.
+    pub fn with(self, left: UnfinishedSweep) -> Self {
+        let axes = left.axes.iter().cloned().enumerate();
+        let axes = axes.map(|(id, (parameter, values))| Written {
+            id,
+            parameter,
+            values,
+        });
+        self.written.set(axes.collect());
+        self.is_product.set(!left.is_paired);
+        self.own_base.set(left.base.clone());
+        if let Some((held, seed)) = self.held().zip(left.seed.clone()) {
+            held.set(seed);
+        }
+        self.sent.set(left.sent_with.is_some().then_some(left));
+        self
+    }
+
+    /// As it stands, for [`Self::with`]; tracked.
+    pub fn unfinished(self) -> UnfinishedSweep {
+        let is_sent = self.is_sent();
+        let all = self.as_sent();
+        UnfinishedSweep {
+            sent_with: all.sent_with.filter(|_| is_sent),
+            ..all
+        }
+    }
+
+    /// The same as if all of it had been sent as it stands; tracked.
+    fn as_sent(self) -> UnfinishedSweep {
+        let axes = self.written.get().into_iter();
+        UnfinishedSweep {
+            axes: axes.map(|axis| (axis.parameter, axis.values)).collect(),
+            is_paired: !self.is_product.get(),
+            seed: self.held().map(|held| held.text()),
+            base: self.own_base.get(),
+            sent_with: Some(self.beside_axes()),
+        }
+    }
+
+    /// What the items have that is no axis; tracked.
+    fn beside_axes(self) -> Draft {
+        let mut base = self.base();
+        for axis in self.written.read().iter() {
+            base.reset(&axis.parameter);
+        }
+        base
+    }
+
+    /// All of it was sent as it stands: it is not sent once more before a person asks for that. Tracked.
+    pub fn is_sent(self) -> bool {
+        self.sent.read().as_ref() == Some(&self.as_sent())
     }
 
     pub fn schema(self) -> Arc<Schema> {
@@ -118,9 +255,16 @@ impl Axes {
         written.iter().map(|axis| axis.read(&schema)).collect()
     }
 
+    /// What the items take over, but for what they set themselves; tracked.
+    pub fn base_of_all(self) -> Draft {
+        self.own_base
+            .get()
+            .unwrap_or_else(|| self.composer.one.get())
+    }
+
     /// What all items have beside the axes; tracked.
     fn base(self) -> Draft {
-        let mut base = self.composer.one.get();
+        let mut base = self.base_of_all();
         if let (Some(held), false) = (self.held(), self.is_swept.get()) {
             held.put_into(&mut base);
         }
@@ -128,34 +272,38 @@ impl Axes {
     }
 
     /// Its items; none where an axis can't be read. Tracked.
-    fn rows(self) -> Vec<Draft> {
+    pub fn rows(self) -> Vec<Draft> {
         let axes = self.read();
         let rows = axes.and_then(|axes| sweep::rows(&self.base(), &axes, self.combine()));
         rows.unwrap_or_default()
     }
 
-    /// Nothing waits to be sent, and nothing of it was: it can be sent as it is, and is paid once. Tracked.
-    pub fn is_new(self) -> bool {
-        let table = self.composer.table.read();
-        if table.unsent() > 0 || table.is_empty() {
-            return table.is_empty();
+    /// What Generate does with it; tracked.
+    pub fn beside(self) -> Beside {
+        if self.is_added.get() || self.is_sent() {
+            return Beside::Nothing;
         }
-        let rows = self.rows();
-        table.unknown(&rows).len() == rows.len()
+        let before = self.before.get_value();
+        Beside::of(&self.rows(), before.as_deref(), &self.composer.table.read())
     }
 
-    /// Puts its items into the table: below the others, or in their place.
-    pub fn add(self, replace: bool) {
+    /// What it needs from the form and does not find there; tracked.
+    pub fn missing(self) -> Vec<String> {
+        let axes = self.read().unwrap_or_default();
+        beside::missing(&self.base(), &axes, &self.schema())
+    }
+
+    /// Puts its items into the table.
+    pub fn add(self, place: Place) {
         self.doubled.set(None);
         let base = untrack(|| self.base());
         let is_done = self.composer.change(|table, schema| {
-            if replace {
-                table.clear();
-            }
             let (axes, combine) = untrack(|| (self.read(), self.combine()));
-            table.append_sweep(&base, &axes?, combine, schema)
+            table.put_sweep(place, &base, &axes?, combine, schema)
         });
+        focus::once_lost(focus_on_items);
         self.is_added.set(is_done);
+        untrack(|| self.note(false));
     }
 
     /// What the table has already is not added once more in silence: each item may cost money.
@@ -163,7 +311,7 @@ impl Axes {
         let rows = untrack(|| self.rows());
         let table = self.composer.table;
         match table.with_untracked(|table| table.unknown(&rows)) {
-            new if new.len() == rows.len() => self.add(false),
+            new if new.len() == rows.len() => self.add(Place::Below),
             new => self.doubled.set(Some(Doubled {
                 all: rows.len(),
                 new,
@@ -176,6 +324,52 @@ impl Axes {
         self.doubled.set(None);
         let add = |table: &mut Table, schema: &Schema| table.append(new.to_vec(), schema);
         self.is_added.set(self.composer.change(add));
+        untrack(|| self.note(false));
+        focus::once_lost(focus_on_items);
+    }
+
+    /// That it was sent, where the table does not say so any more; tracked.
+    pub fn sent_message(self) -> Option<String> {
+        let said =
+            "This sweep has been sent. Change a value, or add it to the table to send it again.";
+        let is_said = !self.composer.table.read().is_empty();
+        (!is_said).then(|| said.to_owned())
+    }
+
+    /// Those of its items that the table does not have; tracked.
+    pub fn new_rows(self) -> Vec<Draft> {
+        self.composer.table.read().unknown(&self.rows())
+    }
+
+    /// What keeps the axes from giving any items; none while nothing was begun, or rows in the table can be sent.
+    /// Tracked.
+    pub fn no_items_message(self) -> Option<String> {
+        let schema = self.schema();
+        let written = self.written.read();
+        let wrong = written.iter().find_map(|axis| {
+            let sentence = axis.read(&schema).err()?;
+            match sentence.starts_with(&axis.parameter) {
+                true => Some(sentence),
+                false => Some(format!("{}: {sentence}", axis.parameter)),
+            }
+        });
+        let waits = self.composer.table.read().unsent() > 0;
+        let wrong = wrong.or_else(|| self.planned().get().err());
+        if let (Some(sentence), false) = (wrong, waits) {
+            return Some(sentence);
+        }
+        let is_empty = |axis: &&Written| axis.values.trim().is_empty();
+        let empty = written.iter().find(is_empty)?;
+        let table = self.composer.table.read();
+        let is_begun = !table.is_empty() || !written.iter().all(|axis| is_empty(&axis));
+        (is_begun && table.unsent() == 0).then(|| beside::empty_axis_message(&empty.parameter))
+    }
+
+    /// The seed as an axis, in the place of axes that have no values yet.
+    pub fn vary(self, seed: &HeldSeed) {
+        self.written
+            .update(|written| written.retain(|axis| !axis.values.trim().is_empty()));
+        self.push(seed.name().to_owned(), seed.several());
     }
 
     /// One more axis, of a parameter that is none yet.
@@ -191,7 +385,7 @@ impl Axes {
         self.push(parameter, String::new());
     }
 
-    pub fn push(self, parameter: String, values: String) {
+    fn push(self, parameter: String, values: String) {
         self.written.update(|written| {
             let id = written.last().map_or(0, |axis| axis.id + 1);
             written.push(Written {

@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::{Entry, Kind, Schema};
@@ -10,6 +11,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::view::parts::focus_return;
 use crate::view::parts::glyph::Glyph;
 
 /// Values of an axis that are listed.
@@ -32,6 +34,18 @@ impl Written {
             parameter: self.parameter.clone(),
             values: range::values(parameter, required, &self.values)?,
         })
+    }
+
+    /// Writes other values in the place of some. What holds none of them, or can't be read, stays as it is written.
+    pub fn exchange(&mut self, new: &HashMap<String, String>, schema: &Schema) {
+        let values = self.read(schema).map_or(Vec::new(), |axis| axis.values);
+        let values: Vec<String> = values.iter().map(|value| value.to_text()).collect();
+        if values.iter().any(|value| new.contains_key(value)) {
+            let values = values
+                .iter()
+                .map(|value| new.get(value).unwrap_or(value).as_str());
+            self.values = values.collect::<Vec<_>>().join(", ");
+        }
     }
 }
 
@@ -57,9 +71,15 @@ impl AxisField {
         });
     }
 
+    /// Takes it away; the focus goes to the axis that takes its place, or to the last one.
     fn remove(self) {
+        let at = |axes: &Vec<Written>| axes.iter().position(|axis| axis.id == self.id);
+        let at = self.axes.with_untracked(at).unwrap_or_default();
         self.axes
             .update(|axes| axes.retain(|axis| axis.id != self.id));
+        // The axes are what the sweep begins with.
+        let select = |place: usize| format!(".sweep > .axis:nth-child({place}) select");
+        focus_return::once_built(vec![select(at + 1), select(at)]);
     }
 }
 
@@ -77,8 +97,24 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
             Some((parameter.kind(), parameter.allowed_values.clone()))
         })
     };
+    let known = {
+        let schema = schema.clone();
+        memo(move || {
+            let found = schema.parameter(&parameter.read());
+            let found =
+                found.map(|(parameter, _)| (range::example(parameter), control::bounds(parameter)));
+            found.unwrap_or_default()
+        })
+    };
     let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
-    let is_ticked = move || matches!(kind(), Some(Kind::Enum | Kind::Boolean));
+    let is_text = when(move || kind() == Some(Kind::Text));
+    // Ticked, or one by one: as they stand there already.
+    let are_seen = move |values: &[String]| match kind() {
+        Some(Kind::Enum | Kind::Boolean | Kind::Text) => true,
+        _ => this
+            .written()
+            .is_some_and(|axis| range::are_written_out(&axis.values, values)),
+    };
     let options = options(parameter, &schema);
     let result = memo::<Result<Vec<String>, String>>(move || {
         this.written().map_or(Ok(Vec::new()), |axis| {
@@ -102,14 +138,14 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
         this.change(|axis| axis.values = values.clone());
     };
     view! {
-        <div class="axis">
+        <div class="axis" class:of-text=is_text>
             <select aria-label="Axis" on:change=handler(choose)>
                 {options}
             </select>
             <textarea
-                rows=text(move || if kind() == Some(Kind::Text) { "3" } else { "1" }.into())
+                rows=text(move || if is_text.get() { "3" } else { "1" }.into())
                 aria-label="Values"
-                placeholder=text(move || example(kind()).into())
+                placeholder=text(move || known.get().0)
                 prop:value=text(move || this.written().map_or_else(String::new, |axis| axis.values))
                 on:input=handler(write)
             ></textarea>
@@ -126,11 +162,18 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
             <div class="chips">
                 {dynamic(move || {
                     let words = chosen.read().as_ref().map(|(kind, values)| words(*kind, values));
-                    words.unwrap_or_default().into_iter().map(|word| choice(this, word)).collect_view().into_any()
+                    let words = Arc::new(words.unwrap_or_default());
+                    words.iter().map(|word| choice(this, word, &words)).collect_view().into_any()
                 })}
             </div>
+            <p class="hint" hidden=when(move || known.read().1.is_empty())>
+                {text(move || known.get().1)}
+            </p>
             // As they were understood: before anything is added it is seen what it will be.
-            {dynamic(move || numbered(&result.get().unwrap_or_default(), is_ticked()))}
+            {dynamic(move || {
+                let values = result.get().unwrap_or_default();
+                numbered(&values, are_seen(&values))
+            })}
             <p class="problem" role="status">
                 {text(move || result.get().err().unwrap_or_default())}
             </p>
@@ -159,15 +202,6 @@ fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
         .collect_view()
 }
 
-/// How values of such a parameter are written.
-fn example(kind: Option<Kind>) -> &'static str {
-    match kind {
-        Some(Kind::Integer | Kind::Number) => "1, 2, .., 10",
-        Some(Kind::Text) => "a lighthouse in a storm\na lighthouse at dawn",
-        _ => "one, two, three",
-    }
-}
-
 /// The values that are ticked, not typed.
 fn words(kind: Kind, allowed: &Option<Vec<Value>>) -> Vec<String> {
     match (kind, allowed) {
@@ -177,14 +211,16 @@ fn words(kind: Kind, allowed: &Option<Vec<Value>>) -> Vec<String> {
     }
 }
 
-/// One of them.
-fn choice(this: AxisField, word: String) -> AnyView {
-    let (held, toggled, shown) = (word.clone(), word.clone(), word);
+/// One of all the words.
+fn choice(this: AxisField, word: &str, all: &Arc<Vec<String>>) -> AnyView {
+    let (held, toggled, shown) = (word.to_owned(), word.to_owned(), word.to_owned());
+    let all = all.clone();
     let is_on = when(move || {
         let axis = this.written();
         axis.is_some_and(|axis| range::contains(&axis.values, &held))
     });
-    let toggle = move |_| this.change(|axis| axis.values = range::toggled(&axis.values, &toggled));
+    let toggle =
+        move |_| this.change(|axis| axis.values = range::toggled(&axis.values, &toggled, &all));
     view! {
         <label class="chip">
             <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
@@ -195,8 +231,8 @@ fn choice(this: AxisField, word: String) -> AnyView {
 }
 
 /// The values of an axis as they were understood.
-fn numbered(values: &[String], is_ticked: bool) -> AnyView {
-    if values.is_empty() || is_ticked {
+fn numbered(values: &[String], are_seen: bool) -> AnyView {
+    if values.is_empty() || are_seen {
         return ().into_any();
     }
     let rest = values.len().saturating_sub(MAX_VALUES);

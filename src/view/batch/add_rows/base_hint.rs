@@ -1,16 +1,17 @@
+use atelier_contract::Draft;
 use leptos::prelude::*;
 
 use crate::boxed::text;
-use crate::view::batch::composer::Composer;
 
-/// What new rows take over from the form for one, but for what they set themselves.
+/// What new rows take over from the form for one, or from what it names, but for what they set themselves.
 pub fn base_hint(
-    composer: Composer,
+    from: Signal<String>,
+    base: Signal<Draft>,
     own: impl Fn(&str) -> bool + Send + Sync + 'static,
 ) -> AnyView {
     let sentence = text(move || {
-        let one = composer.one.read();
-        let parts: Vec<String> = one
+        let (base, from) = (base.read(), from.read());
+        let parts: Vec<String> = base
             .iter()
             .filter(|(name, _)| !own(name))
             .map(|(name, entry)| {
@@ -21,11 +22,11 @@ pub fn base_hint(
             })
             .collect();
         if parts.is_empty() {
-            "Other settings come from One.".into()
+            format!("Other settings come from {from}.")
         } else {
             let parts = parts.join(", ");
             let stop = if parts.ends_with('…') { "" } else { "." };
-            format!("Other settings come from One: {parts}{stop}")
+            format!("Other settings come from {from}: {parts}{stop}")
         }
     });
     view! { <p class="hint">{sentence}</p> }.into_any()

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter, Schema, check};
+use atelier_engine::compose::table::Table;
 use atelier_engine::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
@@ -31,8 +32,29 @@ impl HeldSeed {
         })
     }
 
+    /// With another text than the form for one gives it.
+    pub fn set(&self, text: String) {
+        self.text.set(text);
+    }
+
+    /// Tracked.
+    pub fn text(&self) -> String {
+        self.text.get()
+    }
+
     pub fn name(&self) -> &str {
         &self.parameter.name
+    }
+
+    /// Whether the form for one has it, and with it all rows that are to be sent: it is held already.
+    pub fn is_held(&self, one: &Draft, table: &Table) -> bool {
+        let is_set = one.get(self.name()).is_some();
+        is_set && table.all_have(self.name(), &self.text.get_untracked())
+    }
+
+    /// Hears of another one.
+    pub fn track(&self) {
+        self.text.track();
     }
 
     /// What the items have beside the axes; tracked.

@@ -1,29 +1,47 @@
 use atelier_contract::Schema;
-use atelier_engine::compose::import::{self, Format, Imported};
+use atelier_engine::compose::beside::{Beside, apart_message};
+use atelier_engine::compose::import::{self, Format, Imported, example};
 use atelier_engine::manifest::Manifest;
-use atelier_engine::plural::{agreeing, counted};
+use atelier_engine::plural::counted;
 use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::boxed::{dynamic, handler, memo, spawn, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::file;
-use crate::view::batch::composer::Composer;
+use crate::view::batch::composer::{Composer, Offer};
+use crate::view::batch::removed_rows::focus_on_items;
+use crate::view::form::unknown_names;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
 /// Lines of the report that are shown; a table with more is wrong as a whole.
 const MAX_NOTES: usize = 50;
 
-/// A table that a person brings: pasted, dropped or chosen as a file.
-pub fn import(composer: Composer) -> AnyView {
-    let typed = RwSignal::new(String::new());
+const ALL_THERE: &str = "The table has all of these already. Add them to have them once more.";
+
+/// Which of the rows are put into the table.
+#[derive(Clone, Copy)]
+enum Addition {
+    All,
+    /// Those that it does not have.
+    New,
+    /// All, in the place of what is there.
+    Instead,
+}
+
+/// Columns that a person has said to be other parameters.
+pub type Meant = RwSignal<Vec<(String, String)>>;
+
+/// A table that a person brings: pasted, dropped or chosen as a file. `typed`: its text.
+pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyView {
     let trouble = RwSignal::new(None::<String>);
     let read = memo(move || {
         let typed = typed.read();
         if typed.trim().is_empty() {
             return None;
         }
-        Some(import::read(&typed, &composer.schema()))
+        Some(import::read(&typed, &composer.schema(), &meant.read()))
     });
     let take = move |files: web_sys::FileList| {
         let Some(chosen) = files.get(0) else {
@@ -32,7 +50,10 @@ pub fn import(composer: Composer) -> AnyView {
         trouble.set(None);
         spawn(async move {
             match file::text(&chosen).await {
-                Ok(text) => drop(typed.try_set(text)),
+                Ok(text) => {
+                    meant.try_set(Vec::new());
+                    typed.try_set(text);
+                }
                 Err(sentence) => drop(trouble.try_set(Some(sentence))),
             }
         });
@@ -44,24 +65,57 @@ pub fn import(composer: Composer) -> AnyView {
             take(files);
         }
     };
-    let add = move |replace: bool| {
+    let add = move |place: Addition| {
         let Some(Ok(imported)) = read.get_untracked() else {
             return;
         };
-        let is_done = composer.change(|table, schema| {
-            if replace {
-                table.clear();
-            }
-            table.append(imported.rows, schema)
+        let is_done = composer.change(|table, schema| match place {
+            Addition::Instead => table.replace(imported.rows, schema),
+            Addition::All => table.append(imported.rows, schema),
+            Addition::New => table.append(table.unknown(&imported.rows), schema),
         });
         if is_done {
             typed.set(String::new());
+            meant.set(Vec::new());
+            focus::once_lost(focus_on_items);
         }
     };
     let rows = move || match &*read.read() {
         Some(Ok(imported)) => imported.rows.len(),
         _ => 0,
     };
+    let add_new = Callback::new(move |()| add(Addition::New));
+    effect(move || {
+        let table = composer.table.read();
+        let (offer, held_up) = match &*read.read() {
+            Some(Ok(imported)) => match Beside::of(&imported.rows, None, &table) {
+                // What needs a look is added first.
+                Beside::Alone(new) | Beside::Instead(new) | Beside::Besides(new)
+                    if !imported.bad(&composer.schema()).is_empty() =>
+                {
+                    (None, Some(apart_message(new, &table)))
+                }
+                Beside::Alone(_) | Beside::Instead(_) | Beside::Besides(_) => {
+                    let new = table.unknown(&imported.rows);
+                    let offer = Offer {
+                        left_out: imported.left_out_message(),
+                        ..Offer::all(new, &composer.schema(), add_new)
+                    };
+                    (Some(offer), None)
+                }
+                Beside::Nothing if imported.rows.is_empty() => (None, None),
+                Beside::Nothing => (None, Some(ALL_THERE.to_owned())),
+            },
+            _ => (None, None),
+        };
+        composer.offered.set(offer);
+        composer.held_up.set(held_up);
+    });
+    on_cleanup(move || {
+        // Its form may be gone as well.
+        composer.offered.try_set(None);
+        composer.held_up.try_set(None);
+    });
     let has_rows = when(move || !composer.table.read().is_empty());
     let is_manifest = when(move || {
         matches!(
@@ -88,7 +142,7 @@ pub fn import(composer: Composer) -> AnyView {
                     rows="4"
                     spellcheck="false"
                     aria-describedby="import-hint"
-                    placeholder="prompt,seed\na lighthouse in a storm,7"
+                    placeholder=example(&composer.schema())
                     prop:value=typed
                     on:input=handler(move |event| typed.set(event_target_value(&event)))
                 ></textarea>
@@ -101,16 +155,16 @@ pub fn import(composer: Composer) -> AnyView {
             <p class="problem" role="alert">
                 {text(move || trouble.get().unwrap_or_default())}
             </p>
-            <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema())).into_any())}</div>
+            <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema(), meant)).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>
-                <button class="button" type="button" on:click=handler(move |_| add(false))>
+                <button class="button" type="button" on:click=handler(move |_| add(Addition::All))>
                     {text(move || format!("Add {}", counted(rows(), "item")))}
                 </button>
                 <button
                     class="button quiet"
                     type="button"
                     hidden=when(move || !has_rows.get())
-                    on:click=handler(move |_| add(true))
+                    on:click=handler(move |_| add(Addition::Instead))
                 >
                     "Replace the table"
                 </button>
@@ -157,7 +211,7 @@ fn file_field(take: impl Fn(web_sys::FileList) + 'static) -> AnyView {
 }
 
 /// What was read, and what was wrong with it, row by row.
-fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
+fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyView {
     let imported = match read {
         Err(sentence) => return view! { <p class="problem">{sentence}</p> }.into_any(),
         Ok(imported) => imported,
@@ -170,22 +224,39 @@ fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
     };
     let unknown = (!imported.unknown_columns.is_empty()).then(|| {
         view! {
-            <p>
-                "No parameter of this model, so left out: " {imported.unknown_columns.join(", ")} "."
-            </p>
+            <p>{imported.left_out_message()}</p>
         }
         .into_any()
     });
-    let bad = match imported.bad(schema) {
-        0 => String::new(),
+    let unknown_columns = imported.unknown_names(schema);
+    let mend = Callback::new(move |(column, to): (String, Option<String>)| {
+        meant.update(|meant| meant.push((column, to.unwrap_or_default())));
+        focus::once_lost(|| {
+            focus::in_place_to("#import");
+        });
+    });
+    let slips = unknown_names(memo(move || unknown_columns.clone()), mend);
+    let bad = imported.bad(schema);
+    let count = imported.rows.len();
+    let can_be_added = match bad.len() {
+        0 if count == 0 && imported.format == Format::Csv => {
+            "there are no rows below the names of the columns yet.".to_owned()
+        }
+        0 if count == 0 => "there are no items in it yet.".to_owned(),
+        0 => format!("{} can be added.", counted(count, "item")),
+        n if n == count => format!(
+            "{} can be added, but not sent until this is corrected:",
+            counted(count, "item")
+        ),
         n => format!(
-            " {n} of them {} a look first.",
-            agreeing(n, "needs", "need")
+            "{} can be added; {n} of them can't be sent until this is corrected:",
+            counted(count, "item")
         ),
     };
-    let count = imported.notes.len();
-    let notes = imported
-        .notes
+    let mut notes: Vec<_> = imported.notes.into_iter().chain(bad).collect();
+    notes.sort_by_key(|note| note.row);
+    let count = notes.len();
+    let notes = notes
         .into_iter()
         .take(MAX_NOTES)
         .map(|note| view! { <li>"Row " {note.row} ": " {note.message}</li> }.into_any())
@@ -194,8 +265,9 @@ fn report(read: Result<Imported, String>, schema: &Schema) -> AnyView {
         .then(|| view! { <li>{format!("and {} more.", count - MAX_NOTES)}</li> }.into_any());
     view! {
         <div class="report">
-            <p>{format!("{kind}: {} can be added.", counted(imported.rows.len(), "item"))} {bad}</p>
+            <p>{format!("{kind}: {can_be_added}")}</p>
             {unknown}
+            {slips}
             <ul>{notes} {more}</ul>
         </div>
     }

@@ -1,11 +1,12 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
+use atelier_engine::compose::table::LinesBefore;
 use leptos::prelude::*;
 
 use super::base_hint::base_hint;
 use super::held_seed::HeldSeed;
-use crate::boxed::handler;
+use crate::boxed::{handler, text};
 use crate::view::batch::composer::Composer;
 
 /// One prompt per line: the table's own column, as a text, of the rows that are to be sent. A change here changes
@@ -27,21 +28,38 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     });
     follow();
     composer.follow(follow.clone());
+    let before = StoredValue::new(LinesBefore::default());
+    let entered = parameter.clone();
+    let enter = move |_| {
+        // Before a change that is made here: it must not undo one that was made there.
+        follow();
+        before.set_value(composer.table.read_untracked().lines_before(&entered));
+    };
     let seed = HeldSeed::of(&composer.schema(), &composer.one.get_untracked());
+    let is_held = seed.as_ref().is_some_and(|seed| {
+        let one = composer.one.read_untracked();
+        seed.is_held(&one, &composer.table.read_untracked())
+    });
+    let is_held = RwSignal::new(is_held);
     let seed = StoredValue::new(seed);
-    let is_held = RwSignal::new(false);
     let own = parameter.clone();
     let is_own = move |name: &str| {
-        let is_seed = |held: &HeldSeed| held.name() == name && is_held.get();
+        let is_seed = |held: &HeldSeed| held.name() == name;
         name == own || seed.with_value(|seed| seed.as_ref().is_some_and(is_seed))
     };
     let write = move |event| {
         let text = event_target_value(&event);
         let mut base = composer.one.get_untracked();
-        if let (true, Some(seed)) = (is_held.get_untracked(), seed.get_value()) {
-            untrack(|| seed.put_into(&mut base));
+        if let Some(seed) = seed.get_value() {
+            match is_held.get_untracked() {
+                true => untrack(|| seed.put_into(&mut base)),
+                // As the box says.
+                false => base.reset(seed.name()),
+            }
         }
-        composer.change(|table, schema| table.set_lines(&parameter, &text, &base, schema));
+        composer.change(|table, schema| {
+            before.with_value(|before| table.set_lines(&parameter, &text, &base, schema, before))
+        });
         typed.set(text);
     };
     view! {
@@ -55,15 +73,14 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
                 aria-describedby="prompts-hint"
                 placeholder="a lighthouse in a storm\na lighthouse at dawn"
                 prop:value=typed
-                // Before a change that is made here: it must not undo one that was made there.
-                on:focus=handler(move |_| follow())
+                on:focus=handler(enter)
                 on:input=handler(write)
             ></textarea>
             <p class="hint" id="prompts-hint">
                 "One per line; each becomes a row of the table."
             </p>
             {seed.get_value().map(|seed| same_seed(composer, seed, is_held))}
-            {base_hint(composer, is_own)}
+            {base_hint(text(|| "One".to_owned()), composer.one.into(), is_own)}
         </div>
     }
     .into_any()

@@ -1,19 +1,23 @@
+use atelier_engine::compose::beside::{self, Beside};
+use atelier_engine::compose::table::Place;
 use atelier_engine::plural::counted;
+use atelier_engine::route::Route;
 use icondata_lu::{LuDices, LuPlus, LuTable2};
 use leptos::prelude::*;
 
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
 use super::base_hint::base_hint;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::{Composer, Offer};
+use crate::view::batch::removed_rows::focus_on_items;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::segment::segment;
 
-/// Parameters as axes, combined.
-pub fn sweep(composer: Composer) -> AnyView {
-    let axes = Axes::new(composer);
+/// Parameters as axes, combined; as those of a sweep that was sent before, where that is edited again.
+pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     let planned = axes.planned();
     let count = move || planned.get().unwrap_or(0);
     let rows = move || {
@@ -35,16 +39,46 @@ pub fn sweep(composer: Composer) -> AnyView {
     let seed = axes.held().map(|held| held.view(axes.is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     let add = Callback::new(move |()| axes.try_add());
-    let is_new = memo(move || axes.is_new());
+    let replace = Callback::new(move |()| axes.add(Place::OfWaiting));
+    let add_new = Callback::new(move |()| axes.add_new(&untrack(|| axes.new_rows())));
+    let beside = memo(move || axes.beside());
+    // What is missing is said once there is something to add.
+    let lack = memo(move || match (count(), axes.missing()) {
+        (0, _) => None,
+        (_, names) if names.is_empty() => None,
+        (_, names) => {
+            let has_own_settings = axes.own_base.read().is_some();
+            Some(beside::missing_message(&names, has_own_settings))
+        }
+    });
     effect(move || {
-        let items = if is_new.get() { count() } else { 0 };
-        let offer = (items > 0).then_some(Offer { items, add });
+        let (offer, held_up) = match (beside.get(), lack.get()) {
+            (Beside::Nothing, _) if axes.is_sent() => (None, axes.sent_message()),
+            (Beside::Nothing, _) => (None, axes.no_items_message()),
+            (_, Some(lack)) => (None, Some(lack)),
+            (Beside::Alone(_), None) => (Some(Offer::all(axes.rows(), &axes.schema(), add)), None),
+            (Beside::Instead(_), None) => {
+                let offer = Offer::instead(axes.rows(), &axes.schema(), replace);
+                (Some(offer), None)
+            }
+            (Beside::Besides(_), None) => (
+                Some(Offer::all(axes.new_rows(), &axes.schema(), add_new)),
+                None,
+            ),
+        };
         composer.offered.set(offer);
+        composer.held_up.set(held_up);
+        composer
+            .is_panel_added
+            .set(beside.get() == Beside::Nothing && count() > 0);
     });
     on_cleanup(move || {
         // Its form may be gone as well.
         composer.offered.try_set(None);
+        composer.held_up.try_set(None);
+        composer.is_panel_added.try_set(false);
     });
+    let page = Route::Model(composer.schema().model.clone()).path();
     view! {
         <div class="sweep">
             {list(rows)}
@@ -53,14 +87,29 @@ pub fn sweep(composer: Composer) -> AnyView {
                 {text(move || planned.get().err().unwrap_or_default())}
             </p>
             {seed}
-            {base_hint(composer, is_own)}
+            <div class="row">
+            {base_hint(text(move || from(axes)), derived(move || axes.base_of_all()), is_own)}
+            <button
+                class="button quiet small"
+                type="button"
+                hidden=when(move || axes.own_base.read().is_none())
+                on:click=handler(move |_| axes.own_base.set(None))
+            >
+                "Take those of One"
+            </button>
+            </div>
+            <p class="hint" hidden=when(move || lack.read().is_none())>
+                {text(move || lack.get().unwrap_or_default())}
+                " "
+                <a href=page>"Go to the form"</a>
+            </p>
             {dynamic(move || axes.doubled.get().map(|found| ask(axes, found)).into_any())}
             // The question has buttons of its own.
             <div class="row" hidden=when(move || axes.doubled.read().is_some())>
                 <button
                     class="button quiet"
                     type="button"
-                    prop:disabled=when(move || count() == 0 || axes.is_added.get())
+                    prop:disabled=when(move || count() == 0 || axes.is_added.get() || lack.read().is_some())
                     on:click=handler(move |_| axes.try_add())
                 >
                     <Glyph icon=LuTable2 />
@@ -72,8 +121,8 @@ pub fn sweep(composer: Composer) -> AnyView {
                 <button
                     class="button quiet"
                     type="button"
-                    hidden=when(move || !has_rows.get() || count() == 0)
-                    on:click=handler(move |_| axes.add(true))
+                    hidden=when(move || !has_rows.get() || count() == 0 || lack.read().is_some())
+                    on:click=handler(move |_| axes.add(Place::OfAll))
                 >
                     "Replace the table"
                 </button>
@@ -83,10 +132,18 @@ pub fn sweep(composer: Composer) -> AnyView {
     .into_any()
 }
 
+/// Where the items have from what they do not set themselves.
+fn from(axes: Axes) -> String {
+    match axes.own_base.read().is_some() {
+        true => "the batch".to_owned(),
+        false => "One".to_owned(),
+    }
+}
+
 /// Further axes, and how several are combined.
 fn more_axes(axes: Axes) -> AnyView {
     let vary = axes.held().map(|held| {
-        let vary = move |_| axes.push(held.name().to_owned(), held.several());
+        let vary = move |_| axes.vary(&held);
         view! {
             <button
                 class="button quiet"
@@ -148,11 +205,16 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
         .into_any()
     });
     view! {
-        <div class="note doubled" role="status">
+        // It goes with any answer: the keyboard goes on in the table.
+        <div
+            class="note doubled"
+            role="status"
+            on:click=handler(|_: web_sys::MouseEvent| focus::once_lost(focus_on_items))
+        >
             <p>{sentence}</p>
             <div class="row">
                 {others}
-                <button class="button" type="button" on:click=handler(move |_| axes.add(false))>
+                <button class="button" type="button" on:click=handler(move |_| axes.add(Place::Below))>
                     {format!("Add {} once more", counted(found.all, "item"))}
                 </button>
                 <button

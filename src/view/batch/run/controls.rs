@@ -1,26 +1,31 @@
 //! What a person can do about a batch that was sent.
 
-use atelier_engine::plural::counted;
 use std::sync::Arc;
 
 use atelier_contract::Draft;
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::compose::sweep::WrittenSweep;
+use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::route::Route;
-use atelier_engine::{Action, BatchAction, BatchKey, rerun};
+use atelier_engine::{Action, BatchAction, BatchKey, BatchPlace, Task, rerun};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 
 use super::explore::explore;
 use super::put_back::put_back;
 use crate::batches::Batches;
-use crate::boxed::{dynamic, handler, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
+use crate::runner::Runner;
 use crate::view::batch::composer::Composer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
+use crate::view::task::removal_question::RemovalQuestion;
 use crate::view::task::words::why_unconfirmed;
 
 pub fn controls(
@@ -30,14 +35,24 @@ pub fn controls(
 ) -> AnyView {
     let answer = StatusNote::default();
     let has_table = composer.is_some();
+    let has_failed = memo(move || summary.read().has_failed());
+    // What was said of sending is not true any more.
+    effect(move || {
+        if has_failed.get() {
+            answer.clear();
+            if let Some(composer) = composer {
+                composer.answer.clear();
+            }
+        }
+    });
     view! {
         <div class="row run-controls">
             {sending(has_table, batch.key.clone(), summary)} {retry(summary, answer)}
             {unconfirmed(summary, answer)}
             {composer.map(|composer| put_back(composer, batch.clone(), summary))}
-            {explore(batch.clone())}
-            {composer.map(|composer| edit_again(composer, batch.clone()))} {answer.view()}
-            {remove(batch, summary)}
+            {explore(batch.clone(), has_failed)}
+            {composer.map(|composer| edit_again(composer, batch.clone(), answer))} {answer.view()}
+            {remove(composer, batch, summary)}
         </div>
     }
     .into_any()
@@ -107,8 +122,13 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     .into_any()
 }
 
-fn sent_again(answer: StatusNote, count: usize) {
-    answer.say(format!("Sent again: {}.", counted(count, "item")));
+fn sent_again(runner: Runner, answer: StatusNote, count: usize) {
+    let items = counted(count, "item");
+    // What holds them back stands beside it.
+    answer.say(match untrack(|| runner.block_reason()) {
+        Some(_) => format!("To be sent again: {items}."),
+        None => format!("Sent again: {items}."),
+    });
 }
 
 fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
@@ -122,7 +142,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             retried.set_value(runner.retry_all(&failed));
         }
         if retried.get_value() > 0 {
-            sent_again(answer, retried.get_value());
+            sent_again(runner, answer, retried.get_value());
         }
     };
     let to_retry = move || {
@@ -133,6 +153,14 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             failed
         }
     };
+    effect(move || {
+        if to_retry() == 0 && retried.get_value() > 0 {
+            retried.set_value(0);
+            focus::once_lost(|| {
+                focus::in_place_to(".run h2");
+            });
+        }
+    });
     view! {
         <button
             class="button"
@@ -157,7 +185,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         let unconfirmed = summary.get_untracked().unconfirmed;
         runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {
-            sent_again(answer, unconfirmed.len());
+            sent_again(runner, answer, unconfirmed.len());
         }
     };
     let count = move || summary.read().unconfirmed.len();
@@ -177,8 +205,10 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             <ConfirmButton
                 label="Resubmit unconfirmed"
                 question=text(move || format!(
-                    "Send {} once more? The service may have received them already; then they are billed twice.",
+                    "Send {} once more? The service may have received {}; then {} billed twice.",
                     counted(count(), "item"),
+                    agreeing(count(), "it already", "them already"),
+                    agreeing(count(), "it is", "they are"),
                 ))
                 confirm="Send them again"
                 on_confirm=move || settle(Action::Resubmit)
@@ -197,20 +227,35 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     .into_any()
 }
 
-/// Puts its inputs into the table once more, and leads there.
-fn edit_again(composer: Composer, batch: Arc<Batch>) -> AnyView {
+/// Puts its inputs into the table once more, and leads there: what was a sweep is one again.
+fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyView {
     let all = contexts();
     let again = move |_| {
         let schema = composer.schema();
-        let drafts: Vec<Draft> = all.runner.with_tasks(|tasks| {
+        let items: Vec<(BatchPlace, Draft)> = all.runner.with_tasks(|tasks| {
             let items = batch.items(tasks.iter().copied());
             let latest = items.latest().flatten();
-            latest.map(|task| rerun::draft(task, &schema)).collect()
+            let item = |task: &Task| Some((task.batch.clone()?, rerun::draft(task, &schema)));
+            latest.filter_map(item).collect()
         });
-        let is_done = composer.change(|table, schema| table.add(drafts, schema));
+        let drafts: Vec<Draft> = items.iter().map(|(_, draft)| draft.clone()).collect();
+        let sweep = WrittenSweep::of(&drafts, &schema);
+        let is_done = composer.change(|table, schema| {
+            let added = table.add_again(items, sweep.as_ref(), schema)?;
+            if added == 0 {
+                answer.say("These rows wait in the table already.".to_owned());
+            }
+            Ok(())
+        });
         let page = Route::Model(batch.model.clone());
-        if is_done && untrack(|| all.navigation.route()) != page {
+        if !is_done {
+            return;
+        }
+        if untrack(|| all.navigation.route()) != page {
+            composer.keeping().begin_with(sweep);
             all.navigation.go(&format!("{}?mode=batch", page.path()));
+        } else if let Some(sweep) = sweep {
+            composer.edit_sweep(sweep);
         }
     };
     view! {
@@ -221,13 +266,36 @@ fn edit_again(composer: Composer, batch: Arc<Batch>) -> AnyView {
     .into_any()
 }
 
-fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+/// Undo brings it back; what is asked about is a favorite.
+fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
-    let size = batch.size;
-    let remove = move || {
-        Batches::new(all).remove(&batch.key);
-        if matches!(untrack(|| all.navigation.route()), Route::Batch(_)) {
-            all.navigation.go("/tasks");
+    let key = batch.key.clone();
+    let remove = {
+        let key = key.clone();
+        move || {
+            Batches::new(all).remove(&key);
+            if matches!(untrack(|| all.navigation.route()), Route::Batch(_)) {
+                all.navigation.go("/tasks");
+            }
+            // Another batch stands here now, with a button like this one.
+            after_frame(|| {
+                focus::to(".undo button");
+            });
+        }
+    };
+    let question = RemovalQuestion::default();
+    let remove_or_ask = {
+        let remove = remove.clone();
+        move |_| {
+            // The batch before it takes its place, and may meet the second half of a double click.
+            if composer.is_some_and(|composer| !composer.just_pressed.counts("Remove batch")) {
+                return;
+            }
+            let tasks = untrack(|| all.runner.keys_of_batch(&key));
+            let asks = |tasks: &[&Task]| question.asks(tasks.iter().copied(), "this batch");
+            if !all.runner.with_tasks_of(&tasks, asks) {
+                remove();
+            }
         }
     };
     // What is unconfirmed has to be settled first: it may have been paid for.
@@ -237,16 +305,14 @@ fn remove(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     });
     view! {
         <div class="run-removal" hidden=is_unsettled>
-            <ConfirmButton
-                label="Remove batch"
+            <button
                 class="button quiet removes"
-                question=text(move || format!(
-                    "Remove this batch and its {}? Its outputs stay at the service for as long as that keeps them.",
-                    counted(size, "item"),
-                ))
-                confirm="Remove it"
-                on_confirm=remove
-            />
+                type="button"
+                on:click=handler(remove_or_ask)
+            >
+                "Remove batch"
+            </button>
+            {question.view("Remove batch", remove)}
         </div>
     }
     .into_any()

@@ -6,19 +6,19 @@ use atelier_engine::plural::listed;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, memo, text, when};
+use crate::boxed::{follow_memo, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
-/// Leads to its items one at a time, along what differs in them.
-pub fn explore(batch: Arc<Batch>) -> AnyView {
+/// Leads to its items one at a time, along what differs in them. `has_failed`: there is none to be seen.
+pub fn explore(batch: Arc<Batch>, has_failed: Memo<bool>) -> AnyView {
     let all = contexts();
     let key = StoredValue::new(batch.key.clone());
     // Which tasks there are, and not how they stand.
     let tasks = memo(move || all.runner.keys_of_batch(&key.get_value()));
     let axes = memo(move || {
-        tasks.track();
+        follow_memo(tasks);
         let space = all.runner.with_tasks(|tasks| Space::of(&batch, tasks));
         let axes = space.map(|space| space.exploration.axes.into_iter());
         axes.map(|axes| axes.map(|axis| axis.parameter).collect::<Vec<_>>())
@@ -31,7 +31,7 @@ pub fn explore(batch: Arc<Batch>) -> AnyView {
                 let axes = axes.get().unwrap_or_default();
                 format!("Step through the results by {}", listed(&axes))
             })
-            hidden=when(move || axes.read().is_none())
+            hidden=when(move || axes.read().is_none() || has_failed.get())
             on:click=handler(move |_| shown::explore(all.navigation, &key.get_value()))
         >
             <Glyph icon=LuMove />

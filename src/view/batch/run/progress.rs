@@ -7,7 +7,7 @@ use atelier_engine::batch::{Batch, Part};
 use atelier_engine::history;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, text, when};
+use crate::boxed::{dynamic, text};
 use crate::contexts::contexts;
 use crate::view::parts::ticker::ticker;
 
@@ -46,7 +46,7 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             aria-valuemin="0"
             aria-valuenow=text(move || done().to_string())
             aria-valuemax=text(move || total().to_string())
-            aria-valuetext=text(move || format!("{} of {} done", done(), total()))
+            aria-valuetext=sentence
         >
             {dynamic(stretches)}
         </div>
@@ -55,9 +55,6 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
                 {sentence}
             </p>
             {times(batch, summary)}
-            <p class="muted run-done" hidden=when(move || done() == total())>
-                {text(move || format!("{} of {} done", done(), total()))}
-            </p>
         </div>
     }
     .into_any()
@@ -70,7 +67,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let line = text(move || {
         let now = now.get();
         let summary = summary.read();
-        let mut line = summary.times(batch.created, now, || {
+        let mut line = summary.times(now, || {
             let schema = catalog.schema(&batch.model);
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());

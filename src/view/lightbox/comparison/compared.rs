@@ -1,10 +1,10 @@
-use atelier_engine::output::SafeUrl;
-use atelier_engine::outputs_of;
+use atelier_engine::gallery::side_by_side::Shape;
+use atelier_engine::output::{OutputKind, SafeUrl};
 use icondata_lu::{LuDownload, LuMaximize2};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::handler;
+use crate::boxed::{handler, text};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
@@ -18,7 +18,7 @@ use crate::view::task::{favorite, output_recovery};
 /// `name`: what it is called among the others. `sides`: told how many pixels wide and high it is.
 pub fn compared(
     shown: &ShownOutput,
-    name: &str,
+    name: Signal<String>,
     number: usize,
     count: usize,
     sides: RwSignal<Option<(u32, u32)>>,
@@ -27,9 +27,12 @@ pub fn compared(
     let title = shown.task.input.title().to_owned();
     let label = format!("{number} of {count}: {title}");
     // The outputs of one task have their prompt in common.
-    let which = match outputs_of(&shown.task) {
-        0 | 1 => name.to_owned(),
-        outputs => format!("Output {} of {outputs}: {name}", shown.position + 1),
+    let which = match shown.task.outputs().len() {
+        0 | 1 => name,
+        outputs => {
+            let output = shown.position + 1;
+            text(move || format!("Output {output} of {outputs}: {}", name.get()))
+        }
     };
     let name = shown.task.key.output(shown.position);
     let address = all.session.settings_untracked().address;
@@ -58,6 +61,24 @@ pub fn compared(
     let large = format!("Show {number} large");
     let output = NodeRef::<Div>::new();
     media::follow_sides(output, move |of| sides.set(of));
+    let heart = format!("Favorite {number}");
+    let heart = favorite::named_heart(heart, &shown.task.key, shown.position);
+    let shown = shown.clone();
+    let (task, kind) = (shown.task.clone(), shown.kind);
+    let output_view = view! { <OutputView shown label /> }.into_any();
+    // A picture has the size that it is drawn in: in step with others it shows the same part.
+    let output_view = match kind {
+        OutputKind::Image => {
+            let ratio = move || Shape::of(&task, kind, sides.get(), None).ratio.to_string();
+            view! {
+                <div class="compared-picture" style:--ratio=text(ratio)>
+                    {output_view}
+                </div>
+            }
+            .into_any()
+        }
+        _ => output_view,
+    };
     view! {
         <li>
             <div class="compared-head">
@@ -65,7 +86,7 @@ pub fn compared(
                 <span class="compared-title" dir="auto" title=title>
                     {which}
                 </span>
-                {favorite::output_heart(&shown.task.key, shown.position)}
+                {heart}
                 {save}
                 <button
                     class="icon-button"
@@ -77,8 +98,12 @@ pub fn compared(
                     <Glyph icon=LuMaximize2 />
                 </button>
             </div>
-            <div class="compared-output" node_ref=output data-kind=shown.kind.word()>
-                <OutputView shown=shown.clone() label />
+            <div
+                class="compared-output"
+                node_ref=output
+                data-kind=kind.word()
+            >
+                {output_view}
             </div>
         </li>
     }

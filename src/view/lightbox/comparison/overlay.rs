@@ -5,9 +5,13 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 
-use atelier_engine::gallery::side_by_side;
+use atelier_engine::gallery::overlay;
 
 use crate::boxed::{handler, text, when};
+use crate::view::lightbox::zooming::Zooming;
+
+/// Half as wide as a finger needs, in px.
+const GRIP: f64 = 22.0;
 
 #[derive(Clone, Copy)]
 pub struct Overlay {
@@ -18,27 +22,42 @@ pub struct Overlay {
     pub drawn: Memo<f64>,
     /// Both of them are in here.
     pub element: NodeRef<Div>,
+    pub zooming: Zooming,
+    /// The pointer that draws the line.
+    pub drawn_by: StoredValue<Option<i32>>,
     pub slider: NodeRef<Input>,
 }
 
 impl Overlay {
-    /// The line goes where a pointer presses and draws it. Players keep theirs.
+    /// The line goes where a pointer presses and draws it; where pictures are close, which a pointer moves about, it is
+    /// taken hold of. Players keep theirs. A second finger brings the pictures closer instead.
     pub fn down(self, event: &PointerEvent) {
         let Some(element) = self.element.get_untracked() else {
             return;
         };
-        if event.button() == 0 && self.is_meant(event) {
-            // It fails only where the pointer is gone again.
-            let _ = element.set_pointer_capture(event.pointer_id());
+        self.ended();
+        let is_close = untrack(|| self.zooming.is_close());
+        let is_first = event.is_primary() && event.button() == 0;
+        if !is_first || !self.is_meant(event) || (is_close && !self.is_on_line(event)) {
+            return;
+        }
+        if is_close {
+            event.stop_immediate_propagation();
+        }
+        // It fails only where the pointer is gone again.
+        let _ = element.set_pointer_capture(event.pointer_id());
+        self.drawn_by.set_value(Some(event.pointer_id()));
+        self.draw(event);
+    }
+
+    pub fn moved(self, event: &PointerEvent) {
+        if self.drawn_by.get_value() == Some(event.pointer_id()) {
             self.draw(event);
         }
     }
 
-    pub fn moved(self, event: &PointerEvent) {
-        let element = self.element.get_untracked();
-        if element.is_some_and(|it| it.has_pointer_capture(event.pointer_id())) {
-            self.draw(event);
-        }
+    pub fn ended(self) {
+        self.drawn_by.set_value(None);
     }
 
     /// The keys then go on from there, and the focus does not fall behind the dialog.
@@ -61,15 +80,26 @@ impl Overlay {
     }
 
     fn draw(self, event: &PointerEvent) {
-        let output = self.element.get_untracked();
-        let output = output.and_then(|it| it.query_selector(".compared-output").ok().flatten());
-        let Some(bounds) = output.map(|output| output.get_bounding_client_rect()) else {
-            return;
-        };
-        let drawn = self.drawn.get_untracked();
-        let begins = bounds.left() + (bounds.width() - drawn) / 2.0;
-        let share = side_by_side::share(f64::from(event.client_x()), begins, drawn);
-        self.share.set(share);
+        if let Some(begins) = self.begins() {
+            let drawn = self.drawn.get_untracked();
+            let share = overlay::share(f64::from(event.client_x()), begins, drawn);
+            self.share.set(share);
+        }
+    }
+
+    /// Whether it is as near to the line as its grip is wide.
+    fn is_on_line(self, event: &PointerEvent) -> bool {
+        let line = self.share.get_untracked() / 100.0 * self.drawn.get_untracked();
+        let away = |begins: f64| (f64::from(event.client_x()) - begins - line).abs();
+        self.begins().is_some_and(|begins| away(begins) <= GRIP)
+    }
+
+    /// Where what is drawn begins in the window.
+    fn begins(self) -> Option<f64> {
+        let output = self.element.get_untracked()?;
+        let output = output.query_selector(".compared-output").ok().flatten()?;
+        let bounds = output.get_bounding_client_rect();
+        Some(bounds.left() + (bounds.width() - self.drawn.get_untracked()) / 2.0)
     }
 
     /// For the keyboard, as wide as what it divides.

@@ -1,14 +1,20 @@
 //! The controls of a sweep, one for each axis.
 
-use atelier_engine::batch::exploration::{Axis, Exploration};
+use atelier_engine::batch::exploration::{Exploration, ExploredAxis};
 use leptos::prelude::*;
 
+use super::comparing;
 use super::explored::Explored;
 use crate::boxed::{handler, text, when};
 use crate::view::parts::segment::segment;
 
-/// Numbers and long texts are on a scale, a few words side by side.
-pub fn axes(exploration: &Exploration, explored: Explored) -> AnyView {
+/// So many characters have room beside each other in the panel, and where that is as wide as the page.
+const ROOM: usize = 40;
+const WIDE_ROOM: usize = 80;
+
+/// Numbers and long texts are on a scale, a few words side by side; what differs in one of them can be compared.
+/// `output`: which of the outputs of each item.
+pub fn axes(exploration: &Exploration, explored: Explored, output: RwSignal<usize>) -> AnyView {
     let position = explored.position;
     let axes = exploration.axes.iter().enumerate();
     axes.map(|(nth, axis)| {
@@ -20,10 +26,16 @@ pub fn axes(exploration: &Exploration, explored: Explored) -> AnyView {
                 explored.go(&position);
             }
         };
-        match axis.has_few_words() {
+        let control = match axis.has_few_words() {
             true => words(nth, axis, at, go),
             false => scale(nth, axis, at, go),
+        };
+        view! {
+            <div class="sweep-axis-room">
+                {control} {comparing::along(explored, nth, &axis.parameter, output)}
+            </div>
         }
+        .into_any()
     })
     .collect_view()
     .into_any()
@@ -31,7 +43,7 @@ pub fn axes(exploration: &Exploration, explored: Explored) -> AnyView {
 
 fn words(
     nth: usize,
-    axis: &Axis,
+    axis: &ExploredAxis,
     at: Signal<usize>,
     go: impl Fn(usize) + Copy + 'static,
 ) -> AnyView {
@@ -43,7 +55,13 @@ fn words(
     view! {
         <fieldset class="sweep-axis">
             <legend>{axis.parameter.clone()}</legend>
-            <div class="segments">{radios.collect_view()}</div>
+            <div
+                class="segments"
+                style:--columns=axis.columns(ROOM).to_string()
+                style:--wide-columns=axis.columns(WIDE_ROOM).to_string()
+            >
+                {radios.collect_view()}
+            </div>
         </fieldset>
     }
     .into_any()
@@ -51,7 +69,7 @@ fn words(
 
 fn scale(
     nth: usize,
-    axis: &Axis,
+    axis: &ExploredAxis,
     at: Signal<usize>,
     go: impl Fn(usize) + Copy + 'static,
 ) -> AnyView {
@@ -77,7 +95,7 @@ fn scale(
         }
     };
     view! {
-        <label class="sweep-axis">
+        <label class="sweep-axis" class:long=axis.has_long_words()>
             <span class="sweep-axis-name">{axis.parameter.clone()}</span>
             <span class="sweep-axis-value" dir="auto" aria-hidden="true">
                 {shown}

@@ -4,7 +4,7 @@ use icondata_lu::LuMove;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
-use crate::boxed::{handler, memo, when};
+use crate::boxed::{handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown::EXPLORED;
 use crate::view::parts::glyph::Glyph;
@@ -26,6 +26,9 @@ pub fn entry(task: &Task) -> AnyView {
         let position = space.position_of(&key).unwrap_or_default();
         Some(space.exploration.address(&batch, &position))
     });
+    // It has its place before they are read: most are sweeps, and what comes later would move what stands below.
+    let is_awaited = when(move || address.read().is_none() && !batches.is_read());
+    let visibility = text(move || if is_awaited.get() { "hidden" } else { "" }.to_owned());
     let open = move |_| {
         if let Some(address) = address.get_untracked() {
             all.navigation.push_query(EXPLORED, &address);
@@ -35,7 +38,8 @@ pub fn entry(task: &Task) -> AnyView {
         <button
             class="button quiet"
             type="button"
-            hidden=when(move || address.read().is_none())
+            style:visibility=visibility
+            hidden=when(move || address.read().is_none() && !is_awaited.get())
             on:click=handler(open)
         >
             <Glyph icon=LuMove />

@@ -21,9 +21,7 @@ pub struct Explored {
     key: Memo<Option<BatchKey>>,
     pub space: Memo<Option<Arc<Space>>>,
     pub position: Memo<Vec<usize>>,
-    /// None where no item has the values of the position.
-    pub item: Memo<Option<usize>>,
-    /// None where the item's task was removed, too.
+    /// None where no item has the values of the position, and where the item's task was removed.
     pub task: Memo<Option<TaskKey>>,
 }
 
@@ -57,7 +55,6 @@ impl Explored {
             key,
             space,
             position,
-            item,
             task: memo(move || space.read().as_ref()?.task(item.get()?)),
         }
     }

@@ -1,7 +1,7 @@
 //! The item of a sweep that is shown: which of its outputs, what it is, and what can be done with it.
 
+use atelier_engine::TaskKey;
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, TaskState};
 use icondata_lu::{LuListChecks, LuPencil};
 use leptos::prelude::*;
 
@@ -9,6 +9,7 @@ use crate::boxed::{dynamic, memo, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::actions;
 use crate::view::lightbox::shown::shown_output;
+use crate::view::parts::clamped::clamped;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::segment::segment;
 use crate::view::task::again::Again;
@@ -17,10 +18,7 @@ use crate::view::task::{edit, words};
 /// How many outputs a task has; tracked.
 pub fn outputs(task: &TaskKey) -> usize {
     let task = contexts().runner.task(task);
-    task.map_or(0, |task| match &task.read().state {
-        TaskState::Ready { outputs, .. } => outputs.len(),
-        _ => 0,
-    })
+    task.map_or(0, |task| task.read().outputs().len())
 }
 
 /// The name of the output that is chosen, or of the last one where an item has fewer; tracked.
@@ -48,8 +46,12 @@ pub fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
     .into_any()
 }
 
-/// What the item is, and what can be done with it.
-pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
+/// What the item is, and what can be done with it. `compare`: the button that compares the output of this name.
+pub fn about(
+    task: Option<TaskKey>,
+    output: RwSignal<usize>,
+    compare: impl Fn(&str) -> AnyView + Send + Sync + 'static,
+) -> AnyView {
     let Some(key) = task else {
         return ().into_any();
     };
@@ -67,7 +69,10 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
     };
     // Anew only when there is another output.
     let offered = dynamic(move || match shown_output(&name.read()) {
-        Some(shown) => actions::actions(&shown, again, ().into_any()),
+        Some(shown) => {
+            let compare = compare(&name.read());
+            actions::actions(&shown, again, compare)
+        }
         None => ().into_any(),
     });
     let edit = edit::button(
@@ -76,9 +81,7 @@ pub fn about(task: Option<TaskKey>, output: RwSignal<usize>) -> AnyView {
         view! { <Glyph icon=LuPencil /> "Edit" }.into_any(),
     );
     view! {
-        <p class="task-prompt whole" dir="auto">
-            {words::name(&task)}
-        </p>
+        <div>{clamped(words::name(&task), "task-prompt")}</div>
         {offered}
         {again.answer.view()}
         <div class="row">

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use atelier_engine::TaskKey;
 use atelier_engine::batch::space::Space;
+use atelier_engine::gallery::side_by_side::Shape;
 use atelier_engine::output::OutputKind;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::html::Div;
@@ -14,16 +15,22 @@ use web_sys::HtmlImageElement;
 
 use super::explored::Explored;
 use super::item::output_of;
-use crate::boxed::{dynamic, effect, memo, spawn, when};
+use crate::boxed::{derived, dynamic, effect, memo, spawn, text, when};
 use crate::contexts::contexts;
 use crate::view::lightbox::shown::shown_output;
+use crate::view::lightbox::zooming::Zooming;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::output_view::OutputView;
-use crate::view::task::words;
+use crate::view::task::{expected_shape, words};
+
+/// Who sweeps over shapes does so among the first of them.
+const MAX_MEASURED: usize = 64;
 
 /// The item that is shown, above its neighbours: these are loaded and decoded by the time that they are wanted. What
 /// was shown before stays in sight until the next one can be.
-pub fn layers(explored: Explored, output: RwSignal<usize>) -> AnyView {
+pub fn layers(explored: Explored, output: RwSignal<usize>, zooming: Zooming) -> AnyView {
+    let stage = NodeRef::<Div>::new();
+    zooming.follow(stage);
     let (space, position, current) = (explored.space, explored.position, explored.task);
     let before = RwSignal::new(None::<TaskKey>);
     let keys = memo(move || {
@@ -44,9 +51,23 @@ pub fn layers(explored: Explored, output: RwSignal<usize>) -> AnyView {
         })
         .collect()
     };
+    // Its place is as high as the highest needs, so that nothing moves from one to the next.
+    let ratio = memo(move || {
+        let space = space.get()?;
+        let ratios = space.tasks().take(MAX_MEASURED).filter_map(ratio);
+        ratios.reduce(f64::min)
+    });
     let nothing = when(move || current.read().is_none() && space.with(Option::is_some));
     view! {
-        <div class="stage sweep-stage">
+        <div
+            class="stage sweep-stage"
+            class:close=when(move || zooming.is_close())
+            node_ref=stage
+            style:--zoom=text(move || zooming.transform())
+            style:--ratio=derived(move || Some(ratio.get()?.to_string()))
+            // A press on it does not lose the focus to nothing behind the dialog.
+            tabindex="-1"
+        >
             {list(items)}
             <p class="sweep-state" hidden=when(move || !nothing.get())>
                 "Nothing was made with these values."
@@ -54,6 +75,20 @@ pub fn layers(explored: Explored, output: RwSignal<usize>) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// Width by height, as the inputs say it; tracked.
+fn ratio(task: &TaskKey) -> Option<f64> {
+    let all = contexts();
+    let task = all.runner.task(task)?;
+    let task = task.read();
+    let shape = match task.output_kind("") {
+        OutputKind::Image | OutputKind::Video => {
+            Shape::said(&expected_shape::ratio(all, &task).unwrap_or_default())
+        }
+        kind => Shape::of(&task, kind, None, None),
+    };
+    Some(shape.ratio)
 }
 
 /// One item, in sight only while it is the one that is shown, or the last one that was.
@@ -97,7 +132,7 @@ fn layer(
                     return ().into_any();
                 }
             }
-            let label = format!("{}: {}", shown.kind.label(), shown.task.input.title());
+            let label = words::output(&shown.task, shown.kind);
             return view! { <OutputView shown label /> }.into_any();
         }
         is_ready.set(true);

@@ -13,6 +13,10 @@ pub(super) const STORAGE: &str = "/__clear/storage";
 impl FaultProxy {
     /// Clears all that this origin has stored, as a person does in the browser's settings. The
     /// present tab shows a page of it.
+    ///
+    /// # Errors
+    ///
+    /// The page does not say in time that it is done, or the driver refuses.
     pub async fn clear_site(&self, browser: &Browser) -> Result<()> {
         if browser.engine != Engine::WebKit {
             return browser.clear_site(&self.address()).await;
@@ -21,6 +25,10 @@ impl FaultProxy {
     }
 
     /// Has the browser forget the files that it keeps. The present tab shows a page of this origin.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::clear_site`].
     pub async fn clear_cache(&self, browser: &Browser) -> Result<()> {
         if browser.engine != Engine::WebKit {
             return browser.clear_cache().await;

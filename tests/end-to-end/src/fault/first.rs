@@ -17,6 +17,10 @@ pub(super) const PATH: &str = "/__first.js";
 
 impl FaultProxy {
     /// Runs a script in the present tab before those of every page that it opens here from now on.
+    ///
+    /// # Errors
+    ///
+    /// The driver does not answer, or refuses.
     pub async fn before_each_page(&self, browser: &Browser, script: &str) -> Result<()> {
         if browser.engine != Engine::WebKit {
             return browser.before_each_page(script).await;

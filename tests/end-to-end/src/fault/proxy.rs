@@ -45,10 +45,19 @@ pub(super) struct Shared {
 
 impl FaultProxy {
     /// Stands in front of the service at this address, on a free port.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::listen`].
     pub async fn start(service: &str) -> Result<Self> {
         Self::listen(service, SocketAddr::from(([127, 0, 0, 1], 0))).await
     }
 
+    /// Stands in front of the service at an address of its own.
+    ///
+    /// # Errors
+    ///
+    /// The service's address is not one of `http://`, or nothing can listen at the other.
     pub async fn listen(service: &str, address: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind(address)
             .await
@@ -130,6 +139,10 @@ impl FaultProxy {
     }
 
     /// Serves until it is ended from outside.
+    ///
+    /// # Errors
+    ///
+    /// It panicked.
     pub async fn wait(mut self) -> Result<()> {
         Ok((&mut self.server).await?)
     }
@@ -219,11 +232,12 @@ async fn send_answer(shared: &Shared, request: Request<Incoming>) -> Result<repl
 
 async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     let (parts, body) = request.into_parts();
-    let call = Inbound {
+    let mut call = Inbound {
         parts,
         body: body.collect().await?.to_bytes(),
     };
-    let path = call.parts.uri.path();
+    let path = call.parts.uri.path().to_owned();
+    let path = path.as_str();
     if command::is_command(path) {
         return Ok(command::obey(shared, &call.parts.method, path, &call.body));
     }
@@ -259,6 +273,10 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     entry.authorization = header(AUTHORIZATION.as_str()).map(str::to_owned);
     entry.fault = fault.as_ref().map(|fault| format!("{fault:?}"));
     shared.calls().push(entry);
+    if fault == Some(Fault::Halved) {
+        // So that half of it can be read.
+        call.parts.headers.remove(ACCEPT_ENCODING);
+    }
 
     let forward = async || {
         let reply = call.forward(shared).await?;
@@ -279,6 +297,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             status,
             retry_after,
         }) => reply::refusal(status, retry_after),
+        Some(Fault::Says { status, message }) => reply::says(status, &message),
         Some(Fault::NotJson) => reply::page(),
         Some(Fault::DropBefore | Fault::Down) => return Err("closed before forwarding".into()),
         Some(Fault::DropAfter) => {
@@ -286,6 +305,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             return Err("closed after forwarding".into());
         }
         Some(Fault::Unfinished) => reply::unfinished(forward().await?, usize::MAX),
+        Some(Fault::Halved) => reply::halved(forward().await?).await,
         Some(Fault::CutLimit { retry_after }) => {
             let refusal = reply::refusal(429, Some(RetryAfter::Seconds(retry_after)));
             reply::unfinished(refusal, 9)

@@ -21,6 +21,13 @@ pub(super) fn unfinished(mut reply: Reply, bytes: usize) -> Reply {
     reply
 }
 
+pub(super) async fn halved(reply: Reply) -> Reply {
+    let (mut head, body) = reply.into_parts();
+    head.headers.remove(header::CONTENT_LENGTH);
+    let Ok(body) = body.collect().await.map(Collected::to_bytes);
+    Response::from_parts(head, Full::new(body.slice(..body.len() / 2)))
+}
+
 pub(super) type Sent = Response<Either<Full<Bytes>, Channel<Bytes, std::io::Error>>>;
 
 /// As it leaves.
@@ -66,9 +73,13 @@ pub(super) fn page() -> Reply {
     )
 }
 
+pub(super) fn says(status: u16, message: &str) -> Reply {
+    let body = json!({ "success": false, "error": "fault", "message": message });
+    json(status, &body)
+}
+
 pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>) -> Reply {
-    let body = json!({ "success": false, "error": "fault", "message": "asked for by a test" });
-    let mut reply = json(status, &body);
+    let mut reply = says(status, "asked for by a test");
     if let Some(after) = retry_after {
         let value = match after {
             RetryAfter::Seconds(seconds) => seconds.to_string(),

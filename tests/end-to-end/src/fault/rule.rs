@@ -11,6 +11,8 @@ pub enum Fault {
         status: u16,
         retry_after: Option<RetryAfter>,
     },
+    /// Answers this status instead of forwarding, with these words of why.
+    Says { status: u16, message: String },
     /// Forwards the call, and gives its answer another status (`status`): the body says what is true.
     OtherStatus { status: u16 },
     /// Answers 200 with a page instead of JSON, as a proxy in between might.
@@ -21,6 +23,8 @@ pub enum Fault {
     DropAfter,
     /// Forwards the call, gives all of its answer, and closes the connection where the end of it was to be said.
     Unfinished,
+    /// Forwards the call, and gives half of its answer as if it were all of it.
+    Halved,
     /// Answers 429 with so many seconds to wait (`retry_after`), and closes the connection in the middle of its body.
     CutLimit { retry_after: u64 },
     /// Forwards the call after a while (`ms`).
@@ -86,6 +90,11 @@ impl Rule {
         }
     }
 
+    /// Reads a rule from JSON.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: there is no such fault, or what it needs is missing or no number that it takes.
     pub(super) fn read(rule: &Value) -> Result<Self> {
         let number = |name: &str| {
             rule[name]
@@ -108,6 +117,10 @@ impl Rule {
                     )?),
                 },
             },
+            "says" => Fault::Says {
+                status: u16::try_from(number("status")?)?,
+                message: rule["message"].as_str().ok_or("which words?")?.to_owned(),
+            },
             "other_status" => Fault::OtherStatus {
                 status: u16::try_from(number("status")?)?,
             },
@@ -115,6 +128,7 @@ impl Rule {
             "drop_before" => Fault::DropBefore,
             "drop_after" => Fault::DropAfter,
             "unfinished" => Fault::Unfinished,
+            "halved" => Fault::Halved,
             "cut_limit" => Fault::CutLimit {
                 retry_after: number("retry_after")?,
             },

@@ -81,13 +81,13 @@ impl Examination<'_> {
             .fill(&by("textbox", "Name of the preset"), "glass")
             .await?;
         browser.press(&by("button", "Save")).await?;
-        browser.find(&by("button", "glass")).await?;
+        browser.find(&by("button", "Apply glass")).await?;
         self.examine("presets").await?;
         browser.press(&by("button", "Remove glass")).await?;
-        browser.find_gone(&by("button", "glass")).await?;
+        browser.find_gone(&by("button", "Apply glass")).await?;
         self.examine("a preset that was removed").await?;
         browser.press(&by("button", "Undo")).await?;
-        browser.find(&by("button", "glass")).await?;
+        browser.find(&by("button", "Apply glass")).await?;
         browser.press(&by("button", "Close")).await?;
         browser.press(&by("radio", "JSON")).await?;
         self.examine("JSON").await?;
@@ -125,9 +125,8 @@ impl Examination<'_> {
         browser.find(&by("button", "Run again")).await?;
         self.examine("one task").await?;
         self.open("/gallery", "list", "Outputs").await?;
-        browser
-            .press(&starting("checkbox", "Select Image: a rose window in te"))
-            .await?;
+        let tile = starting("button", "Image: a rose window in te");
+        browser.find(&tile).await?.send_keys("x").await?;
         browser.find(&by("region", "Selection")).await?;
         self.examine("a selection in the gallery").await?;
         browser.press(&by("button", "Select none")).await?;

@@ -38,6 +38,7 @@ async fn nothing_moves_after_the_first_paint() {
                 ("/tasks", "Tasks"),
                 ("/gallery", "Gallery"),
                 ("/settings", "Settings"),
+                (MODEL, "Tessera"),
             ] {
                 let address = format!("{}{path}", service.address());
                 found.extend(moved(browser, &address, heading, width).await?);
@@ -61,7 +62,6 @@ async fn nothing_moves_where_something_was_made() {
         // Labelled, in the place of the plain grid.
         let batch = format!("{address}{MODEL}?mode=batch");
         browser.open(&batch).await?;
-        browser.press(&by("button", "New batch")).await?;
         browser.press(&by("radio", "Sweep")).await?;
         browser.press(&by("button", "Another axis")).await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
@@ -91,7 +91,7 @@ async fn nothing_moves_where_something_was_made() {
         let mut found = Vec::new();
         for (width, height) in [(1440, 900), (320, 720)] {
             browser.set_size(width, height).await?;
-            let mut pages = vec![("/tasks", "Tasks")];
+            let mut pages = vec![("/tasks", "Tasks"), (MODEL, "Tessera")];
             pages.extend(links.iter().map(|link| (*link, "Batch")));
             for (path, heading) in pages {
                 let address = format!("{address}{path}");

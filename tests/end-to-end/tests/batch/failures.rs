@@ -1,7 +1,8 @@
 //! Items that come to nothing, and answers that do not come.
 
-use crate::studio::{BATCH, SINGLE, come_back_in, error, numbered, play, play_without_keys};
+use crate::studio::{BATCH, SINGLE, come_back_in, error, numbered, play, play_without_keys, visit};
 use atelier_end_to_end::fault::{Fault, Rule};
+use atelier_end_to_end::wait::becomes;
 use std::time::Duration;
 
 /// Guards against a retry of everything, which costs as much again, and against items that are
@@ -145,6 +146,23 @@ async fn a_rate_limit_in_the_middle_is_waited_for() {
         );
         assert!(over - calls[1].at > Duration::from_secs(3));
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against `Sent: 2 items` above two refusals, and against a way to look through outputs where there is none.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_refused_is_not_said_to_be_sent() {
+    visit("what_was_refused", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.proxy.add(Rule::every("/v2/*", error(402)));
+        studio.send(&numbered("refused", 2)).await?;
+        studio.see_counts("2 failed").await?;
+        let shown = "
+            const texts = [...document.querySelectorAll('.answer, .run-controls button')];
+            return texts.filter(it => it.checkVisibility()).map(it => it.innerText.trim()).filter(it => it).join()";
+        let left = "Retry 2 failed,Edit and run again,Remove batch";
+        becomes(browser, "what is said and offered", shown, left).await
     })
     .await;
 }

@@ -52,7 +52,7 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
 
         // Only a person's own word makes a line of it again.
         studio.press("Show").await?;
-        studio.press("Send again: row 2").await?;
+        studio.press("Put back: row 2").await?;
         sees_lines(studio, "dawn").await?;
         studio.press("Remove row 2").await?;
         sees_lines(studio, "").await?;

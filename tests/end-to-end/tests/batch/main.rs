@@ -3,14 +3,20 @@
 
 mod archive;
 mod composing;
+mod edit_again;
 mod exploring;
 mod failures;
 mod interruptions;
 mod keys;
+mod left;
 mod lines;
+mod long_prompts;
+mod outputs;
 mod page;
+mod panes;
 mod sending;
 mod size;
 mod studio;
 mod tables;
 mod tabs;
+mod undo;

@@ -4,7 +4,7 @@ use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered, play, visit
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
 
 /// What the rows of the list are called, all at one moment.
 async fn rows(studio: &Studio<'_>) -> Result<Vec<String>> {
@@ -69,6 +69,28 @@ async fn a_batch_is_one_row_that_leads_to_its_page() {
     .await;
 }
 
+/// Guards against keys that begin at the top of the batch again after a look at one of its items.
+#[tokio::test(flavor = "multi_thread")]
+async fn back_from_an_item_leads_to_it() {
+    visit("back_from_an_item", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.send(&numbered("left", 3)).await?;
+        studio.see_counts("3 completed").await?;
+        browser.open(&studio.address("/tasks")).await?;
+        browser.press(&by("link", "left 01 and 2 others")).await?;
+        browser.press(&by("link", "Task 2: left 02")).await?;
+        browser.find(&by("button", "Run again")).await?;
+        let place = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
+        browser.client.back().await?;
+        let item = "Task 2: left 02";
+        becomes(browser, "where the keys are", place, item).await?;
+        browser.client.back().await?;
+        let row = "left 01 and 2 others";
+        becomes(browser, "where the keys are then", place, row).await
+    })
+    .await;
+}
+
 /// Guards against a name that only the tab knows in which it was given.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
@@ -83,19 +105,34 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
             .await?;
         browser.switch_to(&first).await?;
 
+        // All of it is written over.
+        studio.press("Rename").await?;
         let name = browser.find(&by("textbox", "Batch name")).await?;
-        // Emptied, it would have its old name back: all of it is written over.
-        let argument = vec![browser.argument(&name)];
-        browser.run("arguments[0].select()", argument).await?;
         name.send_keys("Dawn over the bay\u{e007}").await?;
         let renamed = by("article", "Batch: Dawn over the bay");
         browser.find(&renamed).await?;
+        // Esc leaves it as it was.
+        studio.press("Rename").await?;
+        name.send_keys("Dusk\u{e00c}").await?;
+        let focused = "return document.activeElement.ariaLabel";
+        becomes(browser, "where the keys are", focused, "Rename").await?;
+        let value = "return document.querySelector('[aria-label=\"Batch name\"]').value";
+        becomes(browser, "the name", value, "Dawn over the bay").await?;
         browser.switch_to(&second).await?;
         browser.find(&renamed).await?;
         studio.reload().await?;
         browser.find(&renamed).await?;
-        browser.open(&studio.address("/tasks")).await?;
-        see_rows(studio, &["Batch: Dawn over the bay"]).await
+        browser.open(&studio.address("/tasks?q=bay")).await?;
+        see_rows(studio, &["Batch: Dawn over the bay"]).await?;
+        // The list of commands knows it by that name, too.
+        browser.press(&starting("button", "Go to")).await?;
+        browser.find(&by("dialog", "Commands")).await?;
+        let focused = browser.client.active_element().await?;
+        focused.send_keys("over the bay").await?;
+        browser
+            .find(&starting("option", "Dawn over the bay"))
+            .await?;
+        Ok(())
     })
     .await;
 }
@@ -113,7 +150,7 @@ async fn a_removed_batch_comes_back_by_undo() {
             browser.open(&studio.address("/tasks")).await?;
             browser.press(&by("link", "undone 01 and 2 others")).await?;
             browser.stop_clock().await?;
-            studio.press_both("Remove batch", "Remove it").await?;
+            studio.press("Remove batch").await?;
             browser.find(&by("heading", "Tasks")).await?;
             browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
             studio.press("Undo").await?;
@@ -122,7 +159,7 @@ async fn a_removed_batch_comes_back_by_undo() {
             studio.see_counts("3 completed").await?;
 
             // Gone for good it is gone everywhere, also after a reload.
-            studio.press_both("Remove batch", "Remove it").await?;
+            studio.press("Remove batch").await?;
             browser.find_gone(&starting("article", "Batch: ")).await?;
             browser.find_gone(&by("button", "Undo")).await?;
             studio.reload().await?;

@@ -5,11 +5,9 @@ mod items;
 mod table;
 
 use atelier_end_to_end::Result;
-use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, RetryAfter};
 use atelier_end_to_end::find::{Query, by};
-use atelier_end_to_end::story::drive;
-use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME};
+use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME, Suite};
 use fantoccini::wd::WindowHandle;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -38,13 +36,29 @@ impl DerefMut for Studio<'_> {
     }
 }
 
+struct Batch;
+
+impl Suite for Batch {
+    type Studio<'a> = Studio<'a>;
+
+    async fn begin(studio: studio::Studio<'_>) -> Result<Studio<'_>> {
+        let studio = Studio(studio);
+        studio.reload().await?;
+        Ok(studio)
+    }
+
+    async fn close(studio: Self::Studio<'_>, name: &str) -> Result<()> {
+        studio.close(name).await
+    }
+}
+
 /// Runs the steps in Batch mode, lets everything come to its end, and balances the ledger.
 pub async fn play(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    play_with(name, service, true, steps).await;
+    studio::play::<Batch>(name, service, true, steps).await;
 }
 
 /// The same at a service that says nothing of idempotency keys, as most don't.
@@ -53,21 +67,7 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    play_with(name, service, false, steps).await;
-}
-
-async fn play_with(
-    name: &str,
-    service: &[&str],
-    has_keys: bool,
-    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
-) {
-    drive(name, async |browser| {
-        let mut studio = Studio::begin(browser, service, has_keys).await?;
-        steps(&mut studio).await?;
-        studio.close(name).await
-    })
-    .await;
+    studio::play::<Batch>(name, service, false, steps).await;
 }
 
 /// Runs the steps in Batch mode; what they send need not come to an end.
@@ -76,11 +76,7 @@ pub async fn visit(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    drive(name, async |browser| {
-        let mut studio = Studio::begin(browser, service, true).await?;
-        steps(&mut studio).await
-    })
-    .await;
+    studio::visit::<Batch>(name, service, steps).await;
 }
 
 /// `first 01`, `first 02`, …: another prompt for each item.
@@ -102,13 +98,7 @@ pub fn come_back_in(seconds: u64) -> Fault {
     }
 }
 
-impl<'a> Studio<'a> {
-    async fn begin(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
-        let studio = Self(studio::Studio::new(browser, service, has_keys).await?);
-        studio.reload().await?;
-        Ok(studio)
-    }
-
+impl Studio<'_> {
     /// Lets everything come to its end and balances the ledger.
     async fn close(self, name: &str) -> Result<()> {
         self.proxy.clear();

@@ -4,6 +4,8 @@ use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::becomes;
+use fantoccini::wd::WindowHandle;
 
 /// Opens Batch mode in a further tab that hears the other tabs only while `window.isDeaf` is not set;
 /// what it missed it hears afterwards.
@@ -140,7 +142,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
 }
 
 /// Opens another tab that hears of nothing, and presses `Generate N` when [`press_in_deaf_tab`] tells it to.
-async fn open_deaf_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Result<()> {
+pub async fn open_deaf_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Result<()> {
     open_hard_of_hearing(studio).await?;
     let label = format!("Generate {rows}");
     studio.browser.find(&by("button", &label)).await?;
@@ -164,6 +166,25 @@ async fn press_in_deaf_tab(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Sends the same rows in the first tab and in the deaf one, which is the present one: each is sent once.
+pub async fn send_once_in_both(
+    studio: &mut Studio<'_>,
+    first: &WindowHandle,
+    prompts: &[String],
+) -> Result<()> {
+    let browser = studio.browser;
+    let deaf = browser.tab().await?;
+    browser.switch_to(first).await?;
+    studio.generate(prompts).await?;
+    press_in_deaf_tab(studio).await?;
+    browser.switch_to(&deaf).await?;
+    browser.run("window.hearAgain()", vec![]).await?;
+    let counts = format!("{} completed", prompts.len());
+    studio.see_counts(&counts).await?;
+    assert_eq!(studio.prompts_sent(), prompts);
+    Ok(())
+}
+
 /// Guards against a batch that is paid twice: a second tab, which had not heard of it yet, sent the same rows.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_two_tabs_send_at_once_are_sent_once() {
@@ -174,15 +195,7 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
         let prompts = numbered("in both", 12);
         studio.write(&prompts).await?;
         open_deaf_tab_that_presses(studio, 12).await?;
-        let second = browser.client.window().await?;
-        browser.switch_to(&first).await?;
-        studio.generate(&prompts).await?;
-        press_in_deaf_tab(studio).await?;
-        browser.switch_to(&second).await?;
-        browser.run("window.hearAgain()", vec![]).await?;
-        studio.see_counts("12 completed").await?;
-        assert_eq!(studio.prompts_sent(), prompts);
-        Ok(())
+        send_once_in_both(studio, &first, &prompts).await
     })
     .await;
 }
@@ -216,6 +229,8 @@ async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
                 })
                 .await?;
         }
+        // The others are the first one's, and none of them was removed.
+        studio.see_counts("1 completed").await?;
         let mut sent = studio.prompts_sent();
         sent.sort();
         let mut wanted = [new, vec![old[11].clone()]].concat();
@@ -288,6 +303,60 @@ async fn what_two_tabs_put_back_at_once_is_all_there() {
         browser.find(&by("button", "Generate 15")).await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a tab that hears of a batch before its tasks, and shows them without names from then on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_of_another_tab_is_shown_whole() {
+    visit(
+        "a_batch_of_another_tab",
+        &["--speed", "0"],
+        async |studio| {
+            let browser = studio.browser;
+            let first = browser.client.window().await?;
+            let second = studio.open_batch_tab().await?;
+            browser.switch_to(&first).await?;
+            studio.send(&numbered("heard", 2)).await?;
+            studio.see_counts("2 completed").await?;
+            browser.switch_to(&second).await?;
+            browser
+                .find(&by("button", "Item 2: heard 02, Completed"))
+                .await?;
+            browser.find(&by("button", "Explore")).await?;
+            Ok(())
+        },
+    )
+    .await;
+}
+
+/// Guards against a sweep that a second tab offers to send once more, and that it writes over with its own older one.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_begun_in_a_tab_is_that_tab_s() {
+    visit("what_is_begun_in_a_tab", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let written = "return [...document.querySelectorAll('.sweep textarea')].map(it => it.value).join()";
+        let first = browser.client.window().await?;
+        let write = async |prompts: &str| {
+            studio.choose("Sweep").await?;
+            becomes(browser, "no values", written, "").await?;
+            let axis = browser.find(&by("combobox", "Axis")).await?;
+            axis.select_by_value("prompt").await?;
+            browser.fill(&by("textbox", "Values"), prompts).await
+        };
+        write("dusk").await?;
+        studio.choose("One").await?;
+        studio.choose("Batch").await?;
+        becomes(browser, "the sweep", written, "dusk").await?;
+        let second = studio.open_batch_tab().await?;
+        write("dawn").await?;
+        browser.switch_to(&first).await?;
+        studio.reload().await?;
+        becomes(browser, "the sweep of this tab", written, "dusk").await?;
+        browser.switch_to(&second).await?;
+        studio.reload().await?;
+        becomes(browser, "the sweep of the other tab", written, "dawn").await
     })
     .await;
 }

@@ -23,7 +23,12 @@ async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_uncon
     play_without_keys(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "known before").await?;
-        studio.accepted(1).await?;
+        // What is asked about has an id in this page: it is not left too early.
+        studio
+            .sees("a status", |calls| {
+                calls.iter().any(|call| call.path.starts_with("/v2/status"))
+            })
+            .await?;
         for prompt in ["to resubmit", "to dismiss"] {
             let form = studio.open_model().await?;
             let wait = Fault::Delay { time: LONG };
@@ -67,6 +72,30 @@ async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_uncon
         assert_eq!(studio.sent("to resubmit"), 2);
         assert_eq!(studio.sent("to dismiss"), 1);
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a network that is blamed where none was down: the calls of a page that is left are refused while it
+/// still runs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_loaded_anew_says_that_it_was_closed() {
+    let name = "a_page_loaded_anew_says_that_it_was_closed";
+    play_without_keys(name, &["--speed", "2"], async |studio| {
+        let form = studio.open_model().await?;
+        let wait = Fault::Delay { time: LONG };
+        studio.proxy.add(Rule::next(1, "/v2/generate", wait));
+        studio.press_generate(&form, "in the air").await?;
+        studio
+            .sees("the request", |calls| {
+                calls.iter().any(|call| call.prompts == ["in the air"])
+            })
+            .await?;
+        studio.browser.reload().await?;
+        let said = "The page was closed before the answer came";
+        studio.browser.see_text(said, TIMEOUT).await?;
+        studio.open_tasks().await?;
+        studio.dismiss("in the air").await
     })
     .await;
 }

@@ -6,7 +6,8 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::{Seen, becomes, until};
 use fantoccini::wd::WindowHandle;
 use serde_json::json;
 
@@ -133,10 +134,7 @@ async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
         assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
 
         browser.switch_to(&frozen).await?;
-        let freeze = json!({ "state": "frozen" });
-        browser
-            .devtools("Page.setWebLifecycleState", freeze)
-            .await?;
+        set_lifecycle(browser, "frozen").await?;
         browser.switch_to(&other).await?;
         studio.generate(&form, "meanwhile").await?;
         studio.show_tasks().await?;
@@ -146,10 +144,7 @@ async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
         assert!(calls_of_tab(studio).await? > 0, "it did not lead");
 
         browser.switch_to(&frozen).await?;
-        let resume = json!({ "state": "active" });
-        browser
-            .devtools("Page.setWebLifecycleState", resume)
-            .await?;
+        set_lifecycle(browser, "active").await?;
         let form = studio.form().await?;
         studio.generate(&form, "afterwards").await?;
         studio.show_tasks().await?;
@@ -162,6 +157,57 @@ async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
         Ok(())
     })
     .await;
+}
+
+/// Guards against a paid task that nobody follows: a tab that was asleep gets the answer to what was given up and sent
+/// once more in another.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_answer_that_a_sleeping_tab_gets_after_resubmit_is_a_task_of_its_own() {
+    let name = "the_answer_that_a_sleeping_tab_gets";
+    play_without_keys(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::DevTools)?;
+        let asleep = browser.client.window().await?;
+        let form = studio.open_model().await?;
+        let held = Rule::next(1, "/v2/generate", Fault::Hold);
+        studio.proxy.add(held);
+        studio.press_generate(&form, "twice").await?;
+        browser.see_text("Sending the request", TIMEOUT).await?;
+        let other = studio.open_tab("/tasks").await?;
+        browser.set_size(1280, 4000).await?;
+        browser.switch_to(&asleep).await?;
+        set_lifecycle(browser, "frozen").await?;
+        browser.switch_to(&other).await?;
+        studio.see(&[("twice", "Unconfirmed")]).await?;
+        studio.resubmit("twice").await?;
+        studio.see(&[("twice", "Completed")]).await?;
+        browser.press(&by("link", "twice")).await?;
+
+        studio.proxy.clear();
+        studio.accepted(2).await?;
+        browser.switch_to(&asleep).await?;
+        set_lifecycle(browser, "active").await?;
+        browser.switch_to(&other).await?;
+        let beside = by("link", "Another submission");
+        browser.press(&beside).await?;
+        let is_there = "return location.pathname.endsWith('.late')";
+        becomes(browser, "its page", is_there, true).await?;
+        browser.find(&beside).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        // The ledger knows tasks by their prompts.
+        browser.press_in_menu(&by("button", "Remove")).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        browser.switch_to(&asleep).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&other).await
+    })
+    .await;
+}
+
+async fn set_lifecycle(browser: &Browser, state: &str) -> Result<()> {
+    let state = json!({ "state": state });
+    browser.devtools("Page.setWebLifecycleState", state).await?;
+    Ok(())
 }
 
 async fn is_set(browser: &Browser, flag: &str) -> Result<()> {

@@ -105,7 +105,9 @@ async fn a_reload_does_not_shorten_the_wait() {
 async fn a_page_left_at_once_does_not_shorten_the_wait() {
     let name = "a_page_left_at_once";
     play(name, &["--speed", "2"], async |studio| {
+        // Asked whether to leave, the person says yes.
         let script = "
+            window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
             const ask = window.fetch;
             window.fetch = async (...call) => {
                 const reply = await ask.apply(window, call);

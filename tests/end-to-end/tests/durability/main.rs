@@ -12,3 +12,4 @@ mod settings;
 mod storage;
 mod studio;
 mod tabs;
+mod unstored;

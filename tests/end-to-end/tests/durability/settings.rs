@@ -3,7 +3,7 @@
 use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::{Fault, FaultProxy, RetryAfter, Rule};
+use atelier_end_to_end::fault::{Call, Fault, FaultProxy, RetryAfter, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::ledger::is_generate;
 use atelier_end_to_end::service::Service;
@@ -131,6 +131,52 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
     .await;
 }
 
+/// Guards against a queue that waits for good after one 401, where no task runs that could be asked about: neither
+/// `Try now` nor Generate made a call, and the service had let everybody in again long before.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_refusal_ends_with_a_press() {
+    let name = "one_refusal_ends_with_a_press";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        let refused = |path| {
+            let fault = Fault::Status {
+                status: 401,
+                retry_after: None,
+            };
+            Rule::next(1, path, fault)
+        };
+        let questions = |calls: &[Call]| calls.iter().filter(|it| it.path == "/v2/status").count();
+        let check = by("link", "Check them in Settings");
+
+        let form = studio.open_model().await?;
+        studio.proxy.add(refused("/v2/generate*"));
+        studio.generate(&form, "refused").await?;
+        studio.ledger.given_up.insert("refused".into());
+        browser.find(&check).await?;
+        studio.generate(&form, "by Generate").await?;
+        browser.find_gone(&check).await?;
+        studio.show_tasks().await?;
+        studio.see(&[("by Generate", "Completed")]).await?;
+
+        let form = studio.open_model().await?;
+        studio.proxy.add(refused("/v2/generate*"));
+        studio.generate(&form, "refused too").await?;
+        studio.ledger.given_up.insert("refused too".into());
+        browser.find(&check).await?;
+        studio.proxy.add(refused("/v2/status"));
+        let before = questions(&studio.proxy.calls());
+        studio.generate(&form, "by Try now").await?;
+        studio
+            .sees("a question", |calls| questions(calls) > before)
+            .await?;
+        browser.press(&by("button", "Try now")).await?;
+        browser.find_gone(&check).await?;
+        studio.show_tasks().await?;
+        studio.see(&[("by Try now", "Completed")]).await
+    })
+    .await;
+}
+
 /// Guards against a token that a new tab takes from one that has it for another service.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_is_not_borrowed_for_another_address() {
@@ -162,7 +208,7 @@ async fn a_token_is_not_borrowed_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("User ID and Access token are not set yet.", TIMEOUT)
+            .see_text("Access token is not set yet.", TIMEOUT)
             .await?;
         show_settings(browser).await?;
         let token = browser.find(&by("textbox", "Access token")).await?;
@@ -176,7 +222,7 @@ async fn a_token_is_not_borrowed_for_another_address() {
             .await?;
         browser.press(&by("button", "Generate")).await?;
         browser
-            .see_text("User ID and Access token are not set yet.", TIMEOUT)
+            .see_text("Access token is not set yet.", TIMEOUT)
             .await?;
         for call in y.calls() {
             assert!(

@@ -13,7 +13,7 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
 
-const NOT_KEPT: &str = "Tasks are not being kept";
+pub const NOT_KEPT: &str = "Tasks are not being kept";
 
 /// A page of its own, whose storage is broken by the script from the start.
 async fn generate_with(name: &str, script: &str) {
@@ -44,6 +44,12 @@ async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
         browser.see_text(NOT_KEPT, Duration::from_secs(5)).await?;
+        if page == "Settings" {
+            // Nothing is promised that can't be.
+            for said in ["no outputs are kept", "Atelier needs the network"] {
+                browser.see_text(said, TIMEOUT).await?;
+            }
+        }
     }
     Ok(())
 }
@@ -137,15 +143,7 @@ async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
         tokio::time::sleep(Duration::from_secs(5)).await;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
-        until("both tasks to be stored", TIMEOUT, async || {
-            let stored = browser.run(COUNT_STORED, vec![]).await?;
-            Ok(if stored == 2 {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("{stored} are"))
-            })
-        })
-        .await?;
+        until_stored(browser, 2).await?;
         studio.open_tasks().await?;
         studio
             .see(&[("one", "Completed"), ("two", "Completed")])
@@ -209,15 +207,7 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
         browser.switch_to(&leader).await?;
         browser.close_tab().await?;
         browser.switch_to(&newcomer).await?;
-        until("both tasks to be stored", TIMEOUT, async || {
-            let stored = browser.run(COUNT_STORED, vec![]).await?;
-            Ok(if stored == 2 {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(format!("{stored} are"))
-            })
-        })
-        .await?;
+        until_stored(browser, 2).await?;
         browser.switch_to(&follower).await?;
         browser.close_tab().await?;
         browser.switch_to(&newcomer).await?;
@@ -227,6 +217,18 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
             .await
     })
     .await;
+}
+
+/// Waits until so many tasks are stored.
+pub async fn until_stored(browser: &Browser, count: u64) -> Result<()> {
+    until(format!("{count} tasks to be stored"), TIMEOUT, async || {
+        let stored = browser.run(COUNT_STORED, vec![]).await?;
+        Ok(match stored.as_u64() {
+            Some(stored) if stored == count => Seen::Yes(()),
+            _ => Seen::NotYet(format!("{stored} are")),
+        })
+    })
+    .await
 }
 
 /// How many tasks are stored.
@@ -246,7 +248,7 @@ const COUNT_STORED: &str = "
         }
     })();";
 
-const BREAKABLE: &str = "
+pub const BREAKABLE: &str = "
     window.broken = false;
     const open = IDBFactory.prototype.open;
     IDBFactory.prototype.open = function (...args) {
@@ -274,11 +276,9 @@ async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
         clear_storage(studio).await?;
         browser.see_text(NOT_KEPT, TIMEOUT).await?;
         studio.generate(&form, "not kept").await?;
-        let question = browser.find(&by("dialog", "Send without keeping")).await?;
+        browser.find(&by("dialog", "Send without keeping")).await?;
         assert_eq!(studio.sent("not kept"), 0, "it was sent unasked");
-        browser
-            .press(&by("button", "Send anyway").within(&question))
-            .await?;
+        send_anyway(browser).await?;
         studio.accepted(2).await?;
         says_so_on_every_page(browser).await?;
 
@@ -314,7 +314,15 @@ async fn full_storage_holds_sending_until_there_is_room() {
     .await;
 }
 
-async fn until_kept(browser: &Browser) -> Result<()> {
+/// Answers the question that comes where nothing can be kept.
+pub async fn send_anyway(browser: &Browser) -> Result<()> {
+    let question = browser.find(&by("dialog", "Send without keeping")).await?;
+    browser
+        .press(&by("button", "Send anyway").within(&question))
+        .await
+}
+
+pub async fn until_kept(browser: &Browser) -> Result<()> {
     until("tasks to be kept again", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])

@@ -1,10 +1,8 @@
 //! A person at the page, a fault proxy, and the service behind it.
 
-use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
-use atelier_end_to_end::story::drive;
-use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME};
+use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME, Suite};
 use atelier_end_to_end::wait::{Seen, until};
 use atelier_end_to_end::{Result, http};
 use fantoccini::elements::Element;
@@ -43,13 +41,29 @@ pub struct Form {
     generate: Element,
 }
 
+struct Durability;
+
+impl Suite for Durability {
+    type Studio<'a> = Studio<'a>;
+
+    async fn begin(studio: studio::Studio<'_>) -> Result<Studio<'_>> {
+        let studio = Studio(studio);
+        studio.open_model().await?;
+        Ok(studio)
+    }
+
+    async fn close(studio: Self::Studio<'_>, name: &str) -> Result<()> {
+        studio.close(name).await
+    }
+}
+
 /// Runs the steps at the model's page, lets everything come to its end, and balances the ledger.
 pub async fn play(
     name: &str,
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    play_with(name, service, true, steps).await;
+    studio::play::<Durability>(name, service, true, steps).await;
 }
 
 /// The same at a service that says nothing of idempotency keys, as most don't.
@@ -58,30 +72,10 @@ pub async fn play_without_keys(
     service: &[&str],
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
-    play_with(name, service, false, steps).await;
+    studio::play::<Durability>(name, service, false, steps).await;
 }
 
-async fn play_with(
-    name: &str,
-    service: &[&str],
-    has_keys: bool,
-    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
-) {
-    drive(name, async |browser| {
-        let mut studio = Studio::begin(browser, service, has_keys).await?;
-        steps(&mut studio).await?;
-        studio.close(name).await
-    })
-    .await;
-}
-
-impl<'a> Studio<'a> {
-    async fn begin(browser: &'a Browser, service: &[&str], has_keys: bool) -> Result<Self> {
-        let studio = Self(studio::Studio::new(browser, service, has_keys).await?);
-        studio.open_model().await?;
-        Ok(studio)
-    }
-
+impl Studio<'_> {
     /// Lets everything come to its end and balances the ledger.
     async fn close(self, name: &str) -> Result<()> {
         self.proxy.clear();

@@ -28,6 +28,54 @@ async fn makes_calls(studio: &Studio<'_>) -> Result<()> {
     .await
 }
 
+/// Guards against a task of a follower that is never sent, and against rows that a second tab sends once more: without
+/// BroadcastChannel the tabs were deaf to each other, though one alone makes the calls.
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_hear_each_other_without_a_broadcast_channel() {
+    let name = "without_a_broadcast_channel";
+    play(name, &["--speed", "1"], async |studio| {
+        let browser = studio.browser;
+        // The tabs' letters are not for what a browser must not store, such as a token.
+        let script = "
+            delete window.BroadcastChannel;
+            window.letters = new Set();
+            const setItem = Storage.prototype.setItem;
+            Storage.prototype.setItem = function (key, text) {
+                if (key.startsWith('atelier.letter')) window.letters.add(key);
+                return setItem.call(this, key, text);
+            };";
+        studio.proxy.before_each_page(browser, script).await?;
+        studio.browser.reload().await?;
+        let leader = browser.client.window().await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "of the leader").await?;
+        studio.open_model_tab().await?;
+        studio.proxy.before_each_page(browser, script).await?;
+        browser.reload().await?;
+        let is_deaf = browser
+            .run("return !('BroadcastChannel' in window)", vec![])
+            .await?;
+        assert_eq!(is_deaf, json!(true));
+        let form = studio.form().await?;
+        studio.generate(&form, "of the follower").await?;
+        let letters = browser
+            .run("return [...window.letters].sort()", vec![])
+            .await?;
+        assert_eq!(letters, json!(["atelier.letter.atelier"]));
+        let completed = [
+            ("of the leader", "Completed"),
+            ("of the follower", "Completed"),
+        ];
+        studio.open_tasks().await?;
+        studio.see(&completed).await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
+        browser.switch_to(&leader).await?;
+        studio.open_tasks().await?;
+        studio.see(&completed).await
+    })
+    .await;
+}
+
 /// Guards against a task that is polled or submitted by two tabs.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_makes_the_calls_and_the_others_follow() {

@@ -1,5 +1,6 @@
 //! What becomes of the tiles and of the focus when outputs go, are chosen or are looked at.
 
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::becomes;
 use serde_json::json;
@@ -36,8 +37,9 @@ async fn tiles_close_up_where_outputs_go() {
         let scroll = "scrollTo(0, 600); scrollTo(0, 0)";
         browser.run(scroll, vec![]).await?;
         becomes(browser, "rows without holes", HOLES, "").await?;
-        let second = "document.querySelectorAll('.tile-select')[2].click()";
+        let second = "document.querySelectorAll('[data-output]')[2].focus()";
         browser.run(second, vec![]).await?;
+        studio.keys("x").await?;
         // One of two was chosen, and both go.
         browser.stop_clock().await?;
         browser
@@ -63,6 +65,42 @@ async fn tiles_close_up_where_outputs_go() {
             "",
         )
         .await
+    })
+    .await;
+}
+
+/// Guards against a focus that is lost with what was removed, the first one and a favorite, so that it was asked before.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_focus_goes_on_where_the_first_is_removed() {
+    visit("the_focus_goes_on", 40, async |studio| {
+        let browser = studio.browser;
+        let are_there = "return String(!!document.querySelector('[data-output]'))";
+        becomes(browser, "tiles", are_there, "true").await?;
+        for is_favorite in [false, true] {
+            let choose = "
+                const tile = document.querySelector('[data-output]');
+                tile.focus();
+                tile.dispatchEvent(new MouseEvent('click', { bubbles: true, ctrlKey: true, detail: 1 }));";
+            browser.run(choose, vec![]).await?;
+            if is_favorite {
+                browser.needs(Capability::StoredFiles)?;
+                studio.keys("f").await?;
+            }
+            studio.keys("\u{e017}").await?;
+            if is_favorite {
+                let question = browser.find(&by("dialog", "Remove favorites")).await?;
+                let remove = by("button", "Remove").within(&question);
+                browser.press(&remove).await?;
+            }
+            studio
+                .sees_outputs(if is_favorite { 76 } else { 78 })
+                .await?;
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            let is_first =
+                "return String(document.activeElement === document.querySelector('[data-output]'))";
+            becomes(browser, "the focus on the next one", is_first, "true").await?;
+        }
+        Ok(())
     })
     .await;
 }

@@ -31,7 +31,6 @@ async fn four_are_as_large_as_the_window_lets_them() {
         let four = "compare=made-00000/0,made-00001/0,made-00002/0,made-00003/0";
         let three = "compare=made-00000/0,made-00001/0,made-00002/0";
         for (width, height, compared, wanted) in [
-            (1440, 900, four, "4,large,aligned"),
             (2560, 900, four, "4,large,aligned"),
             (1440, 900, three, "3,large,aligned"),
         ] {
@@ -40,13 +39,38 @@ async fn four_are_as_large_as_the_window_lets_them() {
             let what = format!("{compared} in {width} by {height}");
             becomes(browser, &what, LAID_OUT, wanted).await?;
         }
-        // Higher than wide, two rows of two.
-        browser.set_size(800, 1100).await?;
-        studio.open(&format!("/gallery?{four}")).await?;
+        // Two rows of two where these are larger, and on phones.
         let columns = LAID_OUT
             .replace("].join()", "][0]")
             .replace("[columns", "[String(columns)");
-        becomes(browser, "two columns", &columns, "2").await
+        for (width, height) in [(1440, 900), (800, 1100), (390, 844)] {
+            browser.set_size(width, height).await?;
+            studio.open(&format!("/gallery?{four}")).await?;
+            becomes(browser, "two columns", &columns, "2").await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a dialog as wide as the strip of all outputs that the large one can be compared with: the other
+/// picture and the way out were far beside the window.
+#[tokio::test(flavor = "multi_thread")]
+async fn many_to_choose_from_do_not_widen_it() {
+    visit("many_to_choose_from", 60, async |studio| {
+        let browser = studio.browser;
+        for width in [1440, 390] {
+            browser.set_size(width, 844).await?;
+            studio.open("/gallery?lightbox=made-00010/0").await?;
+            browser.press(&by("button", "Compare")).await?;
+            let seen = "
+                const dialog = document.querySelector('dialog.comparison[open]');
+                const close = dialog?.querySelector('[aria-label=Close]')?.getBoundingClientRect();
+                const choices = dialog?.querySelectorAll('.companion-choice').length;
+                return close && [choices > 20, dialog.scrollWidth <= innerWidth, close.right <= innerWidth].join()";
+            becomes(browser, "all of it in the window", seen, "true,true,true").await?;
+        }
+        Ok(())
     })
     .await;
 }
@@ -58,9 +82,7 @@ const LINE: &str = "
     const side = Math.min(bounds.width, bounds.height);
     const line = parseFloat(getComputedStyle(output, '::after').left) + 1 - (bounds.width - side) / 2;
     const slider = document.querySelector('.comparison-slider input');
-    const track = slider.getBoundingClientRect();
-    const thumb = track.left + 12 + (track.width - 24) * slider.value / 100;
-    const isSame = Math.abs(thumb - (bounds.left + (bounds.width - side) / 2 + line)) < 3;
+    const isSame = Math.abs(slider.value / 100 * side - line) < 3;
     return `${Math.round(line / side * 20) * 5}${isSame ? '' : ', and the slider elsewhere'}`";
 
 /// How far the grip's middle is from the line, and how large the grip is, in px.
@@ -115,6 +137,60 @@ async fn the_line_is_drawn_on_the_picture() {
         becomes(browser, "the line at the edge", LINE, "0").await?;
         studio.keys(&RIGHT.repeat(10)).await?;
         becomes(browser, "the line by keys", LINE, "10").await
+    })
+    .await;
+}
+
+/// How large each picture is seen, and how far to the right of its middle what is in sight lies, in percent of its own
+/// room; and whether it stays in that.
+const CLOSE: &str = "
+    const round = part => Math.round(part * 20) * 5;
+    return [...document.querySelectorAll('.compared img')].map(picture => {
+        const seen = picture.getBoundingClientRect();
+        const room = picture.closest('.compared-output').getBoundingClientRect();
+        const away = room.left + room.width / 2 - seen.left - seen.width / 2;
+        const cut = getComputedStyle(picture).clipPath === 'none' ? '' : ', cut';
+        return round(seen.width / picture.clientWidth) + ' ' + round(away / picture.clientWidth) + cut;
+    }).join('; ')";
+
+/// Guards against pictures of which only one is seen closer, so that details can't be compared, and against one that
+/// lies over its neighbor then.
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_come_closer_in_step() {
+    visit("pictures_come_closer", 2, async |studio| {
+        let browser = studio.browser;
+        studio
+            .open("/gallery?compare=made-00001/0,made-00000/0")
+            .await?;
+        becomes(browser, "both as a whole", CLOSE, "100 0; 100 0").await?;
+        let zoom = by("button", "Zoom");
+        browser.press(&zoom).await?;
+        becomes(browser, "both twice as large", CLOSE, "200 0, cut; 200 0, cut").await?;
+        studio.keys("0").await?;
+        becomes(browser, "both as a whole again", CLOSE, "100 0; 100 0").await?;
+        studio.keys("++").await?;
+        becomes(browser, "both by keys", CLOSE, "155 0, cut; 155 0, cut").await?;
+        // Under the pointer, at the right edge of the room of the second picture.
+        let wheel = "
+            const picture = document.querySelectorAll('.compared img')[1];
+            const room = picture.closest('.compared-output').getBoundingClientRect();
+            picture.dispatchEvent(new WheelEvent('wheel', {
+                bubbles: true, cancelable: true, deltaY: -2000,
+                clientX: room.left + room.width / 2 + picture.clientWidth / 2, clientY: room.top + picture.clientHeight / 2,
+            }))";
+        browser.run(wheel, vec![]).await?;
+        let closest = "425 85, cut; 425 85, cut";
+        becomes(browser, "both at the right edge", CLOSE, closest).await?;
+        // What is close stays so where the two lie one over the other.
+        browser.press(&by("radio", "Slider")).await?;
+        becomes(browser, "both over each other", CLOSE, closest).await?;
+        let before = browser.run(LINE, vec![]).await?;
+        draw(browser, 0.8, 1.1).await?;
+        becomes(browser, "both moved", CLOSE, "425 55, cut; 425 55, cut").await?;
+        assert_eq!(browser.run(LINE, vec![]).await?, before, "the line was drawn");
+        draw(browser, 0.5, 0.25).await?;
+        becomes(browser, "the line by its grip", LINE, "25").await?;
+        becomes(browser, "both where they were", CLOSE, "425 55, cut; 425 55, cut").await
     })
     .await;
 }

@@ -70,3 +70,33 @@ async fn removing_goes_on_to_the_next() {
     })
     .await;
 }
+
+/// Guards against a favorite that is gone at one press in the large view alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_favorite_is_asked_about_before_it_goes() {
+    visit("a_favorite_is_asked_about", 2, async |studio| {
+        let browser = studio.browser;
+        studio.press_tile("Image: cobalt harbour 1").await?;
+        browser.find(&by("dialog", "Output")).await?;
+        studio.keys("f").await?;
+        studio.keys(DELETE).await?;
+        let question = browser.find(&by("dialog", "Remove favorites")).await?;
+        browser
+            .see_text("That includes 1 favorite.", TIMEOUT)
+            .await?;
+        browser
+            .press(&by("button", "Keep").within(&question))
+            .await?;
+        shows(studio, "made-00001/0").await?;
+        browser.press(&by("button", "Remove task")).await?;
+        let question = browser.find(&by("dialog", "Remove favorites")).await?;
+        browser
+            .press(&by("button", "Remove").within(&question))
+            .await?;
+        shows(studio, "made-00000/0").await?;
+        browser
+            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .await
+    })
+    .await;
+}

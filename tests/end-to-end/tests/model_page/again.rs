@@ -41,7 +41,7 @@ async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
 
         browser.press(&by("button", "Run again")).await?;
         studio.sees_sent(2).await?;
-        assert_eq!(studio.sent(), ["lucky", "lucky"]);
+        assert_eq!(studio.prompts_sent(), ["lucky", "lucky"]);
         assert_ne!(studio.seeds()[1], seed);
         Ok(())
     })
@@ -62,17 +62,20 @@ async fn variations_are_the_same_input_with_other_seeds() {
         studio.hand("await twice('Vary', 120);").await?;
         studio.sees_sent(4).await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(studio.sent(), ["varied"; 4]);
+        assert_eq!(studio.prompts_sent(), ["varied"; 4]);
         let seeds: HashSet<String> = studio.seeds().into_iter().collect();
         assert_eq!(seeds.len(), 4, "{seeds:?}");
 
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("4 tasks", TIMEOUT).await?;
-        let newest = "
-            const rows = document.querySelectorAll('.task-row .cover');
-            if (rows.length === 4) rows[0].click();
-            return String(rows.length === 4)";
-        becomes(browser, "the newest", newest, "true").await?;
+        browser.see_text("4 tasks in 2 rows", TIMEOUT).await?;
+        browser.find(&by("link", "3 variations of varied")).await?;
+        browser.press(&starting("link", "Item 2: varied")).await?;
+        // Each has the others beside it.
+        browser.find(&by("link", "Variation 2")).await?;
+        let siblings = browser.find(&by("navigation", "Variations")).await?;
+        let sibling = starting("link", "Variation 3, ").within(&siblings);
+        browser.press(&sibling).await?;
+        browser.find(&by("link", "Variation 3")).await?;
         browser
             .press(&by("link", "Variation of an earlier task"))
             .await?;
@@ -125,7 +128,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
             .fill(&by("searchbox", "Search tasks"), "nothing like it")
             .await?;
         browser.see_text("0 tasks of 1", TIMEOUT).await?;
-        browser.find_gone(&starting("button", "Clear ")).await?;
+        browser.find_gone(&starting("button", "Remove ")).await?;
         // Found by a value.
         let seed = studio.seeds().remove(0);
         browser
@@ -134,7 +137,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.see_text("1 task", TIMEOUT).await?;
         // Guards against a press of which nobody knows how much it takes away.
         browser
-            .press(&by("button", "Clear 1 finished, 1 output"))
+            .press(&by("button", "Remove 1 finished, 1 output"))
             .await?;
         until("nothing left of it", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {
@@ -143,6 +146,75 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
             })
         })
         .await
+    })
+    .await;
+}
+
+/// Guards against variations of which one is large and the others are stamps below it, and against pictures that push
+/// each other about as they come.
+#[tokio::test(flavor = "multi_thread")]
+async fn variations_are_judged_at_a_glance() {
+    let name = "variations_are_judged";
+    play(name, &["--speed", "3"], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1440, 900).await?;
+        studio.type_prompt("at a glance").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let count = browser
+            .find_for(&by("combobox", "How many variations"), TIMEOUT)
+            .await?;
+        count.select_by_value("4").await?;
+        browser.press(&by("button", "Vary")).await?;
+        let keep = "
+            const places = [...document.querySelectorAll('.together .variation')];
+            window.kept = places.map(place => place.getBoundingClientRect());
+            return places.length";
+        becomes(browser, "places", keep, 4).await?;
+        let compare = "
+            const pictures = [...document.querySelectorAll('.together .picture > img')];
+            const there = pictures.filter(picture => picture.naturalWidth).length;
+            if (there !== 4) return `${there} pictures`;
+            const now = pictures.map(picture => picture.getBoundingClientRect());
+            const moved = now.flatMap((place, at) => ['left', 'top', 'right', 'bottom'].filter(
+                side => Math.abs(place[side] - window.kept[at][side]) > 2));
+            const columns = new Set(now.map(place => Math.round(place.left))).size;
+            return moved.length ? `moved: ${moved}` : `${columns} columns`";
+        becomes(browser, "four pictures", compare, "2 columns").await?;
+        let result = browser.find(&by("region", "Result")).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+
+        let hearts = by("button", "Favorite").within(&result);
+        browser.find_all(&hearts).await?[2].click().await?;
+        let large = by("button", "Show large").within(&result);
+        browser.find_all(&large).await?[2].click().await?;
+        let dialog = browser.find(&by("dialog", "Output")).await?;
+        let heart = browser
+            .find(&by("button", "Favorite").within(&dialog))
+            .await?;
+        assert_eq!(heart.attr("aria-pressed").await?.as_deref(), Some("true"));
+        browser
+            .press(&by("button", "Close").within(&dialog))
+            .await?;
+
+        // And compared with one press.
+        browser.press(&by("button", "Compare 4")).await?;
+        let dialog = browser.find(&by("dialog", "Compare")).await?;
+        let compared = "return document.querySelectorAll('.compared > li').length";
+        becomes(browser, "what is compared", compared, 4).await?;
+        browser
+            .press(&by("button", "Close").within(&dialog))
+            .await?;
+
+        // What came before is below them, and alone again at a press; one of them brings back all.
+        let seen = "return document.querySelectorAll('.result > .task .picture > img').length";
+        let other = by("button", "Show this one").within(&result);
+        assert_eq!(browser.find_all(&other).await?.len(), 1);
+        browser.press(&other).await?;
+        becomes(browser, "pictures", seen, 1).await?;
+        let others = browser.find_all(&other).await?;
+        assert_eq!(others.len(), 4);
+        others[1].click().await?;
+        becomes(browser, "pictures", seen, 4).await
     })
     .await;
 }

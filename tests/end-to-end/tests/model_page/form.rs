@@ -7,10 +7,11 @@ use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
+use fantoccini::key::Key;
 use std::time::Duration;
 
 /// Its role is a browser's own.
-const UNFOLD_MORE: &str = "document.querySelector('.more-fields > summary').click()";
+const UNFOLD_MORE: &str = "document.querySelector('.more-fields').open = true";
 
 /// Presses what is at this place of the window.
 async fn press_at(browser: &Browser, x: f64, y: f64) -> Result<()> {
@@ -42,9 +43,7 @@ async fn a_press_beside_the_sheet_folds_it() {
             studio.is_open().await?;
             studio.type_prompt("amber").await?;
             browser.press(&by("button", "Generate")).await?;
-            browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
-                .await?;
+            browser.find_for(&by("button", "Download"), TIMEOUT).await?;
             browser.run("document.activeElement.blur()", vec![]).await?;
             let state = "
             const form = document.querySelector('form[aria-label=Input]');
@@ -97,6 +96,30 @@ async fn generate_stays_on_the_screen_when_a_phone_unfolds_the_form() {
     .await;
 }
 
+/// Guards against a press of Tab at each field that leads only to what explains it, and against keys that can't have that.
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_lead_from_field_to_field_and_explain_the_one_they_are_at() {
+    play("keys_lead_from_field_to_field", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1440, 900).await?;
+        let prompt = browser.find(&starting("textbox", "prompt")).await?;
+        prompt.send_keys(&char::from(Key::Tab).to_string()).await?;
+        let place = "
+            const at = document.activeElement;
+            const fields = [...document.querySelectorAll('.form .field')];
+            return `${at.matches('input, select')} ${fields.indexOf(at.closest('.field'))}`";
+        becomes(browser, "what Tab leads to", place, "true 1").await?;
+        let explained = "
+            const hint = document.activeElement.closest('.field').querySelector('.hint');
+            return !hint.classList.contains('visually-hidden')";
+        becomes(browser, "the explanation", explained, false).await?;
+        let focused = browser.client.active_element().await?;
+        focused.send_keys(&char::from(Key::F1).to_string()).await?;
+        becomes(browser, "the explanation", explained, true).await
+    })
+    .await;
+}
+
 /// Guards against a row that moves under the hand when what leads back to the default comes.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_way_back_to_the_default_moves_nothing() {
@@ -130,8 +153,150 @@ async fn the_way_back_to_the_default_moves_nothing() {
             becomes(browser, &what, note, before.as_str()).await?;
             browser.press(&back).await?;
             browser.find_gone(&back).await?;
+            // Guards against a way back that leads to what is there.
+            for (value, is_away) in [("2", true), ("1", false)] {
+                browser
+                    .fill(&by("spinbutton", "num_outputs"), value)
+                    .await?;
+                match is_away {
+                    true => browser.find(&back).await.map(|_| ())?,
+                    false => browser.find_gone(&back).await?,
+                }
+            }
         }
         Ok(())
+    })
+    .await;
+}
+
+/// Guards against a name in the JSON that is dropped without a word, and a value that is wrong where nothing is red.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_in_the_json_is_said_there_and_in_the_form() {
+    play("what_is_wrong_in_the_json", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1440, 900).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        let text = r#"{"prompt": "a lake", "num_outputs": 99, "foo": 1}"#;
+        browser.fill(&by("textbox", "Input as JSON"), text).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        browser.see_text("no such parameter: foo", TIMEOUT).await?;
+        let marked = "
+            const marked = [...document.querySelectorAll('.form [aria-invalid=true]')];
+            const seen = marked.filter(it => it.checkVisibility());
+            return seen.map(it => it.id === 'input-json' ? 'the text' : it.role).join()";
+        becomes(browser, "what is marked", marked, "the text").await?;
+        browser.press(&by("radio", "Form")).await?;
+        becomes(browser, "what is marked in the form", marked, "spinbutton").await?;
+        // A slip in a name is mended at one press.
+        browser.press(&by("radio", "JSON")).await?;
+        let text = r#"{"promt": "a sea", "foo": 1}"#;
+        browser.fill(&by("textbox", "Input as JSON"), text).await?;
+        // It has no field: the form says it in the same words.
+        browser.press(&by("radio", "Form")).await?;
+        browser
+            .see_text("no such parameter: promt", TIMEOUT)
+            .await?;
+        browser.press(&by("button", "Did you mean prompt?")).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        browser.press(&by("button", "Remove foo")).await?;
+        let text = "return document.getElementById('input-json').value.replace(/\\s+/g, ' ')";
+        becomes(browser, "the text", text, r#"{ "prompt": "a sea" }"#).await?;
+        browser.find_gone(&by("button", "Remove promt")).await
+    })
+    .await;
+}
+
+/// Guards against a text whose fault is told three times at once, and against what is said of it over a form that could be
+/// sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_of_a_text_is_said_once_and_goes_with_it() {
+    play("what_is_said_of_a_text", &[], async |studio| {
+        let browser = studio.browser;
+        let text = by("textbox", "Input as JSON");
+        let said = "
+            const said = [...document.querySelectorAll('.form :is([role=alert], .problem, .why)')];
+            const words = said.map(it => it.checkVisibility() ? it.innerText.trim() : '').filter(it => it);
+            const at = document.activeElement.id === 'input-json' ? ', at it' : '';
+            return words.filter(it => it !== 'prompt is required').join() + at";
+        let refused = "This is not JSON yet: a } is missing at the end.,The JSON needs a look, at it";
+        for mends in ["Form", "text", "Back to what the form holds"] {
+            browser.press(&by("radio", "JSON")).await?;
+            browser.fill(&text, "{").await?;
+            browser.press(&by("button", "Generate")).await?;
+            becomes(browser, "what is said of the press", said, refused).await?;
+            browser.run("document.activeElement.blur()", vec![]).await?;
+            browser
+                .press(&by("link", "The JSON needs a look"))
+                .await?;
+            becomes(browser, "where the link leads", said, refused).await?;
+            match mends {
+                "Form" => browser.press(&by("radio", "Form")).await?,
+                "text" => browser.fill(&text, "{}").await?,
+                button => browser.press(&by("button", button)).await?,
+            }
+            browser.run("document.activeElement.blur()", vec![]).await?;
+            becomes(browser, "what is said after it", said, "").await?;
+        }
+        // The same holds for what can be read, and not be sent.
+        browser.press(&by("radio", "JSON")).await?;
+        browser.fill(&text, r#"{"prompt": "a", "foo": 1}"#).await?;
+        browser.press(&by("button", "Generate")).await?;
+        let refused = "Not sent, as the model has no such parameter: foo.,The JSON needs a look, at it";
+        becomes(browser, "what is said of the values", said, refused).await
+    })
+    .await;
+}
+
+/// Guards against a text that was given up and comes back over the form that was filled in since.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_text_goes_once_the_form_is_changed() {
+    play("a_broken_text", &[], async |studio| {
+        let browser = studio.browser;
+        let text = by("textbox", "Input as JSON");
+        let beside = "return document.querySelector('.form .why').innerText.trim()";
+        let prompt = "return document.querySelector('.form textarea[required]').value";
+        browser.press(&by("radio", "JSON")).await?;
+        browser.fill(&text, "a red fox").await?;
+        browser.see_text("begin with {", TIMEOUT).await?;
+        becomes(browser, "beside Generate", beside, "The JSON needs a look").await?;
+        // Until then it stays, and so does the way that was chosen.
+        browser.reload().await?;
+        browser.see_text("begin with {", TIMEOUT).await?;
+        becomes(browser, "after a reload", beside, "The JSON needs a look").await?;
+        browser.press(&by("radio", "Form")).await?;
+        becomes(browser, "in the form", beside, "prompt is required").await?;
+        studio.type_prompt("a red fox").await?;
+        browser.reload().await?;
+        becomes(browser, "the prompt", prompt, "a red fox").await?;
+        let is_in_sight =
+            "return document.querySelector('.form textarea[required]').checkVisibility()";
+        becomes(browser, "whether it is in sight", is_in_sight, true).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        let written = "return JSON.parse(document.querySelector('#input-json').value).prompt";
+        becomes(browser, "the text", written, "a red fox").await
+    })
+    .await;
+}
+
+/// Guards against outlines beside the words that they belong to, where a prompt runs from right to left.
+#[tokio::test(flavor = "multi_thread")]
+async fn words_are_outlined_where_they_stand_in_each_direction() {
+    play("words_in_each_direction", &[], async |studio| {
+        let sides = "
+            const field = document.querySelector('.marks + textarea').getBoundingClientRect();
+            const middle = field.left + field.width / 2;
+            return [...document.querySelectorAll('.marks mark')].map(it => {
+                const { left, right } = it.getBoundingClientRect();
+                return left > middle ? 'right' : right < middle ? 'left' : 'middle';
+            }).join()";
+        studio.type_prompt("חלון rose\na rose").await?;
+        becomes(
+            studio.browser,
+            "the sides of the outlines",
+            sides,
+            "right,left",
+        )
+        .await
     })
     .await;
 }

@@ -75,3 +75,21 @@ async fn retry_stands_below_what_failed() {
     })
     .await;
 }
+
+/// Guards against a promise in the name of a service that nobody has reached: of an address that is only typed nothing is
+/// known.
+#[tokio::test(flavor = "multi_thread")]
+async fn that_no_account_is_needed_is_said_of_who_has_told_it() {
+    drive("that_no_account_is_needed", async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        browser
+            .open(&format!("{}/settings", service.address()))
+            .await?;
+        browser.see_text("No account needed.", TIMEOUT).await?;
+        let address = by("textbox", "Service address");
+        browser.fill(&address, "https://elsewhere.example").await?;
+        let said = "return document.querySelector('main').innerText.includes('No account needed.')";
+        becomes(browser, "what is said of it", said, false).await
+    })
+    .await;
+}

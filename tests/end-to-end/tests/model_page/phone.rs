@@ -1,9 +1,13 @@
 //! The form at the foot of a phone's screen.
 
+use std::time::Duration;
+
 use crate::studio::{Studio, play};
 use atelier_end_to_end::Result;
+use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
+use serde_json::{Value, json};
 
 /// Descriptions of three and of four lines, and a first field that is not a prompt.
 const PAGES: [(&str, &str); 3] = [
@@ -82,10 +86,112 @@ async fn generate_is_in_the_window_of_a_small_phone() {
     .await;
 }
 
+/// Guards against Back that leaves the page, and what was about to be sent, where a person wants the sheet away.
+#[tokio::test(flavor = "multi_thread")]
+async fn back_folds_the_sheet_of_parameters_first() {
+    play("back_folds_the_sheet", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(375, 667).await?;
+        browser.open(&studio.address("/")).await?;
+        browser.press(&starting("link", "Tessera")).await?;
+        browser.find(&by("button", "Generate")).await?;
+        let is_open = "return document.querySelector('.more-fields').open";
+        let turn = "document.querySelector('.more-fields > summary').click()";
+        let path = "return location.pathname + location.search";
+        let unfolded = "/models/image/tessera?sheet=more";
+        browser.run(turn, vec![]).await?;
+        becomes(browser, "the address", path, unfolded).await?;
+        browser.client.back().await?;
+        becomes(browser, "the sheet after Back", is_open, false).await?;
+        becomes(browser, "the address", path, "/models/image/tessera").await?;
+        // Folded in another way it leaves no step behind.
+        browser.run(turn, vec![]).await?;
+        becomes(browser, "the address", path, unfolded).await?;
+        browser.run(turn, vec![]).await?;
+        becomes(browser, "the address", path, "/models/image/tessera").await?;
+        browser.client.back().await?;
+        becomes(browser, "the address", path, "/").await
+    })
+    .await;
+}
+
 async fn open(studio: &Studio<'_>, path: &str, heading: &str) -> Result<()> {
     let browser = studio.browser;
     browser.open(&studio.address(path)).await?;
     browser.find(&by("heading", heading)).await?;
     browser.find(&by("button", "Generate")).await?;
+    Ok(())
+}
+
+/// A slider, and its field.
+const SLIDER: &str = "
+    const slider = document.querySelector('form[aria-label=Input] .number:has([type=range]) [type=range]');
+    const field = slider.closest('.field');";
+
+/// Guards against outputs that are paid for since a finger that scrolled came down on their slider.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finger_that_scrolls_sets_no_slider() {
+    play("a_finger_that_scrolls", &[], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::DevTools)?;
+        browser.set_size(390, 844).await?;
+        open(studio, "/models/image/tessera", "Tessera").await?;
+        let unfold = "
+            const form = document.querySelector('form[aria-label=Input]');
+            form.querySelector('textarea').focus();
+            form.querySelector('.more-fields').open = true";
+        browser.run(unfold, vec![]).await?;
+        let touches = json!({ "enabled": true });
+        browser
+            .devtools("Emulation.setTouchEmulationEnabled", touches)
+            .await?;
+        let is_set = format!(
+            "{SLIDER} return field.querySelector('.reset:not(.explain)') ? 'entered' : 'as it was'"
+        );
+        becomes(browser, "the value before", &is_set, "as it was").await?;
+        touch(studio, 0.0, -200.0).await?;
+        becomes(browser, "the value after a scroll", &is_set, "as it was").await?;
+        let scrolled = "
+            const form = document.querySelector('form[aria-label=Input] .form-scroll');
+            return String(form.scrollTop + scrollY > 0)";
+        becomes(browser, "that it scrolled", scrolled, "true").await?;
+        touch(studio, 0.0, 0.0).await?;
+        becomes(browser, "the value after a tap", &is_set, "entered").await?;
+        browser.press(&by("button", "Back to the default")).await?;
+        touch(studio, 40.0, 0.0).await?;
+        becomes(
+            browser,
+            "the value after a finger along it",
+            &is_set,
+            "entered",
+        )
+        .await
+    })
+    .await;
+}
+
+/// A finger comes down in the middle of the slider, moves so far, in px, and leaves it.
+async fn touch(studio: &Studio<'_>, across: f64, down: f64) -> Result<()> {
+    const STEPS: u32 = 10;
+    let browser = studio.browser;
+    let middle = format!(
+        "{SLIDER} slider.scrollIntoView({{ block: 'center', behavior: 'instant' }});
+        const {{ left, top, width, height }} = slider.getBoundingClientRect();
+        return [left + width / 2, top + height / 2]"
+    );
+    let middle = browser.run(&middle, vec![]).await?;
+    let at = |axis: usize| middle[axis].as_f64().unwrap_or_default();
+    let send = async |kind: &str, points: Value| {
+        let params = json!({ "type": kind, "touchPoints": points });
+        browser.devtools("Input.dispatchTouchEvent", params).await
+    };
+    send("touchStart", json!([{ "x": at(0), "y": at(1) }])).await?;
+    for step in 1..=STEPS {
+        let part = f64::from(step) / f64::from(STEPS);
+        let (x, y) = (at(0) + across * part, at(1) + down * part);
+        send("touchMove", json!([{ "x": x, "y": y }])).await?;
+        tokio::time::sleep(Duration::from_millis(16)).await;
+    }
+    send("touchEnd", json!([])).await?;
     Ok(())
 }

@@ -23,7 +23,7 @@ async fn twelve_prompts_one_every_150_ms_are_twelve_tasks() {
         studio.hand(presses).await?;
         studio.sees_sent(12).await?;
         // They leave side by side, and may overtake each other.
-        let mut sent = studio.sent();
+        let mut sent = studio.prompts_sent();
         sent.sort();
         let mut wanted: Vec<String> = (0..12).map(|n| format!("another {n}")).collect();
         wanted.sort();
@@ -70,7 +70,7 @@ async fn a_double_click_is_one_task_and_is_told_so() {
             .hand("await pause(900); button('Generate').click();")
             .await?;
         studio.sees_sent(2).await?;
-        assert_eq!(studio.sent(), ["once", "once"]);
+        assert_eq!(studio.prompts_sent(), ["once", "once"]);
         Ok(())
     })
     .await;
@@ -125,7 +125,7 @@ async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
         studio.sees_sent(2).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 2, "paid twice, or removed");
-        assert_eq!(studio.sent().len(), 2);
+        assert_eq!(studio.prompts_sent().len(), 2);
         said
     })
     .await;
@@ -147,7 +147,7 @@ async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
         studio.type_prompt("unanswered").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Resubmit")).await?;
-        let before = studio.sent().len();
+        let before = studio.prompts_sent().len();
         // Held up, it stays Queued for long enough to be taken back.
         let wait = Fault::Delay {
             time: Duration::from_secs(2),
@@ -157,7 +157,7 @@ async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
         let said = browser.see_text("Sent again", CONCURRENCY).await;
         assert_eq!(studio.stored_tasks().await?, 1, "taken back");
         browser.see_text("Completed", TIMEOUT).await?;
-        assert_eq!(studio.sent().len(), before + 1);
+        assert_eq!(studio.prompts_sent().len(), before + 1);
         said
     })
     .await;
@@ -180,7 +180,7 @@ async fn a_double_click_on_generate_many_is_one_batch_and_is_told_so() {
             .await?;
         studio.sees_sent(3).await?;
         browser.see_text("3 completed", TIMEOUT).await?;
-        assert_eq!(studio.sent(), ["one", "two", "three"]);
+        assert_eq!(studio.prompts_sent(), ["one", "two", "three"]);
         assert_eq!(studio.stored_tasks().await?, 3);
         Ok(())
     })
@@ -207,7 +207,7 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
         // Nothing was put into the table by the second press.
         browser.find(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
-        assert_eq!(studio.sent(), [prompts, prompts].concat());
+        assert_eq!(studio.prompts_sent(), [prompts, prompts].concat());
         said
     })
     .await;

@@ -1,10 +1,21 @@
 //! An output goes on as the input of another model.
 
-use crate::studio::{TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, play};
+use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, becomes, until};
+
+async fn make(studio: &Studio<'_>) -> Result<()> {
+    studio.type_prompt("glass").await?;
+    let browser = studio.browser;
+    browser.press(&by("button", "Generate")).await?;
+    browser
+        .find_for(&by("button", "Run again"), TIMEOUT)
+        .await?;
+    Ok(())
+}
 
 /// Guards against an output that can be used elsewhere only by whoever knows where, and against its
 /// address ending in the form that the person leaves.
@@ -15,11 +26,7 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
         &["--speed", "0"],
         async |studio| {
             let browser = studio.browser;
-            studio.type_prompt("glass").await?;
-            browser.press(&by("button", "Generate")).await?;
-            browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
-                .await?;
+            make(studio).await?;
             browser.press_in_menu(&by("button", "Use as input")).await?;
             browser.press(&starting("link", "Repaint")).await?;
             browser.find(&by("heading", "Repaint")).await?;
@@ -32,12 +39,70 @@ async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {
                 })
             })
             .await?;
+            // Nothing stood there before.
             browser
-                .find(&by("button", "Restore previous input"))
-                .await?;
-            Ok(())
+                .find_gone(&by("button", "Restore previous input"))
+                .await
         },
     )
+    .await;
+}
+
+/// Guards against a picture over which a pointer finds nothing, and against controls that readers and keys meet twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_is_an_input_at_one_press_over_it() {
+    play("an_input_at_one_press", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        make(studio).await?;
+        let come = "
+            const picture = document.querySelector('.result .picture');
+            picture.dispatchEvent(new PointerEvent('pointerenter', { pointerType: 'mouse' }))";
+        browser.run(come, vec![]).await?;
+        let over = "
+            const buttons = [...document.querySelectorAll('.result .over button')];
+            const names = buttons.map(it => it.ariaLabel ?? it.textContent.trim());
+            const isSpared = buttons.every(it => it.tabIndex === -1 && it.closest('[aria-hidden=true]'));
+            return `${names.join()} ${isSpared ? 'once' : 'twice'}`";
+        let all = "Favorite,Vary,Use as input,Download once";
+        becomes(browser, "what lies over it", over, all).await?;
+        let press = "document.querySelector('.result .over [popovertarget]').click()";
+        browser.run(press, vec![]).await?;
+        // A pointer that comes once more closes nothing.
+        browser.run(come, vec![]).await?;
+        browser.press(&starting("link", "Repaint")).await?;
+        browser.find(&by("heading", "Repaint")).await?;
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against earlier prompts that only who has an Alt key can have, and against what was typed that is gone with
+/// the first look at one.
+#[tokio::test(flavor = "multi_thread")]
+async fn earlier_prompts_are_taken_from_a_menu() {
+    play("earlier_prompts", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let menu = by("button", "Earlier prompts");
+        assert!(browser.find_all(&menu).await?.is_empty(), "of none");
+        for (sent, prompt) in ["first light", "second light"].into_iter().enumerate() {
+            studio.type_prompt(prompt).await?;
+            browser.press(&by("button", "Generate")).await?;
+            studio.sees_sent(sent + 1).await?;
+        }
+        studio.type_prompt("half a thought").await?;
+        for prompt in ["first light", "second light", "half a thought"] {
+            browser.press(&menu).await?;
+            browser
+                .press(
+                    &by("button", prompt)
+                        .within(&browser.find(&by("group", "Earlier prompts")).await?),
+                )
+                .await?;
+            studio.sees_prompt(prompt).await?;
+        }
+        let focused = "return document.activeElement.tagName";
+        becomes(browser, "where the keys are", focused, "TEXTAREA").await
+    })
     .await;
 }
 

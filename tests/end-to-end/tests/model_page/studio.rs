@@ -1,21 +1,14 @@
 //! A person at the page of a model, a fault proxy, and the service behind it.
 
 use atelier_end_to_end::Result;
-use atelier_end_to_end::browser::Browser;
-use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, starting};
-use atelier_end_to_end::ledger::is_generate;
-use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
+use atelier_end_to_end::studio::{self, MODEL_NAME};
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::Value;
-use std::time::Duration;
+use std::ops::Deref;
 
-/// Enough for anything that is under way, on a busy machine.
-pub const TIMEOUT: Duration = Duration::from_secs(60);
-
-pub const MODEL: &str = "/models/image/tessera";
-const MODEL_NAME: &str = "Tessera";
+pub use atelier_end_to_end::studio::{MODEL, TIMEOUT};
 
 /// Helps to find what a person would press, in scripts that have to be quicker than WebDriver.
 const FINDING: &str = "
@@ -45,10 +38,14 @@ const FINDING: &str = "
     };
 ";
 
-pub struct Studio<'a> {
-    pub browser: &'a Browser,
-    _service: Service,
-    pub proxy: FaultProxy,
+pub struct Studio<'a>(studio::Studio<'a>);
+
+impl<'a> Deref for Studio<'a> {
+    type Target = studio::Studio<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
 }
 
 /// Runs the steps at the model's page.
@@ -58,13 +55,7 @@ pub async fn play(
     steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
 ) {
     drive(name, async |browser| {
-        let service = Service::with_site(service).await?;
-        let proxy = FaultProxy::start(&service.address()).await?;
-        let studio = Studio {
-            browser,
-            _service: service,
-            proxy,
-        };
+        let studio = Studio(studio::Studio::start(browser, service).await?);
         browser.set_size(1280, 2000).await?;
         studio.open(MODEL).await?;
         steps(&studio).await
@@ -73,10 +64,6 @@ pub async fn play(
 }
 
 impl Studio<'_> {
-    pub fn address(&self, path: &str) -> String {
-        format!("{}{path}", self.proxy.address())
-    }
-
     /// Loads a page of the model afresh.
     pub async fn open(&self, path: &str) -> Result<()> {
         self.browser.open(&self.address(path)).await?;
@@ -116,24 +103,16 @@ impl Studio<'_> {
         self.browser.run(&script, vec![]).await
     }
 
-    /// Every prompt that was sent, in order.
-    pub fn sent(&self) -> Vec<String> {
-        let calls = self.proxy.calls();
-        let calls = calls.into_iter().filter(is_generate);
-        calls.flat_map(|call| call.prompts).collect()
-    }
-
     /// Every seed that was sent, in order.
     pub fn seeds(&self) -> Vec<String> {
-        let calls = self.proxy.calls();
-        let calls = calls.into_iter().filter(is_generate);
-        calls.flat_map(|call| call.seeds).collect()
+        let calls = self.generate_calls();
+        calls.into_iter().flat_map(|call| call.seeds).collect()
     }
 
     /// Waits until so many prompts were sent.
     pub async fn sees_sent(&self, count: usize) -> Result<()> {
         until(format!("{count} prompts sent"), TIMEOUT, async || {
-            let sent = self.sent();
+            let sent = self.prompts_sent();
             Ok(if sent.len() >= count {
                 Seen::Yes(())
             } else {

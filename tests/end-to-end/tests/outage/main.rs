@@ -16,6 +16,9 @@ use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::Value;
 use std::time::Duration;
 
+/// What stands above every page meanwhile.
+const SILENT: &str = "The service can't be reached.";
+
 const TOKEN: &str = "right-token";
 
 /// What services said of their models, by the paths that were asked. A database that is not there is not made.
@@ -40,6 +43,14 @@ async fn is_kept(browser: &Browser) -> Result<()> {
     becomes(browser, "what is kept", KEPT, wanted.to_vec()).await
 }
 
+/// Why there is nothing newer stands above the page, and not beside what it is about once more.
+async fn is_said_once(browser: &Browser) -> Result<()> {
+    let count = "return document.body.innerText.split(arguments[0]).length - 1";
+    let count = browser.run(count, vec![SILENT.into()]).await?;
+    assert_eq!(count, 1, "how often it is said");
+    Ok(())
+}
+
 async fn says_no_more(browser: &Browser, text: &str) -> Result<()> {
     until(format!("no more “{text}”"), TIMEOUT, async || {
         let shown = browser
@@ -54,8 +65,8 @@ async fn says_no_more(browser: &Browser, text: &str) -> Result<()> {
 }
 
 /// Guards against an error in place of the list of models, and against a page of a model without its form, though
-/// both were seen before; against a guest's word that is believed though it is old; and against a form that is
-/// made anew under the hands of a person when the service answers again.
+/// both were seen before; against a guest's submission that is refused, as none is on a page that was open before; and
+/// against a form that is made anew under the hands of a person when the service answers again.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_seen_is_there_while_the_service_is_down() {
     let name = "what_was_seen_is_there_while_the_service_is_down";
@@ -72,38 +83,44 @@ async fn what_was_seen_is_there_while_the_service_is_down() {
 
         service.stop().await?;
         browser.open(&address).await?;
-        browser.see_text("These models are as of", TIMEOUT).await?;
+        browser.see_text("These models are from", TIMEOUT).await?;
         browser.find(&starting("link", MODEL_NAME)).await?;
         let alerts = browser.find_all(&any("alert")).await?;
         assert!(alerts.is_empty(), "an error beside the list");
-        browser.press(&by("button", "Try again")).await?;
+        browser.press(&by("button", "Try now")).await?;
         // It has been asked in vain.
-        browser.find(&by("button", "Try again")).await?;
+        browser.find(&by("button", "Try now")).await?;
+        is_said_once(browser).await?;
 
         browser.press(&starting("link", MODEL_NAME)).await?;
-        browser.see_text("This form is as of", TIMEOUT).await?;
+        browser.see_text("This form is from", TIMEOUT).await?;
         browser.open(&model).await?;
-        let line = "The service can't be reached. This form is as of";
+        let line = "This form is from";
+        browser.see_text(line, TIMEOUT).await?;
+        is_said_once(browser).await?;
+        for page in ["/tasks", "/gallery", "/settings"] {
+            browser.open(&format!("{address}{page}")).await?;
+            browser.see_text(SILENT, TIMEOUT).await?;
+            browser.find(&by("button", "Try now")).await?;
+        }
+        browser.open(&model).await?;
         browser.see_text(line, TIMEOUT).await?;
         let prompt = starting("textbox", "prompt");
         browser.fill(&prompt, "without a line").await?;
         browser.press(&by("button", "Generate")).await?;
-        let refusal = "Not sent. The service does not answer.";
-        browser.see_text(refusal, TIMEOUT).await?;
+        let waits = "Nothing has left this browser";
+        browser.see_text(waits, TIMEOUT).await?;
         browser
             .run("document.querySelector('form').dataset.same = 'yes'", vec![])
             .await?;
 
         service.start_again().await?;
         says_no_more(browser, line).await?;
-        browser
-            .see_text("The service has answered since", TIMEOUT)
-            .await?;
+        says_no_more(browser, SILENT).await?;
         let same = "
             return [document.querySelector('form').dataset.same, document.querySelector('textarea').value]";
         let same = browser.run(same, vec![]).await?;
         assert_eq!(same, Value::from(vec!["yes", "without a line"]));
-        browser.press(&by("button", "Generate")).await?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
@@ -144,7 +161,7 @@ async fn what_is_made_meanwhile_waits_and_is_sent_once() {
                 true => browser.press(&starting("link", MODEL_NAME)).await?,
                 false => studio.open(MODEL).await?,
             }
-            browser.see_text("This form is as of", TIMEOUT).await?;
+            browser.see_text("This form is from", TIMEOUT).await?;
             generate(browser, prompt).await?;
             browser
                 .see_text("Nothing has left this browser", TIMEOUT)
@@ -161,7 +178,7 @@ async fn what_is_made_meanwhile_waits_and_is_sent_once() {
             browser
                 .find_for(&by("button", "Run again"), TIMEOUT)
                 .await?;
-            says_no_more(browser, "This form is as of").await?;
+            says_no_more(browser, "This form is from").await?;
         }
         let prompts = ["nobody there", "behind a gateway", "open before"];
         assert_eq!(studio.prompts_sent(), prompts);
@@ -251,7 +268,7 @@ async fn a_tab_that_finds_nobody_tells_the_one_that_makes_the_calls() {
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         studio.open_tab(MODEL).await?;
-        browser.see_text("This form is as of", TIMEOUT).await?;
+        browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "from a second tab").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
@@ -322,7 +339,7 @@ async fn a_form_that_has_changed_meanwhile_is_shown_when_a_person_wants_it() {
         studio.proxy.before_each_page(browser, CHANGING).await?;
         studio.proxy.take_down("/api/*");
         studio.open(&format!("{MODEL}?mode=batch")).await?;
-        browser.see_text("This form is as of", TIMEOUT).await?;
+        browser.see_text("This form is from", TIMEOUT).await?;
         browser.press(&by("radio", "Sweep")).await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
         axis.select_by_value("prompt").await?;

@@ -65,7 +65,7 @@ async fn who_refuses_the_list_is_there() {
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
         studio.open(MODEL).await?;
-        browser.see_text("This form is as of", TIMEOUT).await?;
+        browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "waits").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)

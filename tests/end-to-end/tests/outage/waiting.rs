@@ -1,5 +1,7 @@
 //! What waits while something else than the service answers, or not all of it, or another tab alone knows.
 
+use atelier_end_to_end::Result;
+use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::hearing;
@@ -8,6 +10,17 @@ use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
 use std::time::{Duration, Instant};
 
 use crate::{are_sent_once, generate, is_kept, says_no_more, sign_in};
+
+/// Signs in, takes the service down, and opens a model's page from what this browser keeps of it.
+async fn open_while_the_service_is_down(browser: &Browser) -> Result<Studio<'_>> {
+    let studio = sign_in(browser, true).await?;
+    is_kept(browser).await?;
+    studio.proxy.take_down("/api/*");
+    studio.proxy.take_down("/v2/*");
+    studio.open(MODEL).await?;
+    browser.see_text("This form is from", TIMEOUT).await?;
+    Ok(studio)
+}
 
 /// Guards against a task that waits for ever at a service that would take it: its list of models alone can't be had,
 /// and no task runs whose polls would say that somebody is there.
@@ -56,18 +69,31 @@ async fn what_waits_is_sent_while_the_list_alone_is_slow() {
     .await;
 }
 
+/// Guards against a double click of which it is said that something was sent, while nothing has left the browser.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_is_not_said_to_be_sent() {
+    let name = "what_waits_is_not_said_to_be_sent";
+    drive(name, async |browser| {
+        let studio = open_while_the_service_is_down(browser).await?;
+        generate(browser, "pressed twice").await?;
+        let again = "document.querySelector('form .primary').click()";
+        browser.run(again, vec![]).await?;
+        let said = "Waiting to be sent once. Press again for another one.";
+        browser.see_text(said, TIMEOUT).await?;
+        studio.proxy.bring_up("/api/*");
+        studio.proxy.bring_up("/v2/*");
+        are_sent_once(&studio, &["pressed twice"]).await
+    })
+    .await;
+}
+
 /// Guards against a task that waits in one tab, which asks for the list less and less often, though another tab has it
 /// already.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls() {
     let name = "a_tab_that_finds_the_service_back_wakes_the_one_that_makes_the_calls";
     drive(name, async |browser| {
-        let studio = sign_in(browser, true).await?;
-        is_kept(browser).await?;
-        studio.proxy.take_down("/api/*");
-        studio.proxy.take_down("/v2/*");
-        studio.open(MODEL).await?;
-        browser.see_text("This form is as of", TIMEOUT).await?;
+        let studio = open_while_the_service_is_down(browser).await?;
         generate(browser, "from the first tab").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
@@ -106,7 +132,7 @@ async fn what_a_guest_has_made_says_what_it_waits_for() {
         studio.open(MODEL).await?;
         for line in [
             "The service can't be reached. What waits is sent as soon as it answers.",
-            "Waiting to be sent: the service has not answered yet.",
+            "Nothing has left this browser.",
         ] {
             browser.see_text(line, Duration::from_secs(30)).await?;
         }
@@ -137,7 +163,7 @@ async fn a_page_in_place_of_the_service_is_no_service() {
         }
         studio.open(MODEL).await?;
         browser
-            .see_text("This form is as of", Duration::from_secs(30))
+            .see_text("This form is from", Duration::from_secs(30))
             .await?;
         generate(browser, "in a café").await?;
         browser
@@ -150,7 +176,7 @@ async fn a_page_in_place_of_the_service_is_no_service() {
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
-        says_no_more(browser, "This form is as of").await?;
+        says_no_more(browser, "This form is from").await?;
         studio.service.stop().await?;
         let taken = studio.service.taken()?;
         assert_eq!(taken, [("in a café".to_owned(), 1)].into());

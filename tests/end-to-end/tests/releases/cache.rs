@@ -75,11 +75,11 @@ async fn half_of_a_cache_makes_no_mix() {
             rebuilt,
             ..
         } = releases().await?;
-        for gone in ["_bg.wasm", "_deferred.wasm", ".js"] {
+        for gone in ["_bg.wasm", "_deferred.wasm", "_pages.wasm", ".js"] {
             let host = Host::with(browser, first).await?;
             host.proxy
                 .add(Rule::every(&first.path("atelier-", gone)?, Fault::Unkept));
-            let style = first.path("deferred-", ".css")?;
+            let style = first.path("pages-", ".css")?;
             host.proxy.add(Rule::every(&style, Fault::Unkept));
             see_all_of(browser, &host, first, FIRST).await?;
             for (release, colours) in [(recoloured, RECOLOURED), (rebuilt, FIRST)] {

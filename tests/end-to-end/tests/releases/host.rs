@@ -16,14 +16,14 @@ use tokio::sync::OnceCell;
 pub const TIMEOUT: Duration = Duration::from_secs(20);
 pub const MODEL: &str = "/models/image/tessera";
 
-/// A colour of the first view, and one of the deferred part.
+/// A colour of the first view, and one of the pages behind it.
 const COLOURS: [(&str, &str, &str); 2] = [
     ("tokens", "oklch(47% 0.215 268)", "oklch(47% 0.215 30)"),
     ("model", "color: var(--muted)", "color: rgb(1 2 3)"),
 ];
 
 /// What the second of [`COLOURS`] is seen as.
-const DEFERRED_COLOUR: &str = "rgb(1, 2, 3)";
+const PAGE_COLOUR: &str = "rgb(1, 2, 3)";
 
 pub struct Releases {
     pub first: Release,
@@ -133,7 +133,7 @@ pub async fn see_release(browser: &Browser, release: &Release) -> Result<()> {
 }
 
 /// Loads the page of a model and checks that all of it is of this release: the page, both scripts'
-/// parts, and the styles of the first view and of the deferred part, as they are seen.
+/// parts, and the styles of the first view and of the page, as they are seen.
 pub async fn see_all_of(
     browser: &Browser,
     host: &Host,
@@ -153,7 +153,7 @@ pub async fn see_all_of(
     let seen = browser.run(script, vec![]).await?;
     let files = release.files()?;
     let asked = seen[0].as_array().ok_or("no files")?;
-    for part in ["_bg.wasm", "_deferred.wasm", ".js"] {
+    for part in ["_bg.wasm", "_deferred.wasm", "_pages.wasm", ".js"] {
         let is_part = |path: &&Value| path.as_str().is_some_and(|path| path.ends_with(part));
         assert!(asked.iter().any(|path| is_part(&path)), "{part}: {asked:?}");
     }
@@ -164,8 +164,8 @@ pub async fn see_all_of(
     let seen = [&seen[1], &seen[2]].map(|colour| colour.as_str().unwrap_or_default());
     assert!(seen[0].contains(colours[0]), "{seen:?}");
     assert_eq!(
-        seen[1] == DEFERRED_COLOUR,
-        colours[1] == DEFERRED_COLOUR,
+        seen[1] == PAGE_COLOUR,
+        colours[1] == PAGE_COLOUR,
         "{seen:?}"
     );
     Ok(())
@@ -174,7 +174,7 @@ pub async fn see_all_of(
 /// What the colours of [`COLOURS`] are seen as, before and after.
 pub const FIRST: [&str; 2] = [".215 268", ""];
 
-pub const RECOLOURED: [&str; 2] = [".215 30", DEFERRED_COLOUR];
+pub const RECOLOURED: [&str; 2] = [".215 30", PAGE_COLOUR];
 
 pub fn not_found() -> Fault {
     Fault::Status {

@@ -24,6 +24,16 @@ const STATES: &str = "
         task.ariaLabel, task.querySelector('[role=status]').textContent.trim()
     ])";
 
+/// What there is to tell of a field that the keys missed.
+const FIELD: &str = "
+    const fields = [...document.querySelectorAll('textarea')];
+    return {
+        values: fields.map(field => field.value),
+        focus: document.activeElement?.outerHTML.slice(0, 120),
+        hasFocus: document.hasFocus(),
+        visibility: document.visibilityState,
+    }";
+
 const OPEN_TASK: &str = "
     const [prompt] = arguments;
     [...document.querySelectorAll('article')]
@@ -82,6 +92,11 @@ impl Tabs<'_> {
             };
             field.clear().await?;
             field.send_keys(prompt).await?;
+            // On a busy machine keys come to nothing where another tab has the focus; a person sees that.
+            if field.prop("value").await?.as_deref() != Some(prompt) {
+                let field = self.browser.run(FIELD, vec![]).await?;
+                return Ok(Seen::NotYet(format!("the keys missed the field: {field}")));
+            }
             let buttons = self.browser.find_all(&by("button", "Generate")).await?;
             let Some(button) = buttons.first() else {
                 return Ok(Seen::NotYet("the button is covered".into()));

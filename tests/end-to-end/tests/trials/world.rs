@@ -71,7 +71,7 @@ pub async fn run(seed: u64, keys: Keys) -> Result<Verdict> {
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("it did not end within {LONGEST:?}"),
     };
-    world.tell(seed).await;
+    world.tell(seed, &verdict).await;
     explain(&format!("trial-{seed}-{keys:?}"), &browser).await;
     Err(verdict.into())
 }
@@ -266,10 +266,11 @@ impl World<'_> {
         .await
     }
 
-    /// Prints all that is known of a trial that failed.
-    async fn tell(&self, seed: u64) {
+    /// Prints all that is known of a trial that failed, and first of all what it failed of: of a long
+    /// output the end may be all that is cut off.
+    async fn tell(&self, seed: u64, verdict: &str) {
         eprintln!(
-            "trial {seed}, keys {:?}, now {:?}:",
+            "trial {seed}, keys {:?}, now {:?}: {verdict}",
             self.keys,
             self.proxy.now()
         );

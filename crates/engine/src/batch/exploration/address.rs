@@ -1,4 +1,4 @@
-//! Where in a batch a person is, as the address of the page has it.
+//! Reads and writes the place in a batch that a page's address names.
 
 use atelier_contract::path;
 

@@ -1,22 +1,21 @@
-//! Which parameters are the axes: as few as tell all items apart.
+//! Chooses the parameters that are the axes: as few as tell all items apart.
 
 use std::collections::{BTreeMap, HashMap};
 
 use atelier_contract::Input;
 
-use super::{Axis, Exploration};
-use crate::batch::differences::{Difference, differences};
-use crate::control;
+use super::{Exploration, ExploredAxis, number};
+use crate::batch::differences::{Difference, differences, value};
 
-/// Where there are more combinations than this for each item, one would see nearly nothing but gaps.
+/// If there are more combinations than this for each item, a person would see nearly nothing but gaps.
 const SPARSE: usize = 8;
 
 /// The axis of the items that are told apart by nothing else.
 const COPY: &str = "copy";
 
 impl Exploration {
-    /// From the input of each item, as far as it is known. None where nothing differs, or where too few of the
-    /// combinations are there.
+    /// Finds the axes in the input of each item, as far as it is known. There are none if nothing differs, or if too
+    /// few of the combinations are there.
     pub fn of(inputs: &[Option<&Input>]) -> Option<Self> {
         let known = || {
             let inputs = inputs.iter().enumerate();
@@ -27,7 +26,7 @@ impl Exploration {
         for axis in &mut found {
             by_size(&mut axis.values);
         }
-        // Of each axis, where on it each item is.
+        // The place of each item on each axis.
         let places: Vec<Vec<usize>> = found
             .iter()
             .map(|axis| {
@@ -68,7 +67,7 @@ fn independent(order: Vec<usize>, places: &[Vec<usize>]) -> Vec<usize> {
             kept.push(at);
         }
     }
-    // What was kept early may follow from what came later.
+    // An axis that was kept early may follow from those that came later.
     for at in kept.clone() {
         let others: Vec<usize> = kept.iter().copied().filter(|other| *other != at).collect();
         if !others.is_empty() && follows(places, at, &others) {
@@ -92,7 +91,7 @@ fn follows(places: &[Vec<usize>], axis: usize, from: &[usize]) -> bool {
 /// apart by an axis of their own.
 fn lay_out(
     positioned: impl Iterator<Item = (Vec<usize>, usize)>,
-) -> (BTreeMap<Vec<usize>, usize>, Option<Axis>) {
+) -> (BTreeMap<Vec<usize>, usize>, Option<ExploredAxis>) {
     let mut copies: HashMap<Vec<usize>, usize> = HashMap::new();
     let mut items = BTreeMap::new();
     for (mut position, index) in positioned {
@@ -109,11 +108,7 @@ fn lay_out(
             None,
         );
     }
-    let axis = Axis {
-        parameter: COPY.to_owned(),
-        values: (1..=most).map(|nth| nth.to_string()).collect(),
-        is_numeric: true,
-    };
+    let axis = ExploredAxis::new(COPY, (1..=most).map(|nth| nth.to_string()).collect());
     (items, Some(axis))
 }
 
@@ -123,24 +118,8 @@ fn without_copy(mut position: Vec<usize>) -> Vec<usize> {
     position
 }
 
-fn axis(difference: &Difference) -> Axis {
-    Axis {
-        parameter: difference.parameter.clone(),
-        is_numeric: difference
-            .values
-            .iter()
-            .all(|value| number(value).is_some()),
-        values: difference.values.clone(),
-    }
-}
-
-fn value(input: &Input, parameter: &str) -> String {
-    let value = input.values().get(parameter);
-    value.map_or_else(String::new, control::text)
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.parse().ok().filter(|number: &f64| number.is_finite())
+fn axis(difference: &Difference) -> ExploredAxis {
+    ExploredAxis::new(&difference.parameter, difference.values.clone())
 }
 
 /// Numbers by their size; texts stay as they are.

@@ -46,8 +46,28 @@ fn every_combination_of_a_sweep_has_its_place() {
     assert_eq!(found.step(&[0, 2], 1, 1), None);
     assert_eq!(found.step(&[0, 2], 1, -1), Some(vec![0, 1]));
     assert_eq!(found.neighbors(&[0, 0]), [4, 0]);
+    // One step, two steps along one axis, then what differs in both.
+    assert_eq!(found.nearest(&[0, 0]), [0, 4, 2, 3, 5]);
+    assert_eq!(found.along(&[0, 0], 1, 4), [1, 0, 2]);
+    assert_eq!(found.along(&[1, 2], 1, 2), [3, 5]);
+    assert_eq!(found.along(&[1, 2], 0, 4), [2, 5]);
+    assert!(found.along(&[1, 2], 7, 4).is_empty());
     assert_eq!(found.place_of(5), Some(&[1, 2][..]));
     assert_eq!(found.place_of(6), None);
+}
+
+/// Guards against two prompts that look the same because they differ only at their ends.
+#[test]
+fn long_prompts_are_shown_by_what_tells_them_apart() {
+    let start = "a wide valley seen from a high ridge, blue shadows between the pines, soft gouache with visible brush texture,";
+    let prompt = |end: &str| json!({"prompt": format!("{start} {end}")});
+    let found = explored(&[prompt("before sunrise"), prompt("after sunset")]).unwrap();
+    let axis = &found.axes[0];
+    assert!(axis.has_long_words());
+    assert_eq!(axis.label(0), "…visible brush texture, before sunrise");
+    assert_eq!(axis.label(1), "…visible brush texture, after sunset");
+    // The address still has the values.
+    assert!(axis.values[1].starts_with(start));
 }
 
 #[test]
@@ -160,14 +180,7 @@ fn an_address_holds_values() {
 /// Guards against a scale whose ends nobody can tell, and against values written over each other.
 #[test]
 fn a_scale_says_as_many_values_as_it_has_room_for() {
-    let ticks = |values: Vec<String>| {
-        let axis = Axis {
-            parameter: "mist".into(),
-            values,
-            is_numeric: true,
-        };
-        axis.ticks()
-    };
+    let ticks = |values: Vec<String>| ExploredAxis::new("mist", values).ticks();
     let numbers = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
     assert_eq!(ticks(numbers(3)), [0, 1, 2]);
     assert_eq!(
@@ -183,4 +196,25 @@ fn a_scale_says_as_many_values_as_it_has_room_for() {
     assert_eq!(ticks(numbers(102)), [0, 101]);
     assert_eq!(ticks(vec!["a lake at dawn in spring".into(); 3]), [0; 0]);
     assert_eq!(ticks(Vec::new()), [0; 0]);
+}
+
+/// Guards against words of which all but one stand in a line, and the last one below a hole.
+#[test]
+fn a_few_words_stand_in_lines_that_are_equally_long() {
+    let axis = |words: &[&str]| {
+        let words = words.iter().map(|&word| word.to_owned());
+        ExploredAxis::new("time", words.collect())
+    };
+    let times = ["dawn", "day", "sunset", "night"];
+    for (words, room, expected) in [
+        (&times[..], 40, 4),
+        (&times[..], 39, 2),
+        (&times[..3], 39, 3),
+        (&times[..], 5, 1),
+        (&["1:1", "3:2", "2:3", "16:9", "9:16"][..], 40, 5),
+        (&["1:1", "3:2", "2:3", "16:9", "9:16"][..], 39, 3),
+        (&[][..], 40, 1),
+    ] {
+        assert_eq!(axis(words).columns(room), expected, "{words:?} in {room}");
+    }
 }

@@ -32,7 +32,7 @@ fn csv_with_all_its_troubles() {
         a dog\r\n\
         a bird;1:1;5;;1;surplus\r\n\
         ;;;only a note;\r\n";
-    let imported = read(text, &schema()).unwrap();
+    let imported = read(text, &schema(), &[]).unwrap();
     assert_eq!(imported.format, Format::Csv);
     assert_eq!(imported.unknown_columns, ["note"]);
     assert_eq!(
@@ -56,11 +56,60 @@ fn csv_with_all_its_troubles() {
     );
 }
 
+/// Guards against a column that is left out for one letter, and against rows that are wrong nobody knows why.
+#[test]
+fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
+    let schema = schema();
+    let text = "promt;aspect ratio;cost\na cat;16:9;3\n;;\na dog;2:1;3";
+    let imported = read(text, &schema, &[]).unwrap();
+    assert_eq!(imported.unknown_columns, ["promt", "cost"]);
+    let meant = imported.meant(&schema);
+    assert_eq!(meant, [("promt".to_owned(), "prompt".to_owned())]);
+    let missing: Vec<usize> = imported.bad(&schema).iter().map(|it| it.row).collect();
+    assert_eq!(missing, [1, 3]);
+    let imported = read(text, &schema, &meant).unwrap();
+    assert!(imported.meant(&schema).is_empty());
+    // Or it is to be none, as in what is typed.
+    let said = "Not sent, as the model has no such parameter: cost.";
+    assert_eq!(imported.left_out_message(), said);
+    let unknown = imported.unknown_names(&schema);
+    assert_eq!(
+        (unknown[0].name.as_str(), &unknown[0].meant),
+        ("cost", &None)
+    );
+    let none = [meant.clone(), vec![("cost".to_owned(), String::new())]].concat();
+    let removed = read(text, &schema, &none).unwrap();
+    assert_eq!(removed.left_out_message(), "");
+    assert_eq!(removed.rows, imported.rows);
+    let bad = imported.bad(&schema);
+    assert_eq!((bad.len(), bad[0].row), (1, 3));
+    assert!(
+        bad[0].message.starts_with("aspect_ratio "),
+        "{}",
+        bad[0].message
+    );
+    // Also where nothing else can be read.
+    let alone = read("promt\na cat", &schema, &[]).unwrap();
+    assert!(alone.rows.is_empty() && alone.notes.is_empty());
+    assert_eq!(
+        read("promt\na cat", &schema, &alone.meant(&schema))
+            .unwrap()
+            .rows
+            .len(),
+        1
+    );
+    assert!(read("cost\n3", &schema, &[]).is_err());
+    // A later file has both.
+    let both = read("promt,prompt\nx,a cat", &schema, &meant).unwrap();
+    assert_eq!(both.unknown_columns, ["promt"]);
+    assert!(both.bad(&schema).is_empty());
+}
+
 #[test]
 fn json_arrays_and_lines_keep_types() {
     let rows = r#"{"prompt": "a", "Seed": 18446744073709551615, "num_outputs": "2"}"#;
     for text in [format!("[{rows}, 7]"), format!("{rows}\n7\n")] {
-        let imported = read(&text, &schema()).unwrap();
+        let imported = read(&text, &schema(), &[]).unwrap();
         assert_eq!(
             imported.rows[0].get("seed"),
             Some(&Entry::Value(json!(u64::MAX)))
@@ -78,9 +127,9 @@ fn json_arrays_and_lines_keep_types() {
         );
     }
     let broken = format!("{rows}\n{{\"prompt\": \n{rows}");
-    let imported = read(&broken, &schema()).unwrap();
+    let imported = read(&broken, &schema(), &[]).unwrap();
     assert_eq!(imported.notes[0].row, 2);
-    let twice = read(r#"[{"seed": 1, "SEED": 2}]"#, &schema()).unwrap();
+    let twice = read(r#"[{"seed": 1, "SEED": 2}]"#, &schema(), &[]).unwrap();
     assert_eq!(
         notes(&twice),
         [(1, "seed is given twice; “SEED” was left out.")]
@@ -90,7 +139,7 @@ fn json_arrays_and_lines_keep_types() {
 #[test]
 fn what_cant_be_read_is_said() {
     for text in ["", "a cat\na dog", "[1, 2", "{\"a\": ", "{broken"] {
-        let error = read(text, &schema()).unwrap_err();
+        let error = read(text, &schema(), &[]).unwrap_err();
         assert!(error.ends_with('.'), "{text}: {error}");
     }
 }
@@ -102,7 +151,7 @@ fn names_that_differ_in_spelling_only_need_it() {
         "parameters": {"optional": [{"name": "a_b", "type": "string"}, {"name": "aB", "type": "string"}]}
     }))
     .unwrap();
-    let imported = read("aB,A B\n1,2", &schema).unwrap();
+    let imported = read("aB,A B\n1,2", &schema, &[]).unwrap();
     assert_eq!(imported.unknown_columns, ["A B"]);
     assert_eq!(imported.rows[0].get("aB"), Some(&Entry::Text("1".into())));
 }
@@ -115,7 +164,7 @@ proptest! {
         for (seed, prompt) in prompts.iter().enumerate() {
             csv::write(&mut text, [prompt.as_str(), &seed.to_string()]);
         }
-        let imported = read(&text, &schema()).unwrap();
+        let imported = read(&text, &schema(), &[]).unwrap();
         prop_assert!(imported.notes.is_empty());
         let read: Vec<String> = imported.rows.iter().map(|row| row.get("prompt").unwrap().to_text()).collect();
         prop_assert_eq!(read, prompts);
@@ -123,7 +172,7 @@ proptest! {
 
     #[test]
     fn any_text_is_survived(text in ".{0,80}|[\\[\\]{}\":,;a-z0-9 \n]{0,80}|prompt[,;\t\n\"a-z]{0,60}") {
-        if let Ok(imported) = read(&text, &schema()) {
+        if let Ok(imported) = read(&text, &schema(), &[]) {
             prop_assert!(imported.rows.iter().all(|row| !row.is_empty()));
         }
     }

@@ -48,6 +48,21 @@ fn lists_and_ranges() {
     assert_eq!(joined("0.5..2"), "0.5 1.5");
 }
 
+/// Guards against a list of values below the same list.
+#[test]
+fn values_that_stand_there_one_by_one_are_known() {
+    for (text, expected) in [
+        ("1, 2, 5", true),
+        ("1\n2,\n", true),
+        ("", true),
+        ("1, 2, .., 4", false),
+        ("01, 2", false),
+    ] {
+        let values = integers(text).unwrap();
+        assert_eq!(are_written_out(text, &values), expected, "{text}");
+    }
+}
+
 #[test]
 fn what_cant_be_counted_is_said() {
     for text in [
@@ -105,10 +120,24 @@ fn what_is_ticked_is_what_is_written() {
     assert!(contains("red, \"a, b\"", "a, b"));
     assert!(!contains("red, \"a, b\"", "a"));
     assert!(!contains("\"a, b", "a, b"), "a quote is not closed");
+    let toggled = |values: &str, value: &str| toggled(values, value, &[]);
     assert_eq!(toggled("", "a, b"), "\"a, b\"");
     assert_eq!(toggled("red, \"a, b\"", "a, b"), "\"red\"");
     assert_eq!(toggled("red", "1\" wide"), "\"red\", \"1\"\" wide\"");
     assert_eq!(toggled("\"red", "blue"), "\"red");
+}
+
+/// Guards against a grid whose columns stand in the order in which somebody happened to tick them.
+#[test]
+fn ticked_values_are_in_the_order_of_the_choices() {
+    let sizes = ["small", "medium", "large"].map(str::to_owned);
+    let ticked = ["large", "small", "medium", "small"]
+        .iter()
+        .fold(String::new(), |values, size| toggled(&values, size, &sizes));
+    assert_eq!(ticked, "\"medium\", \"large\"");
+    // What was written by hand stays where it is.
+    let ticked = toggled("huge, large, small", "medium", &sizes);
+    assert_eq!(ticked, "\"huge\", \"medium\", \"large\", \"small\"");
 }
 
 proptest! {

@@ -1,10 +1,12 @@
 //! Rows that were put behind others from elsewhere: a person is told, and may take them out again.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
 
 use super::{Row, Table};
+use crate::compose::sweep::WrittenSweep;
 use crate::plural::counted;
 
 /// The rows that were added last, and how many were to be sent before.
@@ -12,31 +14,57 @@ use crate::plural::counted;
 pub(super) struct Addition {
     /// Their ids: those of rows that come together follow each other.
     ids: Range<u64>,
+    drafts: Arc<Vec<Draft>>,
     before: usize,
 }
 
 impl Table {
-    /// As [`Table::append`], and remembers it where rows were here already: with them more would be sent than
-    /// the person who adds some has in sight.
+    /// As [`Table::append`], and remembers it: with rows that were here already more would be sent than the person who
+    /// adds some has in sight.
     ///
     /// # Errors
     ///
     /// The same sentence; the table stays as it was.
     pub fn add(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
+        self.remember(|table| table.append(drafts, schema))
+    }
+
+    /// The same with the rows of a sweep that was sent before; see [`Table::append_sweep`].
+    ///
+    /// # Errors
+    ///
+    /// The same sentence; the table stays as it was.
+    pub fn add_sweep(&mut self, sweep: &WrittenSweep, schema: &Schema) -> Result<(), String> {
+        let (base, axes) = (sweep.base_with_seed(schema), sweep.read_axes(schema)?);
+        self.remember(|table| table.append_sweep(&base, &axes, sweep.combine, schema))
+    }
+
+    fn remember(
+        &mut self,
+        append: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
         let before = self.rows.len() - self.sent();
         let first = self.next_id + 1;
-        self.append(drafts, schema)?;
+        append(self)?;
         let ids = first..self.next_id + 1;
-        self.addition = (before > 0 && !ids.is_empty()).then_some(Addition { ids, before });
+        let added = self.rows.iter().filter(|row| ids.contains(&row.id));
+        let drafts: Vec<Draft> = added.map(|row| row.draft.clone()).collect();
+        self.addition = (!ids.is_empty()).then(|| Addition {
+            ids,
+            drafts: Arc::new(drafts),
+            before,
+        });
         Ok(())
     }
 
     /// `Added 2 rows to the 3 that were here.`, for as long as all of them are here and none is sent.
-    pub fn said_of_addition(&self) -> Option<String> {
-        let Addition { ids, before } = self.addition.as_ref()?;
+    pub fn addition_message(&self) -> Option<String> {
+        let addition = self.addition.as_ref()?;
+        let Addition { ids, before, .. } = addition;
         let is_one = |row: &&Row| row.sent.is_none() && ids.contains(&row.id);
         let there = self.rows.iter().filter(is_one).count();
-        if there as u64 != ids.end - ids.start {
+        let is_all = there as u64 == ids.end - ids.start;
+        if *before == 0 || !is_all || !self.rows.iter().any(|row| addition.holds(row)) {
             return None;
         }
         let others = match before {
@@ -46,11 +74,19 @@ impl Table {
         Some(format!("Added {} to {others} here.", counted(there, "row")))
     }
 
-    /// Takes out the rows that were added last.
+    /// Takes out the rows that were added last, but for those that were changed or sent since.
     pub fn undo_addition(&mut self) {
-        if let Some(Addition { ids, .. }) = self.addition.take() {
-            self.rows
-                .retain(|row| row.sent.is_some() || !ids.contains(&row.id));
+        if let Some(addition) = self.addition.take() {
+            self.rows.retain(|row| !addition.holds(row));
         }
+    }
+}
+
+impl Addition {
+    /// It is one of them, as it came.
+    fn holds(&self, row: &Row) -> bool {
+        let place = row.id.checked_sub(self.ids.start);
+        let draft = place.and_then(|at| self.drafts.get(at as usize));
+        row.sent.is_none() && draft == Some(&row.draft)
     }
 }

@@ -1,4 +1,4 @@
-//! What is the same in all rows: said once, it needs no column.
+//! Finds the inputs that are the same in all rows. They are said once and need no column.
 
 use super::Table;
 use crate::excerpt::excerpt;
@@ -7,7 +7,8 @@ use crate::excerpt::excerpt;
 pub type Alike = (String, String);
 
 impl Table {
-    /// What all rows that are shown have alike, where they are several and differ in something.
+    /// Gives the inputs that are the same in all rows that are shown, if there are several rows and they differ in
+    /// something.
     pub fn alike(&self, columns: &[String], with_sent: bool) -> Vec<Alike> {
         let rows = self.rows.iter();
         let mut rows = rows.filter(|row| with_sent || row.sent.is_none());
@@ -30,7 +31,7 @@ impl Table {
 }
 
 /// `prompt: a lake at dawn · seed: 7, in all rows.`
-pub fn said_of_alike(alike: &[Alike]) -> String {
+pub fn alike_message(alike: &[Alike]) -> String {
     const LONGEST: usize = 60;
     let said = |(name, value): &Alike| format!("{name}: {}", excerpt(value, LONGEST));
     let said: Vec<String> = alike.iter().map(said).collect();
@@ -66,7 +67,7 @@ mod tests {
         let lake = ("prompt".to_owned(), "a lake".to_owned());
         let rows = vec![row(["a lake", "dawn", ""]), row(["a lake", "noon", ""])];
         assert_eq!(alike(rows), std::slice::from_ref(&lake));
-        assert_eq!(said_of_alike(&[lake]), "prompt: a lake, in all rows.");
+        assert_eq!(alike_message(&[lake]), "prompt: a lake, in all rows.");
         assert_eq!(alike(vec![row(["a lake", "dawn", ""])]), [], "one row");
         assert_eq!(alike(Vec::new()), []);
     }

@@ -1,12 +1,39 @@
 //! A parameter of the rows that are to be sent as the lines of one text. What was sent has no line: who writes
 //! there would change it, and send and pay for it once more.
 
+use std::collections::{HashMap, HashSet, VecDeque};
+
 use atelier_contract::{Draft, Entry, Schema};
 
-use super::{Row, Table, problems};
+use super::{Row, SentBefore, Table, problems};
 use crate::compose::prompts::{line, prompts};
 
+/// The lines as they were when a person began to write there, each with its row: a line that is there again is that
+/// row's, whatever stood there between two keys.
+#[derive(Debug, Clone, Default)]
+pub struct LinesBefore(Vec<(String, Row)>);
+
+/// A row that a new line may go on with.
+#[derive(Debug, Clone)]
+enum Origin {
+    /// The row that stands there.
+    Row(usize),
+    /// A row that was there before.
+    Before(Box<Row>),
+    New,
+}
+
 impl Table {
+    /// Gives the lines as they are now, to be kept while a person writes in [`Table::lines`].
+    pub fn lines_before(&self, parameter: &str) -> LinesBefore {
+        let lined = self.lined(parameter);
+        LinesBefore(
+            lined
+                .map(|(at, line)| (line, self.rows[at].clone()))
+                .collect(),
+        )
+    }
+
     /// A parameter of the rows that are to be sent as lines of a text; rows that have nothing there have no line.
     pub fn lines(&self, parameter: &str) -> Vec<String> {
         self.lined(parameter).map(|(_, line)| line).collect()
@@ -21,9 +48,9 @@ impl Table {
         })
     }
 
-    /// Makes [`Table::lines`] those of `text`. Rows whose line stays are left alone, and so is what was sent; one
-    /// whose line changes keeps its other parameters; a new one has those of `base`. Refused, with a
-    /// sentence, if they are too many.
+    /// Makes [`Table::lines`] those of `text`. A row goes where its line goes, and is left alone, as is what was sent; one
+    /// whose line changes keeps its other parameters; a line of `before` brings back its row; a new one has the parameters
+    /// of `base`. Refused, with a sentence, if they are too many.
     ///
     /// # Errors
     ///
@@ -34,46 +61,122 @@ impl Table {
         text: &str,
         base: &Draft,
         schema: &Schema,
+        before: &LinesBefore,
     ) -> Result<(), String> {
         let new: Vec<&str> = prompts(text).collect();
         let lines = self.lined(parameter).count();
         self.make_room(new.len().saturating_sub(lines))?;
         let old: Vec<(usize, String)> = self.lined(parameter).collect();
         let same = |(old, new): &(&(usize, String), &&str)| old.1 == **new;
-        let before = old.iter().zip(&new).take_while(same).count();
-        let rest = (old.iter().skip(before).rev()).zip(new.iter().skip(before).rev());
-        let after = rest.take_while(same).count();
-        let old_part = &old[before..old.len() - after];
-        let new_part = &new[before..new.len() - after];
+        let above = old.iter().zip(&new).take_while(same).count();
+        let rest = (old.iter().skip(above).rev()).zip(new.iter().skip(above).rev());
+        let below = rest.take_while(same).count();
+        let old_part = &old[above..old.len() - below];
+        let new_part = &new[above..new.len() - below];
         if old_part.is_empty() && new_part.is_empty() {
             return Ok(());
         }
         self.unless_swept(parameter);
-        for ((at, _), line) in old_part.iter().zip(new_part) {
-            let row = &mut self.rows[*at];
-            row.draft.set(parameter, Entry::Text((*line).to_owned()));
+        let origins = self.origins(old_part, new_part, before);
+        let stay = old_part
+            .iter()
+            .zip(&origins)
+            .all(|(old, of)| matches!(of, Origin::Row(at) if *at == old.0));
+        // The cells of a grid go by the places of rows.
+        if !stay || old_part.len() != new_part.len() {
+            self.grid = None;
+        }
+        let before = self.sent_before_with(parameter, new_part);
+        let mut rows = Vec::new();
+        for (line, of) in new_part.iter().zip(origins) {
+            let entry = Entry::Text((*line).to_owned());
+            let mut row = match of {
+                Origin::Row(at) => self.rows[at].clone(),
+                Origin::Before(row) => *row,
+                Origin::New => self.new_row(base.clone(), schema, &before),
+            };
+            row.draft.set(parameter, entry);
             row.problems = problems(&row.draft, schema);
+            if row.earlier().is_none() {
+                row.earlier = before.find(&row.draft).or(row.earlier);
+            }
+            rows.push(row);
         }
         let shared = old_part.len().min(new_part.len());
-        if old_part.len() != new_part.len() {
-            self.grid = None;
+        let more = rows.split_off(shared);
+        for ((at, _), row) in old_part.iter().zip(rows) {
+            self.rows[*at] = row;
         }
         for (at, _) in old_part[shared..].iter().rev() {
             self.rows.remove(*at);
         }
-        let last = old[..before + shared].last().map(|(at, _)| at + 1);
+        let last = old[..above + shared].last().map(|(at, _)| at + 1);
         let place = last
             .or(old.first().map(|(at, _)| *at))
             .unwrap_or(self.rows.len());
-        let rows: Vec<Row> = new_part[shared..]
-            .iter()
-            .map(|line| {
-                let mut draft = base.clone();
-                draft.set(parameter, Entry::Text((*line).to_owned()));
-                self.new_row(draft, schema)
-            })
-            .collect();
-        self.rows.splice(place..place, rows);
+        self.rows.splice(place..place, more);
         Ok(())
+    }
+
+    /// What was sent with one of these lines: they are few, and the table may be long.
+    fn sent_before_with(&self, parameter: &str, lines: &[&str]) -> SentBefore {
+        let lines: HashSet<&str> = lines.iter().copied().collect();
+        let has_one = |row: &&Row| {
+            let known = row.sent_as().and_then(|(_, draft)| draft.get(parameter));
+            known.is_some_and(|entry| lines.contains(line(&entry.to_text()).as_str()))
+        };
+        SentBefore::of(self.rows.iter().filter(has_one))
+    }
+
+    /// Gives the row that each new line goes on with: the row whose line it is; or the one whose line it was before;
+    /// or, in their order, one whose line is not there any more.
+    fn origins(&self, old: &[(usize, String)], new: &[&str], before: &LinesBefore) -> Vec<Origin> {
+        let mut by_line: HashMap<&str, VecDeque<usize>> = HashMap::new();
+        for (at, line) in old {
+            by_line.entry(line.as_str()).or_default().push_back(*at);
+        }
+        let rows = new.iter().map(|line| by_line.get_mut(*line)?.pop_front());
+        let mut origins: Vec<Option<Origin>> = rows.map(|at| at.map(Origin::Row)).collect();
+        let taken = origins.iter().flatten().filter_map(Origin::place);
+        let taken: HashSet<usize> = taken.collect();
+        let mut left: Vec<usize> = old.iter().map(|(at, _)| *at).collect();
+        left.retain(|at| !taken.contains(at));
+
+        let mut by_line: HashMap<&str, VecDeque<&Row>> = HashMap::new();
+        for (line, row) in &before.0 {
+            by_line.entry(line.as_str()).or_default().push_back(row);
+        }
+        let there: HashSet<u64> = self.rows.iter().map(|row| row.id).collect();
+        let nonces: HashSet<u64> = self.rows.iter().map(|row| row.nonce).collect();
+        for (origin, line) in origins.iter_mut().zip(new) {
+            let Some(rows) = by_line.get_mut(*line).filter(|_| origin.is_none()) else {
+                continue;
+            };
+            *origin = loop {
+                let Some(row) = rows.pop_front() else {
+                    break None;
+                };
+                if let Some(found) = left.iter().position(|at| self.rows[*at].id == row.id) {
+                    break Some(Origin::Row(left.remove(found)));
+                }
+                if !there.contains(&row.id) && !nonces.contains(&row.nonce) {
+                    break Some(Origin::Before(Box::new(row.clone())));
+                }
+            };
+        }
+        let mut left = left.into_iter();
+        let new = |origin: Option<Origin>| {
+            origin.unwrap_or_else(|| left.next().map_or(Origin::New, Origin::Row))
+        };
+        origins.into_iter().map(new).collect()
+    }
+}
+
+impl Origin {
+    fn place(&self) -> Option<usize> {
+        match self {
+            Self::Row(at) => Some(*at),
+            Self::Before(_) | Self::New => None,
+        }
     }
 }

@@ -1,14 +1,14 @@
-//! Which rows can be sent, what becomes of those that are, and what is to be sent once more.
+//! Decides which rows can be sent, makes items of them, and puts back those that are to be sent once more.
 
 use std::collections::{HashMap, HashSet};
 
 use atelier_contract::{Draft, Input, Schema};
 
-use super::{Row, Table};
+use super::{Row, Table, text};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
 use crate::compose::way::Way;
-use crate::output;
+use crate::derived_key::chance_of_row;
 use crate::plural::{agreeing, counted};
 use crate::seed;
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
@@ -29,6 +29,35 @@ impl TakenBack {
     }
 }
 
+/// The rows that can be sent, as items.
+#[derive(Debug, Clone, Default)]
+pub struct SentRows {
+    /// The items, in the order of their rows.
+    pub items: Vec<Item>,
+    /// The grid that they fill.
+    pub grid: Option<GridLabels>,
+    /// Rows that another tab has sent, with which this table had not caught up: they are that tab's items.
+    pub elsewhere: usize,
+}
+
+impl SentRows {
+    /// Says that another tab has sent some of the rows; empty if none has.
+    pub fn sent_elsewhere_message(&self) -> String {
+        let count = self.elsewhere;
+        match count {
+            0 => String::new(),
+            _ => format!(
+                "{} {} been sent already, by another tab.",
+                counted(count, "row"),
+                agreeing(count, "has", "have"),
+            ),
+        }
+    }
+}
+
+/// Gives the batch and the place of a task that is known already.
+pub type KnownPlace<'a> = &'a dyn Fn(&TaskKey) -> Option<BatchPlace>;
+
 /// A row that is sent.
 #[derive(Debug, Clone)]
 pub struct Item {
@@ -38,8 +67,28 @@ pub struct Item {
     pub seed_chosen: bool,
 }
 
+/// How a row stands that is not new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowState {
+    Waits,
+    Sent,
+    /// As an item of that batch; it is to be sent once more.
+    SentBefore(BatchKey),
+}
+
+impl RowState {
+    pub fn label(&self) -> &'static str {
+        match self {
+            Self::Waits => "Waits",
+            Self::Sent => "Sent",
+            Self::SentBefore(_) => "Sent before",
+        }
+    }
+}
+
 impl Table {
-    fn to_send(&self) -> impl Iterator<Item = &Row> {
+    /// Rows that Generate sends.
+    pub fn to_send(&self) -> impl Iterator<Item = &Row> {
         let unsent = self.rows.iter().filter(|row| row.sent.is_none());
         unsent.filter(|row| row.problems.is_empty())
     }
@@ -49,14 +98,9 @@ impl Table {
         self.to_send().count()
     }
 
-    /// What sending these will take.
+    /// Plans what sending these rows will take.
     pub fn plan(&self, schema: &Schema) -> Plan {
-        let rows = self.to_send();
-        let outputs = rows.map(|row| output::count_of_draft(&row.draft, schema));
-        Plan {
-            items: self.good(),
-            outputs: outputs.fold(0, usize::saturating_add),
-        }
+        Plan::of(self.to_send().map(|row| &row.draft), schema)
     }
 
     /// Rows that can't be sent as they were filled in, each with where it stands.
@@ -64,24 +108,40 @@ impl Table {
         self.unfit().filter(|(_, row)| !row.is_blank())
     }
 
+    /// Tells the rows that come from now on from those that are here.
+    pub fn newest(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Whether any row that came since then can't be sent as it was filled in.
+    pub fn has_bad_since(&self, newest: u64) -> bool {
+        self.bad().any(|(_, row)| row.id > newest)
+    }
+
     fn unfit(&self) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
     }
 
-    /// What Generate would send, or what is to be done before; `offered`: items of a sweep that would be all of it.
-    pub fn said(&self, schema: &Schema, offered: usize, way: Way) -> String {
+    /// Says what Generate would send, or what is to be done before. `offered`: what stands in the panel and is put here
+    /// by the same press.
+    pub fn said(&self, schema: &Schema, offered: Option<Plan>, way: Way) -> String {
         match (self.good(), offered) {
-            (0, 0) if self.is_empty() => way.first_step().to_owned(),
-            (0, 0) if self.unsent() == 0 => "Every row has been sent.".to_owned(),
-            (0, 0) => String::new(),
-            (0, _) => format!("{} of this sweep.", counted(offered, "item")),
+            (rows, Some(plan)) if rows > 0 => {
+                format!("{}.", self.plan(schema).together_message(plan, way))
+            }
+            (0, Some(plan)) => format!("{}.", plan.offer_message(way)),
+            (0, None) if self.is_empty() => way.first_step().to_owned(),
+            (0, None) if self.is_all_sent() => {
+                format!("All rows have been sent. {}", way.next_step())
+            }
+            (0, None) => String::new(),
             _ => self.plan(schema).user_message(),
         }
     }
 
-    /// What Generate would leave in the table. Where nothing can be sent, it is said elsewhere what is wrong.
-    pub fn said_of_rest(&self) -> String {
+    /// Says what Generate would leave in the table. If nothing can be sent, the mistakes are said elsewhere.
+    pub fn unsent_rest_message(&self) -> String {
         let bad = self.bad().count();
         let blank = self.unfit().count() - bad;
         let bad = if self.good() == 0 { 0 } else { bad };
@@ -103,26 +163,51 @@ impl Table {
         self.rows.len() - self.sent()
     }
 
+    pub fn is_all_sent(&self) -> bool {
+        !self.is_empty() && self.unsent() == 0
+    }
+
+    /// All of these were sent from here, and none of them is to be sent once more.
+    pub fn has_sent(&self, drafts: &[Draft]) -> bool {
+        !drafts.is_empty() && self.done(drafts).into_iter().all(|is_done| is_done)
+    }
+
+    /// The same holds of some of them.
+    pub fn has_sent_some(&self, drafts: &[Draft]) -> bool {
+        self.done(drafts).contains(&true)
+    }
+
+    fn done(&self, drafts: &[Draft]) -> Vec<bool> {
+        let (sent, waiting): (Vec<&Row>, Vec<&Row>) =
+            self.rows.iter().partition(|row| row.sent.is_some());
+        let texts = |rows: Vec<&Row>| rows.into_iter().map(Row::text).collect();
+        let (sent, waiting): (HashSet<String>, HashSet<String>) = (texts(sent), texts(waiting));
+        let is_done = |draft: &Draft| {
+            let text = text(draft);
+            sent.contains(&text) && !waiting.contains(&text)
+        };
+        drafts.iter().map(is_done).collect()
+    }
+
     /// A person wants a row that was sent to be sent once more.
     pub fn send_again(&mut self, id: u64) {
         if let Some(at) = self.place(id) {
-            self.rows[at].unsend();
+            self.rows[at].put_back();
             self.grid = None;
-        }
-    }
-
-    /// A person wants all that was sent to be sent once more.
-    pub fn send_all_again(&mut self) {
-        for row in &mut self.rows {
-            if row.unsend() {
-                self.grid = None;
-            }
         }
     }
 
     /// Takes out what was sent.
     pub fn clear_sent(&mut self) {
-        self.rows.retain(|row| row.sent.is_none());
+        let grid = self.grid.clone();
+        self.take_out(|row| row.sent.is_some());
+        self.grid = grid;
+    }
+
+    /// Takes out the columns that nothing stands in, and gives them: another batch begins, now that all of this one was
+    /// sent.
+    pub fn begin_anew(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.added)
     }
 
     /// What was not sent after all is to be sent again: as it was typed where its row is still here,
@@ -136,7 +221,7 @@ impl Table {
         let (done, items): (Vec<_>, Vec<_>) = items
             .into_iter()
             .partition(|item| known.contains(&item.mark()));
-        // All others have long lost their records.
+        // All other tasks have lost their records long ago.
         self.put_back = done.iter().map(TakenBack::mark).collect();
         let places = self.rows.iter().enumerate();
         let places: HashMap<BatchPlace, usize> = places
@@ -151,6 +236,8 @@ impl Table {
         self.put_back.extend(here.iter().map(TakenBack::mark));
         let marks: Vec<_> = gone.iter().map(TakenBack::mark).collect();
         self.grid = None;
+        // A row that came back while it was under way would stand there twice.
+        self.removal = None;
         self.append(gone.into_iter().map(|item| item.draft).collect(), schema)?;
         self.put_back.extend(marks);
         Ok(())
@@ -167,43 +254,92 @@ impl Table {
         !self.sending.contains(batch) && self.rows.iter().any(is_of_it)
     }
 
-    /// All tasks of a batch are stored.
+    /// Says what has become of the rows that count as sent; `is_held`: what is not stored yet is not sent before that.
+    pub fn sent_message(&self, is_held: bool) -> String {
+        let waits = |row: &&Row| is_held && self.is_under_way(row);
+        let waiting = self.rows.iter().filter(waits).count();
+        match (self.sent() - waiting, waiting) {
+            (sent, 0) => format!("{} sent", counted(sent, "row")),
+            (0, waiting) => format!(
+                "{} {} to be sent",
+                counted(waiting, "row"),
+                agreeing(waiting, "waits", "wait")
+            ),
+            (sent, waiting) => format!(
+                "{} sent, {waiting} {} to be sent",
+                counted(sent, "row"),
+                agreeing(waiting, "waits", "wait")
+            ),
+        }
+    }
+
+    /// Whether a row counts as sent and it is not known yet whether its task is stored.
+    pub fn is_under_way(&self, row: &Row) -> bool {
+        let place = row.sent.as_ref();
+        place.is_some_and(|place| self.sending.contains(&place.batch))
+    }
+
+    /// How a row stands; none where it is new. `is_held`: what was sent waits, for it can't be kept.
+    pub fn state(&self, row: &Row, is_held: bool) -> Option<RowState> {
+        match (&row.sent, row.earlier()) {
+            (Some(_), _) if is_held && self.is_under_way(row) => Some(RowState::Waits),
+            (Some(_), _) => Some(RowState::Sent),
+            (None, Some(place)) => Some(RowState::SentBefore(place.batch.clone())),
+            (None, None) => None,
+        }
+    }
+
+    /// Notes that all tasks of a batch are stored.
     pub fn mark_stored(&mut self, batch: &BatchKey) {
         self.sending.retain(|other| other != batch);
     }
 
     /// The page that sent a batch is gone, and of its tasks only these items were stored: the other rows
-    /// are yet to be sent, each as the task that it was to be: where that was stored after all, nothing is sent twice.
-    /// How many these are.
-    pub fn settle(&mut self, batch: &BatchKey, stored: &HashSet<usize>) -> usize {
+    /// are yet to be sent, each as the task that it was to be: where that was stored after all, nothing is sent twice;
+    /// where it is `known` as another batch's, it is that one's. Which items are to be sent.
+    pub fn settle(
+        &mut self,
+        batch: &BatchKey,
+        stored: &HashSet<usize>,
+        known: KnownPlace<'_>,
+    ) -> Vec<usize> {
         self.mark_stored(batch);
         let is_lost = |place: &BatchPlace| place.batch == *batch && !stored.contains(&place.index);
-        let mut count = 0;
+        let mut to_send = Vec::new();
         for row in &mut self.rows {
-            if row.sent.as_ref().is_some_and(is_lost) {
-                row.sent = None;
-                count += 1;
+            if let Some(place) = row.sent.take_if(|place| is_lost(place)) {
+                row.sent = known(&row.task_key()).filter(|place| place.batch != *batch);
+                if row.sent.is_none() {
+                    to_send.push(place.index);
+                }
             }
         }
-        count
+        self.settle_removed(is_lost);
+        to_send
     }
 
-    /// The rows that can be sent, in order, with the grid that they fill. From now on they count as
-    /// sent, as items of this batch; until [`Table::mark_stored`], only as far as their tasks are stored. A seed
-    /// that was left alone is drawn from `random`.
+    /// The rows that can be sent. From now on they count as sent, as items of this batch; until
+    /// [`Table::mark_stored`], only as far as their tasks are stored. A row whose task is `known` is that one, and not sent
+    /// again. A seed that was left alone is drawn, the same one each time that the same row is sent.
     pub fn send_good(
         &mut self,
         batch: &BatchKey,
         schema: &Schema,
         send_defaults: bool,
         random: &mut dyn FnMut() -> u64,
-    ) -> (Vec<Item>, Option<GridLabels>) {
+        known: KnownPlace<'_>,
+    ) -> SentRows {
         self.draw_nonces(random);
-        let mut items = Vec::new();
+        let (mut items, mut elsewhere) = (Vec::new(), 0);
         let mut sent = Vec::new();
         let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
         for (at, row) in unsent.enumerate() {
-            let settled = seed::settled(&row.draft, schema, random());
+            if let Some(place) = known(&row.task_key()) {
+                row.sent = Some(place);
+                elsewhere += 1;
+                continue;
+            }
+            let settled = seed::settled(&row.draft, schema, chance_of_row(row.nonce));
             match schema.validate(&settled, send_defaults) {
                 Ok(input) => {
                     row.sent = Some(BatchPlace {
@@ -222,11 +358,16 @@ impl Table {
         }
         if !items.is_empty() {
             self.sending.push(batch.clone());
+            self.removal = None;
         }
         let grid = self.grid.take().map(|grid| GridLabels {
             cells: sent,
             ..grid
         });
-        (items, grid)
+        SentRows {
+            items,
+            grid,
+            elsewhere,
+        }
     }
 }

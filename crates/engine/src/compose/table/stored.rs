@@ -5,6 +5,7 @@ use atelier_contract::{Draft, Schema, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::earlier::{Earlier, SentBefore};
 use super::{GridLabels, Row, Table};
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
@@ -20,14 +21,17 @@ struct StoredTable {
     sending: Vec<BatchKey>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     put_back: Vec<(TaskKey, Millis)>,
-    /// Of `rows`, in the same order.
+    /// The nonces of `rows`, in the same order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nonces: Vec<u64>,
+    /// What those of `rows` were that are to be sent once more, each with its place among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    earlier: Vec<(usize, BatchPlace)>,
 }
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct SentRow {
-    /// Where it stands among all rows.
+    /// The place of the row among all rows.
     at: usize,
     #[serde(rename = "row")]
     draft: Draft,
@@ -64,6 +68,11 @@ impl Table {
                 row.nonce = nonce;
             }
         }
+        for (at, place) in stored.earlier {
+            if let Some(row) = table.rows.get_mut(at) {
+                row.earlier = Some(Earlier::new(place, row.draft.clone()));
+            }
+        }
         for sent in stored.sent {
             let SentRow {
                 at,
@@ -71,7 +80,7 @@ impl Table {
                 place,
                 nonce,
             } = sent;
-            let mut row = table.new_row(draft, schema);
+            let mut row = table.new_row(draft, schema, &SentBefore::default());
             row.nonce = nonce;
             row.sent = Some(place);
             table.rows.insert(at.min(table.rows.len()), row);
@@ -96,10 +105,18 @@ impl Table {
             sending: self.sending.clone(),
             put_back: self.put_back.clone(),
             nonces: self.nonces(),
+            earlier: self.earlier(),
         })
     }
 
-    /// Of the rows that are to be sent; nothing where none was drawn yet.
+    pub(super) fn earlier(&self) -> Vec<(usize, BatchPlace)> {
+        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let numbered = unsent.enumerate();
+        let earlier = numbered.filter_map(|(at, row)| Some((at, row.earlier()?.clone())));
+        earlier.collect()
+    }
+
+    /// Gives the nonces of the rows that are to be sent; empty if none was drawn yet.
     pub(super) fn nonces(&self) -> Vec<u64> {
         let unsent = self.rows.iter().filter(|row| row.sent.is_none());
         let nonces: Vec<u64> = unsent.map(|row| row.nonce).collect();

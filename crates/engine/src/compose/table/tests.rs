@@ -1,9 +1,13 @@
 mod addition;
 mod keys;
+mod lines;
+mod removal;
 mod sent;
+mod sent_before;
 
 use super::*;
 use crate::BatchKey;
+use crate::compose::plan::Plan;
 use crate::compose::prompts::prompts;
 use crate::compose::way::Way;
 use atelier_contract::json;
@@ -61,6 +65,31 @@ fn a_row_is_checked_as_it_changes() {
     );
     table.add_column("size");
     assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    // Guards against a column that goes while somebody empties a cell of it to write something else.
+    table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
+    table.set(id, "steps", None, &schema);
+    assert_eq!(table.columns(&schema, true), ["prompt", "size", "steps"]);
+}
+
+#[test]
+fn rows_are_numbered_as_they_are_shown() {
+    let schema = schema();
+    let mut table = two_sent(&schema);
+    table.append(vec![prompt("c")], &schema).unwrap();
+    assert_eq!((table.number(2, false), table.number(2, true)), (1, 3));
+}
+
+#[test]
+fn what_all_rows_to_be_sent_share_is_known() {
+    let schema = schema();
+    let mut table = Table::default();
+    assert!(table.all_have("prompt", "a"), "there is none without it");
+    table.append(vec![prompt("b")], &schema).unwrap();
+    send(&mut table, "one");
+    table.append(vec![prompt("a")], &schema).unwrap();
+    assert!(table.all_have("prompt", "a"));
+    table.append(vec![Draft::default()], &schema).unwrap();
+    assert!(!table.all_have("prompt", "a"));
 }
 
 /// Guards against a new row, in which nothing stands yet, that is told off at once.
@@ -69,12 +98,24 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
     let schema = schema();
     let mut table = Table::default();
     assert_eq!(
-        table.said(&schema, 0, Way::Lines),
+        table.said(&schema, None, Way::Lines),
         "Type one prompt per line."
     );
-    assert_eq!(table.said(&schema, 2, Way::Sweep), "2 items of this sweep.");
+    let plan = Plan {
+        items: 2,
+        outputs: 2,
+    };
+    assert_eq!(
+        table.said(&schema, Some(plan), Way::Sweep),
+        "2 items of this sweep."
+    );
     table.append(vec![Draft::default()], &schema).unwrap();
-    let said = |table: &Table| (table.said(&schema, 0, Way::Lines), table.said_of_rest());
+    let said = |table: &Table| {
+        (
+            table.said(&schema, None, Way::Lines),
+            table.unsent_rest_message(),
+        )
+    };
     let told = |said: &str, rest: &str| (said.to_owned(), rest.to_owned());
     assert_eq!((table.good(), table.bad().count()), (0, 0));
     assert_eq!(said(&table), told("", "1 empty row stays."));
@@ -97,30 +138,47 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
     assert_eq!(said(&table), told("1 item in 1 call", rest));
 }
 
-fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLabels>) {
-    table.send_good(&BatchKey(batch.into()), &schema(), false, &mut || u64::MAX)
+/// `a` and `b`, sent as `one`.
+fn two_sent(schema: &Schema) -> Table {
+    let mut table = Table::default();
+    let rows = vec![prompt("a"), prompt("b")];
+    table.append(rows, schema).unwrap();
+    send(&mut table, "one");
+    table
 }
 
-#[test]
-fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
-    let schema: Schema = serde_json::from_value(json!({
+fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLabels>) {
+    let sent = send_to(table, batch, &schema());
+    (sent.items, sent.grid)
+}
+
+fn send_to(table: &mut Table, batch: &str, schema: &Schema) -> SentRows {
+    let batch = BatchKey(batch.into());
+    table.send_good(&batch, schema, false, &mut || u64::MAX, &|_| None)
+}
+
+fn seeded_schema() -> Schema {
+    serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {
             "required": [{"name": "prompt", "type": "string"}],
             "optional": [{"name": "seed", "type": "integer"}]
         }
     }))
-    .unwrap();
+    .unwrap()
+}
+
+#[test]
+fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
+    let schema = seeded_schema();
     let mut chosen = prompt("b");
     chosen.set("seed", Entry::Text("7".into()));
     let mut table = Table::default();
     table.append(vec![prompt("a"), chosen], &schema).unwrap();
-    let (inputs, _) = table.send_good(&BatchKey("b".into()), &schema, false, &mut || u64::MAX);
-    let seeds: Vec<&Value> = inputs
-        .iter()
-        .map(|sent| &sent.input.values()["seed"])
-        .collect();
-    assert_eq!(seeds, [&json!(u32::MAX), &json!(7)]);
+    let inputs = send_to(&mut table, "b", &schema).items;
+    let seeds = [0, 1].map(|at: usize| inputs[at].input.values()["seed"].as_u64());
+    assert!(seeds[0].is_some_and(|drawn| drawn != 7));
+    assert_eq!(seeds[1], Some(7));
     assert!(!inputs[0].seed_chosen && inputs[1].seed_chosen);
     assert_eq!(
         table.rows()[0].draft.get("seed"),
@@ -132,11 +190,7 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
 #[test]
 fn rows_that_the_table_has_already_are_told_apart() {
     let schema = schema();
-    let mut table = Table::default();
-    table
-        .append(vec![prompt("a"), prompt("b")], &schema)
-        .unwrap();
-    send(&mut table, "one");
+    let table = two_sent(&schema);
     let unknown = table.unknown(&[prompt("b"), prompt("c"), prompt("a")]);
     assert_eq!(unknown, [prompt("c")]);
 }
@@ -181,69 +235,7 @@ fn too_many_rows_are_refused_and_nothing_changes() {
     assert_eq!(table, before);
 }
 
-#[test]
-fn a_changed_line_keeps_the_rows_other_parameters() {
-    let schema = schema();
-    let mut table = Table::default();
-    table
-        .set_lines("prompt", "a\nb\n", &Draft::default(), &schema)
-        .unwrap();
-    let id = table.rows()[1].id;
-    table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
-    let mut base = Draft::default();
-    base.set("size", Entry::Text("s".into()));
-    table
-        .set_lines("prompt", "new\na\n\n b", &base, &schema)
-        .unwrap();
-    assert_eq!(table.lines("prompt"), ["new", "a", "b"]);
-    assert!(table.rows()[0].draft.get("size").is_some());
-    table
-        .set_lines("prompt", "new\na\nb2", &base, &schema)
-        .unwrap();
-    assert_eq!(table.lines("prompt"), ["new", "a", "b2"]);
-    assert_eq!(table.rows()[2].draft.get("steps").unwrap().to_text(), "3");
-    assert_eq!(table.rows()[2].id, id);
-}
-
-#[test]
-fn rows_without_a_line_are_left_alone() {
-    let schema = schema();
-    let mut table = Table::default();
-    let mut other = Draft::default();
-    other.set("steps", Entry::Text("3".into()));
-    table
-        .append(vec![other, prompt("two\nlines")], &schema)
-        .unwrap();
-    assert_eq!(table.lines("prompt"), ["two lines"]);
-    table
-        .set_lines("prompt", "two lines\nx", &Draft::default(), &schema)
-        .unwrap();
-    assert_eq!(table.rows().len(), 3);
-    assert_eq!(
-        table.rows()[1].draft.get("prompt").unwrap().to_text(),
-        "two\nlines"
-    );
-    table
-        .set_lines("prompt", "", &Draft::default(), &schema)
-        .unwrap();
-    assert_eq!(table.rows().len(), 1);
-}
-
 proptest! {
-    #[test]
-    fn the_lines_are_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
-        let schema = schema();
-        let mut table = Table::default();
-        table.append(vec![Draft::default(); bare], &schema).unwrap();
-        for text in [first, second] {
-            table.set_lines("prompt", &text, &Draft::default(), &schema).unwrap();
-            prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
-            prop_assert_eq!(table.rows().len(), bare + prompts(&text).count());
-            let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
-            prop_assert_eq!(ids.len(), table.rows().len());
-        }
-    }
-
     #[test]
     fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool, keeps: bool) {
         let schema = schema();

@@ -57,6 +57,8 @@ impl Writer {
         );
         let nonces = self.table.nonces();
         rest.put_some("nonces", some(nonces.is_empty(), json::encode(&nonces)));
+        let earlier = self.table.earlier();
+        rest.put_some("earlier", some(earlier.is_empty(), json::encode(&earlier)));
         let rest = rest.into_value().to_string();
         let sent = match self.sent.as_str() {
             "" => String::new(),

@@ -191,7 +191,7 @@ fn submissions_wait_a_little_for_what_the_service_says() {
     hand.now += 1_000;
     tell(&mut hand, Idempotency::For(DAY));
     assert_eq!(keys(&hand.call()), ["a"]);
-    // Not for ever.
+    // It is not repeated for ever.
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Asked);
     hand.submit(&["a"]);
@@ -211,7 +211,7 @@ fn a_service_that_no_longer_honours_keys_leaves_it_to_a_person() {
     assert!(matches!(hand.state("a"), TaskState::Unconfirmed { error } if error == network()));
     hand.now += DAY;
     assert!(hand.calls().is_empty());
-    // At the next visit, too.
+    // This holds at the next visit, too.
     let mut hand = self::hand();
     hand.submit(&["a"]);
     hand.call();

@@ -4,7 +4,8 @@ use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
 
 use super::hand::{Hand, accepted, error, network};
-use crate::engine::{Call, CallKind};
+use super::world::account;
+use crate::engine::{Call, CallKind, Idempotency};
 use crate::{Action, BatchKey, Phase, TaskKey, TaskState};
 
 fn all_accepted(call: &Call) -> Result<Value, ApiError> {
@@ -105,7 +106,7 @@ fn each_item_takes_its_own_answer() {
     for (index, expected) in [
         Phase::Fetching,
         Phase::Failed,
-        Phase::Unconfirmed, // No entry.
+        Phase::Unconfirmed, // There is no entry.
         Phase::Unconfirmed,
         Phase::Queued,
         Phase::Unconfirmed,
@@ -219,7 +220,7 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
     let stored: Vec<_> = hand.engine.tasks().cloned().collect();
     hand.engine = crate::Engine::new(super::world::account());
     hand.engine.load(stored, hand.now);
-    assert!(hand.engine.send_queue.paused.contains(&batch));
+    assert!(hand.engine.send_queue.is_paused(&batch));
     assert!(generate_calls(&mut hand).is_empty());
     hand.engine.resume_batch(&batch);
     let call = generate_calls(&mut hand).remove(0);
@@ -242,6 +243,7 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
 fn what_was_resumed_elsewhere_is_not_paused_again() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
+    let batch = BatchKey("a".into());
     let tasks: Vec<_> = hand.engine.tasks().cloned().collect();
     let mut follower = crate::Engine::new(super::world::account());
     follower.set_leading(false, hand.now);
@@ -256,7 +258,7 @@ fn what_was_resumed_elsewhere_is_not_paused_again() {
     }
     follower.load(tasks, hand.now);
     follower.set_leading(true, hand.now);
-    assert!(follower.send_queue.paused.is_empty());
+    assert!(!follower.send_queue.is_paused(&batch));
     assert!(follower.tasks().all(|task| !task.paused));
     hand.engine = follower;
     assert_eq!(generate_calls(&mut hand).len(), 1);
@@ -273,4 +275,78 @@ fn an_item_is_taken_back_in_the_middle_of_its_line() {
         .map(|call| call.tasks.len())
         .collect();
     assert_eq!(sizes, [10, 1]);
+}
+
+/// Guards against one output beside the prompts of others, and against tasks that were paid and that nobody follows.
+#[test]
+fn an_id_that_several_items_were_given_is_that_of_none() {
+    // Under its key the service would give the same id once more, for as long as it knows the key.
+    for said in [Idempotency::Unsupported, Idempotency::For(86_400_000)] {
+        let mut hand = Hand::new();
+        let address = account().address;
+        hand.engine.set_idempotency(&address, said, hand.now);
+        hand.submit_batch("a", 3);
+        let call = generate_calls(&mut hand).remove(0);
+        let entry = |index: usize, id: &str| {
+            let body = json!({"success": true, "data": {"id": id, "status": "queued"}});
+            json!({"index": index, "status": 200, "body": body})
+        };
+        let results = [entry(0, "x"), entry(1, "x"), entry(2, "y")];
+        let reply = json!({"success": true, "data": {"results": results}});
+        hand.answer(&call, Ok(reply));
+        let phases: Vec<Phase> = call
+            .tasks
+            .iter()
+            .map(|key| hand.engine.task(key).unwrap().state.phase())
+            .collect();
+        let wanted = [Phase::Unconfirmed, Phase::Unconfirmed, Phase::Running];
+        assert_eq!(phases, wanted);
+    }
+}
+
+/// Guards against tasks that stay "in progress" for ever: the batch endpoint's answers never had an entry for them, and
+/// nobody asked for one alone.
+#[test]
+fn a_task_that_a_batch_answer_leaves_out_is_asked_about_by_itself() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 3);
+    send_all(&mut hand);
+    let call = hand.next_call();
+    assert_eq!((call.path, call.tasks.len()), (path::STATUS_BATCH, 3));
+    let entry = |index: usize, id: &str| {
+        let body = json!({"success": true, "data": {"id": id, "status": "queued"}});
+        json!({"index": index, "status": 200, "body": body})
+    };
+    let results = [entry(0, "a-000"), entry(1, "a-001")];
+    let reply = json!({"success": true, "data": {"results": results}});
+    hand.answer(&call, Ok(reply));
+    let mut asked = Vec::new();
+    while asked.len() < 2 {
+        hand.now = hand.engine.next_wake().unwrap();
+        asked.extend(hand.calls());
+    }
+    asked.sort_by_key(|call| call.tasks.len());
+    assert_eq!(asked[0].path, path::STATUS);
+    assert_eq!(asked[0].tasks, [TaskKey("a-002".into())]);
+    assert_eq!(
+        (asked[1].path, asked[1].tasks.len()),
+        (path::STATUS_BATCH, 2)
+    );
+}
+
+/// The same where the answer has no entries at all.
+#[test]
+fn tasks_whose_batch_answers_are_unusable_are_asked_about_by_themselves() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 3);
+    send_all(&mut hand);
+    let call = hand.next_call();
+    assert_eq!(call.path, path::STATUS_BATCH);
+    hand.answer(&call, Ok(json!({"success": true, "data": {}})));
+    let mut asked = Vec::new();
+    while asked.len() < 3 {
+        hand.now = hand.engine.next_wake().unwrap();
+        asked.extend(hand.calls());
+    }
+    assert!(asked.iter().all(|call| call.path == path::STATUS));
 }

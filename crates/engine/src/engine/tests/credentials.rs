@@ -14,7 +14,7 @@ fn other() -> Account {
     }
 }
 
-fn in_phase(hand: &Hand, phase: Phase) -> usize {
+pub fn in_phase(hand: &Hand, phase: Phase) -> usize {
     let tasks = hand.engine.tasks();
     tasks.filter(|task| task.state.phase() == phase).count()
 }
@@ -252,7 +252,7 @@ fn limited() -> Hand {
 }
 
 fn is_waiting(hand: &Hand) -> bool {
-    let until = hand.waits.last().map(|(_, until, _)| *until);
+    let until = hand.waits.last().map(|limit| limit.until);
     until.is_some_and(|until| until > hand.now)
 }
 
@@ -301,14 +301,14 @@ fn a_limit_is_that_of_the_account_that_met_it() {
 
     let mut hand = limited();
     let tasks = hand.engine.tasks().cloned().collect();
-    let (address, until, since) = hand.waits[0].clone();
+    let limit = hand.waits[0].clone();
     let unknown = Account {
         uid: String::new(),
         ..account()
     };
     hand.engine = Engine::new(unknown);
     hand.engine.load(tasks, hand.now);
-    hand.engine.wait(&address, until, Some(since), hand.now);
+    hand.engine.wait(&limit, hand.now);
     hand.engine.set_account(account(), hand.now);
     hand.engine.set_token_version(1, hand.now);
     hand.now += 2_000;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::world::{account, task};
 use crate::engine::{Call, Command, Engine};
-use crate::{BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
+use crate::{BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskState};
 
 pub const START: Millis = 1_800_000_000_000;
 
@@ -15,7 +15,7 @@ pub struct Hand {
     pub now: Millis,
     pub saved: Vec<Task>,
     pub deleted: Vec<TaskKey>,
-    pub waits: Vec<(String, Millis, Millis)>,
+    pub waits: Vec<RateLimit>,
 }
 
 impl Hand {
@@ -31,16 +31,12 @@ impl Hand {
 
     pub fn calls(&mut self) -> Vec<Call> {
         let mut calls = Vec::new();
-        for command in self.engine.step(self.now, &mut || 0.5) {
+        for command in self.engine.step(self.now) {
             match command {
                 Command::Call(call) => calls.push(call),
                 Command::Save(task) => self.saved.push(task),
                 Command::Delete(key) => self.deleted.push(key),
-                Command::Wait {
-                    address,
-                    until,
-                    since,
-                } => self.waits.push((address, until, since)),
+                Command::Wait(limit) => self.waits.push(limit),
                 Command::Finished(_) => {}
             }
         }
@@ -121,7 +117,11 @@ pub fn progress(word: &str) -> Result<Value, ApiError> {
 }
 
 pub fn error(status: u16) -> ApiError {
-    ApiError::from_status(status, Some(&json!({"message": "so"})), None)
+    ApiError::from_status(
+        status,
+        Some(&json!({"success": false, "message": "so"})),
+        None,
+    )
 }
 
 pub fn network() -> ApiError {

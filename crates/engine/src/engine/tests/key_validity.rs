@@ -6,6 +6,8 @@ use crate::engine::{Engine, Idempotency};
 use crate::{Account, Action, Millis, Phase, TaskKey};
 use atelier_contract::ApiError;
 
+const MINUTE: Millis = 60_000;
+
 const DAY: Millis = 86_400_000;
 
 /// At a service that honours keys for a day, with the first of the account's tokens.
@@ -141,6 +143,58 @@ fn what_was_sent_by_a_clock_that_was_ahead_is_left_to_a_person() {
     reload(&mut hand, 1);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
     assert!(hand.calls().is_empty());
+}
+
+/// Guards against a person who is asked for what the key settles: the answer was lost with the tab that led, storage did
+/// not answer, and before it did the clock was set back under the eyes of the tab that leads now.
+#[test]
+fn what_was_sent_before_the_clock_was_set_back_is_sent_again_by_a_page_that_has_seen_it() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    hand.call();
+    let stored = hand.saved.pop().unwrap();
+    let mut next = Hand::new();
+    tell(&mut next);
+    next.engine.set_token_version(1, hand.now);
+    next.now = hand.now - 12 * MINUTE;
+    tell(&mut next);
+    next.now -= 15 * MINUTE;
+    next.engine.load(vec![stored], next.now);
+    assert_eq!(next.phase("a"), Phase::Submitting);
+    assert_eq!(next.calls().len(), 1);
+}
+
+/// Nor is one older that left later than that.
+#[test]
+fn a_key_that_left_after_the_clock_was_set_back_is_as_old_as_it_is() {
+    let mut hand = hand();
+    tell(&mut hand);
+    hand.now -= DAY;
+    tell(&mut hand);
+    hand.now += DAY + 5 * MINUTE;
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    assert_eq!(hand.phase("a"), Phase::Submitting);
+}
+
+/// The age of a key is counted by the clock that was ahead, too.
+#[test]
+fn a_key_is_not_younger_where_the_clock_is_set_back() {
+    let mut hand = hand();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    hand.answer(&call, Err(network()));
+    hand.engine
+        .set_idempotency(&account().address, Idempotency::Unreachable, hand.now);
+    hand.now += DAY - 10 * MINUTE;
+    tell(&mut hand);
+    assert_eq!(hand.phase("a"), Phase::Submitting);
+    hand.now -= 27 * MINUTE;
+    tell(&mut hand);
+    hand.now += 10 * MINUTE;
+    tell(&mut hand);
+    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
 /// Guards against a task that is paid twice: a browser sends a request again by itself where the connection breaks, the

@@ -57,6 +57,88 @@ fn an_unknown_id_is_believed_when_it_was_said_twice() {
     assert!(hand.now - first >= 5_000);
     hand.answer(&call, Err(error(404)));
     assert_eq!(hand.phase("a"), Phase::Gone);
+    hand.now += 59_000;
+    assert!(
+        hand.calls().is_empty(),
+        "it is not asked about for a minute"
+    );
+}
+
+/// Guards against a paid task that is out of sight for good because a gateway, which knows no task, stood in the
+/// service's place for a few seconds: its 404 had a word, and was believed as the service's own.
+#[test]
+fn a_404_that_is_not_in_the_form_of_the_service_is_not_believed_so_soon() {
+    let gateway = || {
+        let body = json!({"message": "no Route matched with those values"});
+        ApiError::from_status(404, Some(&body), None)
+    };
+    let mut hand = Hand::new();
+    let mut call = hand.running();
+    let first = hand.now;
+    while hand.now - first < 55_000 {
+        hand.answer(&call, Err(gateway()));
+        assert_eq!(hand.phase("a"), Phase::Running);
+        call = hand.next_call();
+    }
+    hand.answer(&call, progress("processing"));
+    assert_eq!(hand.phase("a"), Phase::Running);
+}
+
+/// The same, where it went on for so long that the task was given up: what is paid for is not lost by that.
+#[test]
+fn what_is_gone_is_asked_about_now_and_then_and_comes_back() {
+    let mut hand = Hand::new();
+    let mut call = hand.running();
+    while hand.phase("a") != Phase::Gone {
+        hand.answer(&call, Err(error(404)));
+        call = hand.next_call();
+    }
+    assert_eq!(call.kind, CallKind::Response);
+    let gone = hand.now;
+    hand.answer(&call, Err(error(404)));
+    assert_eq!(hand.phase("a"), Phase::Gone);
+    let call = hand.next_call();
+    assert!(hand.now - gone >= 60_000, "less and less often");
+    hand.answer(
+        &call,
+        Ok(json!({"success": true, "data": {"status": "processing", "output": []}})),
+    );
+    assert_eq!(hand.phase("a"), Phase::Running, "known, and not done");
+    let task = hand.engine.task(&TaskKey("a".into()));
+    assert!(task.is_some_and(|task| task.finished.is_none()));
+    let call = hand.next_call();
+    hand.answer(&call, progress("completed"));
+    let call = hand.next_call();
+    hand.answer(
+        &call,
+        Ok(json!({"success": true, "data": {"status": "completed", "output": ["https://x.example/a.png"]}})),
+    );
+    assert_eq!(hand.phase("a"), Phase::Ready);
+    assert_eq!(hand.engine.next_wake(), None);
+}
+
+/// A service that has forgotten a task is not asked about it for ever; a person may ask at any time.
+#[test]
+fn what_stays_gone_is_asked_about_for_an_hour_and_by_a_press() {
+    let mut hand = Hand::new();
+    let mut call = hand.running();
+    let mut asked = 0;
+    loop {
+        hand.answer(&call, Err(error(404)));
+        if hand.engine.next_wake().is_none() {
+            break;
+        }
+        asked += 1;
+        assert!(asked < 20, "it goes on");
+        call = hand.next_call();
+    }
+    assert_eq!(hand.phase("a"), Phase::Gone);
+    hand.now += 86_400_000;
+    assert!(hand.calls().is_empty());
+    hand.engine
+        .act(&TaskKey("a".into()), Action::AskAgain, hand.now);
+    let call = hand.call();
+    hand.answer(&call, Err(error(404)));
     assert_eq!(hand.engine.next_wake(), None);
 }
 
@@ -179,4 +261,86 @@ fn the_line_of_progress_goes_with_the_run() {
     assert_eq!(say(json!({"id": "t1", "status": "processing"})), None);
     let data = json!({"id": "t1", "status": "completed", "progress": "20 of 20"});
     assert_eq!(say(data), None);
+}
+
+/// Guards against a task of twelve seconds that is said to have taken as long as nobody looked.
+#[test]
+fn what_nobody_saw_end_is_known_to_have_ended_unseen() {
+    for (away, answers, is_unseen) in [
+        (2_000, vec!["completed"], false),
+        (40_000, vec!["completed"], true),
+        // It was seen to go on after that.
+        (40_000, vec!["processing", "completed"], false),
+        (40_000, vec!["failed"], true),
+    ] {
+        let mut hand = Hand::new();
+        let mut poll = hand.running();
+        hand.now += away;
+        for (at, word) in answers.into_iter().enumerate() {
+            if at > 0 {
+                poll = hand.next_call();
+            }
+            hand.answer(&poll, progress(word));
+        }
+        let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+        assert_eq!(task.ended_unseen, is_unseen, "{away}");
+    }
+}
+
+/// Guards against 16 MB that are fetched again and again, for ever.
+#[test]
+fn what_is_too_large_to_read_is_asked_for_once_more_when_a_person_wants_it() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    let too_large = || Err(ApiError::malformed(ApiError::TOO_LARGE));
+    hand.answer(&call, progress("completed"));
+    let call = hand.call();
+    hand.answer(&call, too_large());
+    let key = TaskKey("a".into());
+    let stopped = hand.engine.task(&key).unwrap().clone();
+    assert_eq!(stopped.label(), "Not read");
+    assert!(!stopped.is_active() && stopped.poll_error.is_some());
+    hand.now += 86_400_000;
+    hand.engine.wake(hand.now);
+    assert!(hand.calls().is_empty());
+    // Nor at the next visit.
+    assert_eq!(hand.saved.last(), Some(&stopped));
+    hand.engine.act(&key, Action::Watch, hand.now);
+    let call = hand.call();
+    hand.answer(&call, too_large());
+    assert!(hand.calls().is_empty());
+    hand.engine.act(&key, Action::Watch, hand.now);
+    let call = hand.call();
+    let output = json!({"success": true, "data": {"status": "completed", "output": ["u"]}});
+    hand.answer(&call, Ok(output));
+    assert_eq!(hand.phase("a"), Phase::Ready);
+}
+
+/// Ten outputs may be too large together, and none of them alone.
+#[test]
+fn what_is_too_large_together_is_asked_for_one_by_one() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 2);
+    let call = hand.call();
+    let entry = |index: usize| {
+        json!({"index": index, "status": 200, "body": {
+        "success": true, "data": {"id": format!("{index}"), "status": "starting"}}})
+    };
+    let results = [entry(0), entry(1)];
+    hand.answer(
+        &call,
+        Ok(json!({"success": true, "data": {"results": results}})),
+    );
+    let call = hand.next_call();
+    assert_eq!(call.tasks.len(), 2);
+    hand.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
+    let calls = hand.calls();
+    assert_eq!(calls.len(), 2);
+    assert!(calls.iter().all(|call| call.tasks.len() == 1));
+    // What is sent is never sent again for that.
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 2);
+    let call = hand.call();
+    hand.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
+    assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
 }

@@ -232,7 +232,7 @@ proptest! {
         let mut world = World::new(seed);
         world.submit(12, None);
         for now in jumps {
-            world.engine.step(now, &mut || 0.5);
+            world.engine.step(now);
             world.engine.wake(now);
             let _ = world.engine.next_wake();
             let _ = world.engine.block_reason(now);

@@ -2,7 +2,8 @@
 
 use super::hand::{Hand, accepted};
 use super::world::{account, task};
-use crate::{Action, BatchAction, BatchKey, Engine, Phase, Task, TaskKey, UNDO, removed_last};
+use crate::removed::last_removed;
+use crate::{Action, BatchAction, BatchKey, Engine, Phase, Task, TaskKey, UNDO};
 
 fn key(name: &str) -> TaskKey {
     TaskKey(name.into())
@@ -58,9 +59,9 @@ fn what_was_removed_in_one_go_is_brought_back_in_one() {
         removed("b", Some(9_400)),
         removed("kept", None),
     ];
-    assert_eq!(removed_last(&tasks, 10_000), [key("a"), key("b")]);
-    assert_eq!(removed_last(&tasks, 19_200), [key("b")]);
-    assert!(removed_last(&tasks, 19_400).is_empty());
+    assert_eq!(last_removed(&tasks, 10_000), [key("a"), key("b")]);
+    assert_eq!(last_removed(&tasks, 19_200), [key("b")]);
+    assert!(last_removed(&tasks, 19_400).is_empty());
 }
 
 /// Guards against a batch of a thousand that comes back in part: each of its tasks was removed a little
@@ -72,7 +73,7 @@ fn a_removal_that_took_seconds_is_brought_back_as_a_whole() {
         ..task(&n.to_string(), 0)
     };
     let tasks: Vec<Task> = (0..1_000).map(one).collect();
-    assert_eq!(removed_last(&tasks, 14_500).len(), 1_000);
+    assert_eq!(last_removed(&tasks, 14_500).len(), 1_000);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn a_clock_set_back_delays_nothing() {
     let call = hand.running();
     hand.answer(&call, progress("processing"));
     hand.now -= 3_600_000;
-    hand.engine.step(hand.now, &mut || 0.5);
+    hand.engine.step(hand.now);
     assert!(hand.engine.next_wake().unwrap() <= hand.now + 1_200);
     // In the middle of an unknown id, too.
     let call = hand.next_call();

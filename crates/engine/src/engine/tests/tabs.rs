@@ -69,6 +69,13 @@ fn a_record_that_comes_late_takes_nothing_away() {
             .iter()
             .all(|task| task.state.phase() == Phase::Gone)
     );
+    // The service was asked once more, and knows it.
+    let back = Task {
+        refreshed: Some(hand.now),
+        ..running()
+    };
+    hand.engine.insert_remote(back, hand.now);
+    assert_eq!(hand.phase("a"), Phase::Running);
 }
 
 #[test]

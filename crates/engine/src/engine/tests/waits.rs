@@ -5,7 +5,7 @@ use atelier_contract::ApiError;
 use super::hand::{Hand, START, accepted, error, progress};
 use super::world::{account, task};
 use crate::engine::{BlockReason, CallKind, Engine, Idempotency};
-use crate::{Phase, TaskKey, TaskState};
+use crate::{Phase, RateLimit, TaskKey, TaskState};
 
 #[test]
 fn a_refusal_anywhere_stops_everything_until_its_time() {
@@ -55,8 +55,8 @@ fn a_refusal_is_told_apart_from_any_record() {
     hand.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
     let told = hand.now;
     assert!(hand.calls().is_empty());
-    let (address, until, since) = hand.waits.remove(0);
-    assert!(until >= told + 12_000);
+    let limit = hand.waits.remove(0);
+    assert!(limit.until >= told + 12_000);
     hand.engine = Engine::new(account());
     let mut unwritten = task("a", START);
     unwritten.state = TaskState::Running {
@@ -64,7 +64,7 @@ fn a_refusal_is_told_apart_from_any_record() {
         word: atelier_contract::StatusWord::Processing,
     };
     hand.engine.load(vec![unwritten], hand.now);
-    hand.engine.wait(&address, until, Some(since), hand.now);
+    hand.engine.wait(&limit, hand.now);
     assert!(hand.calls().is_empty());
     hand.next_call();
     assert!(hand.now >= told + 12_000);
@@ -78,7 +78,12 @@ fn a_wait_that_was_kept_is_no_longer_once_the_clock_was_set_back() {
     for since in [Some(START), None] {
         let (until, now) = (START + 12_000, START - hour);
         let mut engine = Engine::new(account());
-        engine.wait("", until, since, now);
+        let limit = RateLimit {
+            address: String::new(),
+            until,
+            since,
+        };
+        engine.wait(&limit, now);
         let blocked = engine.services.blocked_until("", now);
         let whole = now + 12_000;
         // An earlier version does not say since when: then the clock is believed.
@@ -176,7 +181,7 @@ fn an_answer_to_a_poll_ends_the_wait_for_a_service_that_could_not_be_reached() {
     assert_eq!(poll.kind, CallKind::Status);
     hand.answer(&poll, progress("processing"));
     assert_eq!(hand.engine.block_reason(hand.now), None);
-    hand.now += 5_000;
+    hand.now += 10_000;
     let mut kinds: Vec<_> = hand.calls().iter().map(|call| call.kind).collect();
     kinds.retain(|kind| *kind == CallKind::Generate);
     assert_eq!(kinds, [CallKind::Generate]);
@@ -349,7 +354,7 @@ fn what_was_said_of_keys_holds_while_the_list_is_asked_for_once_more() {
     hand.submit(&["a"]);
     let address = account().address;
     hand.engine.knocked(&address, &Err(error(404)), hand.now);
-    hand.now += 5_000;
+    hand.now += 10_000;
     assert!(hand.call().idempotency_key.is_some());
 }
 

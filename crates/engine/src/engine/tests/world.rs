@@ -337,15 +337,14 @@ impl World {
 
     fn decide(&mut self) {
         let now = self.now();
-        let chance = self.below(1_000) as f64 / 1_000.0;
-        for command in self.engine.step(now, &mut || chance) {
+        for command in self.engine.step(now) {
             match command {
                 Command::Save(task) => self.save(&task),
                 Command::Delete(key) => {
                     self.storage.remove(&key);
                 }
                 Command::Finished(key) => self.finished.push(key),
-                Command::Wait { .. } => {}
+                Command::Wait(_) => {}
                 Command::Call(call) if call.write_first().is_empty() => self.send(call),
                 Command::Call(call) => {
                     for key in call.write_first() {

@@ -18,7 +18,7 @@ fn full() -> Value {
         "state": {"state": "failed", "id": null, "message": "no"},
         "trouble": {"since": 2, "error": {"kind": "rate_limited", "message": "", "retry_after_ms": null}},
         "watching": false, "paused": true, "taken_back": true, "not_before": 3, "waits_since": 9, "retry_of": "j",
-        "batch": {"batch": "b", "index": 4}, "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
+        "batch": {"batch": "b", "index": 4}, "varied": "o", "submitted": 5, "idempotency_key": "k", "accepted": 6, "finished": 7, "refreshed": 8,
         "favorites": [2, 0],
         "later": {"z": 1, "a": [null]}, "and_later": null
     })
@@ -31,8 +31,12 @@ fn stored_samples_are_read_and_written_as_they_were() {
     let samples = include_str!("samples.jsonl").lines();
     for (at, sample) in samples.enumerate() {
         let task = json::read(sample).and_then(Task::from_value);
-        let written = task.map(|task| task.to_value().to_string());
-        assert_eq!(written.as_deref(), Some(sample), "sample {at}");
+        let written = task.map(|task| [task.to_value().to_string(), task.to_text()]);
+        assert_eq!(
+            written,
+            Some([sample, sample].map(String::from)),
+            "sample {at}"
+        );
     }
 }
 
@@ -55,6 +59,7 @@ fn a_record_of_the_first_version_is_read() {
         "waits_since",
         "retry_of",
         "batch",
+        "varied",
         "submitted",
         "idempotency_key",
         "accepted",
@@ -104,7 +109,10 @@ fn errors() -> impl Strategy<Value = ApiError> {
         ".*".prop_map(|detail| ApiError::Network { detail }),
         any::<u64>().prop_map(|after_ms| ApiError::Timeout { after_ms }),
         ".*".prop_map(|message| ApiError::Unauthorized { message }),
-        ".*".prop_map(|message| ApiError::NotFound { message }),
+        ".*".prop_map(|message| ApiError::NotFound {
+            message,
+            is_of_service: false
+        }),
         (".*", prop::collection::vec((".*", ".*"), 0..3)).prop_map(move |(message, fields)| {
             let fields: Vec<Value> = fields.into_iter().map(field).collect();
             let error = json!({"kind": "invalid", "message": message, "fields": fields});

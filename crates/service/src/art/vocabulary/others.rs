@@ -1,4 +1,4 @@
-//! All words but the names of colours.
+//! The words of the vocabulary beside the names of colours.
 
 use super::Feature::*;
 use super::Sense::{self, AtNight, Dense, Energy, Glow, Hue, Light, Vivid};
@@ -21,13 +21,13 @@ const fn has(feature: Feature) -> Sense {
 }
 
 pub const OTHERS: &[Entry] = &[
-    // On what.
+    // The ground.
     entry(
         "ground",
         &["paper", "parchment", "canvas"],
         &[Sense::Ground(Ground::Paper)],
     ),
-    // When.
+    // The time of day.
     entry(
         "time",
         &["dawn", "sunrise", "morning"],
@@ -62,7 +62,7 @@ pub const OTHERS: &[Entry] = &[
         ],
         &[Hue(235.0), has(Snow), Vivid(-0.4), Light(0.3)],
     ),
-    // Where.
+    // The place.
     entry(
         "place",
         &[
@@ -101,7 +101,7 @@ pub const OTHERS: &[Entry] = &[
         &["desert", "dunes", "sand", "sahara", "canyon", "mesa"],
         &[Hue(62.0), Hue(45.0), has(Dunes)],
     ),
-    // What is in the air.
+    // Weather and lights.
     entry(
         "weather",
         &[
@@ -228,7 +228,7 @@ pub const OTHERS: &[Entry] = &[
         &["pastel", "pale", "muted", "faded", "mono", "monochrome"],
         &[Vivid(-0.8)],
     ),
-    // How it feels.
+    // The mood.
     entry(
         "mood",
         &[

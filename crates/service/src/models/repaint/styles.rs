@@ -47,7 +47,7 @@ pub fn halftone(
     })
 }
 
-/// What is printed, the light ink first, and how dark it has to be for each to begin.
+/// Gives the inks that are printed, the light one first, and how dark it has to be for each to begin.
 fn inks(reading: &Reading, palette: &Palette) -> Vec<(Lab, f32)> {
     // Paper is white already.
     let mut named: Vec<Lab> = reading.named.clone();

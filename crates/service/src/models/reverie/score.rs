@@ -4,7 +4,7 @@ use crate::art::prompt::Reading;
 use crate::art::rng::Rng;
 use crate::art::vocabulary::Feature;
 
-/// What plays a note.
+/// The instrument that plays a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Voice {
     Pad,
@@ -41,6 +41,7 @@ pub struct Style {
     pub scale: Scale,
     /// Beats per minute.
     pub tempo: f32,
+    /// 0 few notes to 1 many.
     pub density: f32,
     pub bass: bool,
     /// -1 dark to 1 light.
@@ -188,7 +189,7 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
     notes
 }
 
-/// Where in a bar notes come, in beats; how far each leaps; how loud it is.
+/// Gives the notes of a bar: their time in beats, how far each leaps, and how loud it is.
 fn motif(style: &Style, rng: &mut Rng) -> Vec<(f32, i32, f32)> {
     let grid = if style.energy > 0.4 { 16 } else { 8 };
     (0..grid)

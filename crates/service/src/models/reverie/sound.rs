@@ -75,7 +75,7 @@ impl Tape {
         let period = rate / frequency;
         let length = (period.floor() as usize).max(2);
         let mut string: Vec<f32> = (0..length).map(|_| rng.range(-1.0, 1.0)).collect();
-        // A soft finger: the burst is smoothed first.
+        // The burst is smoothed first, as by a soft finger.
         for _ in 0..3 {
             for i in 0..length {
                 string[i] = 0.5 * (string[i] + string[(i + length - 1) % length]);
@@ -87,7 +87,7 @@ impl Tape {
         self.add(note, 1.6, |t| {
             let next = string[(at + 1) % length];
             let now = string[at];
-            // Between two samples, to be in tune.
+            // Interpolated between two samples, to be in tune.
             let value = now * (1.0 - tuning) + last * tuning;
             last = now;
             string[at] = 0.9965 * (0.52 * now + 0.48 * next);
@@ -206,7 +206,11 @@ impl Tape {
             .collect()
     }
 
-    /// The file: 16 bits, stereo.
+    /// Encodes the sound as a WAV file: 16 bits, stereo.
+    ///
+    /// # Errors
+    ///
+    /// The encoder refuses a sample; in memory, it has no reason to.
     pub fn wav(&self) -> Result<Vec<u8>, hound::Error> {
         let spec = hound::WavSpec {
             channels: 2,

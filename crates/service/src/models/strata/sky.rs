@@ -9,9 +9,9 @@ use crate::art::smoothstep;
 use crate::art::vocabulary::{Feature, Time};
 
 pub struct Sky {
-    /// From the zenith to the horizon.
+    /// The colours from the zenith to the horizon.
     pub stops: Vec<Lab>,
-    /// Where the sun or moon stands, in pixels.
+    /// The place of the sun or moon, in pixels.
     pub light: (f32, f32),
     pub light_color: Rgb,
     /// How much the light warms the sky around it.
@@ -21,110 +21,23 @@ pub struct Sky {
 
 impl Sky {
     pub fn new(scene: &Scene, rng: &mut Rng) -> Self {
-        let reading = &scene.reading;
-        let mut stops = match scene.time {
-            Time::Dawn => vec![
-                lch(0.56, 0.075, 262.0),
-                lch(0.70, 0.065, 300.0),
-                lch(0.82, 0.075, 20.0),
-                lch(0.92, 0.07, 70.0),
-            ],
-            Time::Day => vec![
-                lch(0.58, 0.125, 252.0),
-                lch(0.70, 0.105, 244.0),
-                lch(0.82, 0.065, 230.0),
-                lch(0.94, 0.028, 210.0),
-            ],
-            Time::Sunset => vec![
-                lch(0.30, 0.095, 285.0),
-                lch(0.46, 0.125, 330.0),
-                lch(0.66, 0.155, 30.0),
-                lch(0.85, 0.125, 72.0),
-            ],
-            Time::Night => vec![
-                lch(0.13, 0.045, 280.0),
-                lch(0.19, 0.06, 272.0),
-                lch(0.28, 0.075, 262.0),
-                lch(0.42, 0.075, 245.0),
-            ],
-        };
         let drift = rng.range(-14.0, 14.0);
-        let count = stops.len();
-        for (i, stop) in stops.iter_mut().enumerate() {
-            let vivid = 1.0 + 0.35 * reading.vivid;
-            let chroma = stop.chroma() * vivid;
-            let light = 0.1 * reading.light;
-            let mut lab = lch(
-                (stop.l + light).clamp(0.06, 0.96),
-                chroma,
-                stop.hue() + drift,
-            );
-            // The prompt's own colours, from the zenith down, take the place of the hour's; how
-            // light it is stays the hour's for the most part.
-            if !reading.named.is_empty() {
-                let named = reading.named[i * reading.named.len() / count];
-                let pull = if named.is_grey() { 0.75 } else { 0.35 };
-                let l = lab.l + pull * (named.l + light - lab.l);
-                let full = if named.is_grey() {
-                    named.chroma()
-                } else {
-                    (named.chroma() * 0.85).max(0.085) * vivid
-                };
-                let turn = if reading.named.len() == 1 { drift } else { 0.0 };
-                let named = lch(l.clamp(0.06, 0.93), full, named.hue() + turn);
-                lab = lab.mix(named, 0.9);
-            } else if !reading.glows.is_empty() {
-                let glow = reading.glows[i * reading.glows.len() / count];
-                let strength = if reading.has(Feature::Neon) {
-                    0.95
-                } else {
-                    0.7
-                };
-                lab = lab.mix(lch(lab.l, chroma.max(0.09), glow), strength);
-            }
-            if reading.has(Feature::Neon) && scene.time == Time::Night {
-                let t = i as f32 / (count - 1) as f32;
-                lab = lch(0.16 + 0.5 * t * t, 0.07 + 0.15 * t, lab.hue());
-            }
-            *stop = lab;
-        }
+        let stops = stops(scene, drift);
         let (width, height) = (scene.width as f32, scene.height as f32);
-        let unit = width.min(height);
-        let altitude = match scene.time {
-            Time::Dawn => rng.range(0.16, 0.34),
-            Time::Day => rng.range(0.62, 0.8),
-            Time::Sunset => rng.range(0.12, 0.34),
-            Time::Night => rng.range(0.5, 0.75),
-        };
-        // On a third of the width, where pictures are balanced.
+        let altitude = altitude(scene.time, rng);
+        // About a third of the width from one side, as in balanced pictures.
         let third = if rng.chance(0.5) { 0.34 } else { 0.66 };
         let x = width * (third + rng.range(-0.07, 0.07));
-        let horizon_color = stops[count - 1];
         Self {
             light: (x, scene.horizon * (1.0 - altitude)),
-            light_color: match scene.time {
-                Time::Night => lch(0.95, 0.02, 95.0).rgb().scale(1.05),
-                Time::Day => lch(0.99, 0.02, 100.0).rgb().scale(1.6),
-                _ => horizon_color
-                    .with_lightness(0.955)
-                    .saturate(0.55)
-                    .rgb()
-                    .scale(1.5),
-            },
+            light_color: light_color(scene.time, stops[stops.len() - 1]),
             glow: match scene.time {
                 Time::Dawn => 0.5,
                 Time::Day => 0.4,
                 Time::Sunset => 0.75,
                 Time::Night => 0.16,
             },
-            radius: unit
-                * match scene.time {
-                    Time::Sunset => rng.range(0.045, 0.075),
-                    Time::Dawn => rng.range(0.035, 0.055),
-                    Time::Day => 0.03,
-                    Time::Night if reading.has(Feature::Moon) => rng.range(0.05, 0.07),
-                    Time::Night => rng.range(0.022, 0.034),
-                },
+            radius: width.min(height) * radius(scene, rng),
             stops,
         }
     }
@@ -182,7 +95,7 @@ impl Sky {
             let glow = self.glow_at(x, y, unit);
             lab.rgb().plus(warm.scale(glow * (1.0 - body * 0.35)))
         });
-        if scene.time == Time::Night {
+        if scene.time == Time::Night && !scene.reading.denies(Feature::Stars) {
             self.stars(&mut canvas, scene, rng, &noise);
         }
         self.disc(&mut canvas, scene, &noise);
@@ -240,5 +153,122 @@ impl Sky {
                 canvas.cover(x, y, color, coverage);
             }
         }
+    }
+}
+
+/// The colours from the zenith to the horizon: those of the hour, as far as the prompt leaves them. `drift` turns all
+/// hues, in degrees.
+fn stops(scene: &Scene, drift: f32) -> Vec<Lab> {
+    let hour = hour_colors(scene.time);
+    let count = hour.len();
+    let stops = hour.into_iter().enumerate();
+    stops
+        .map(|(i, stop)| stop_color(scene, stop, (i, count), drift))
+        .collect()
+}
+
+/// The usual colours of the hour, from the zenith to the horizon.
+fn hour_colors(time: Time) -> [Lab; 4] {
+    match time {
+        Time::Dawn => [
+            lch(0.56, 0.075, 262.0),
+            lch(0.70, 0.065, 300.0),
+            lch(0.82, 0.075, 20.0),
+            lch(0.92, 0.07, 70.0),
+        ],
+        Time::Day => [
+            lch(0.58, 0.125, 252.0),
+            lch(0.70, 0.105, 244.0),
+            lch(0.82, 0.065, 230.0),
+            lch(0.94, 0.028, 210.0),
+        ],
+        Time::Sunset => [
+            lch(0.30, 0.095, 285.0),
+            lch(0.46, 0.125, 330.0),
+            lch(0.66, 0.155, 30.0),
+            lch(0.85, 0.125, 72.0),
+        ],
+        Time::Night => [
+            lch(0.13, 0.045, 280.0),
+            lch(0.19, 0.06, 272.0),
+            lch(0.28, 0.075, 262.0),
+            lch(0.42, 0.075, 245.0),
+        ],
+    }
+}
+
+/// A colour of the hour, changed by what the prompt says; `place` is its number from the zenith, and how many
+/// there are.
+fn stop_color(scene: &Scene, stop: Lab, place: (usize, usize), drift: f32) -> Lab {
+    let reading = &scene.reading;
+    let (i, count) = place;
+    let vivid = 1.0 + 0.35 * reading.vivid;
+    let chroma = stop.chroma() * vivid;
+    let light = 0.1 * reading.light;
+    let mut lab = lch(
+        (stop.l + light).clamp(0.06, 0.96),
+        chroma,
+        stop.hue() + drift,
+    );
+    // The prompt's own colours, from the zenith down, take the place of the hour's; how
+    // light it is stays the hour's for the most part.
+    if !reading.named.is_empty() {
+        let named = reading.named[i * reading.named.len() / count];
+        let pull = if named.is_grey() { 0.75 } else { 0.35 };
+        let l = lab.l + pull * (named.l + light - lab.l);
+        let full = if named.is_grey() {
+            named.chroma()
+        } else {
+            (named.chroma() * 0.85).max(0.085) * vivid
+        };
+        let turn = if reading.named.len() == 1 { drift } else { 0.0 };
+        let named = lch(l.clamp(0.06, 0.93), full, named.hue() + turn);
+        lab = lab.mix(named, 0.9);
+    } else if !reading.glows.is_empty() {
+        let glow = reading.glows[i * reading.glows.len() / count];
+        let strength = if reading.has(Feature::Neon) {
+            0.95
+        } else {
+            0.7
+        };
+        lab = lab.mix(lch(lab.l, chroma.max(0.09), glow), strength);
+    }
+    if reading.has(Feature::Neon) && scene.time == Time::Night {
+        let t = i as f32 / (count - 1) as f32;
+        lab = lch(0.16 + 0.5 * t * t, 0.07 + 0.15 * t, lab.hue());
+    }
+    lab
+}
+
+/// How high the sun or moon stands, from 0 at the horizon to 1 at the upper edge.
+fn altitude(time: Time, rng: &mut Rng) -> f32 {
+    match time {
+        Time::Dawn => rng.range(0.16, 0.34),
+        Time::Day => rng.range(0.62, 0.8),
+        Time::Sunset => rng.range(0.12, 0.34),
+        Time::Night => rng.range(0.5, 0.75),
+    }
+}
+
+fn light_color(time: Time, horizon: Lab) -> Rgb {
+    match time {
+        Time::Night => lch(0.95, 0.02, 95.0).rgb().scale(1.05),
+        Time::Day => lch(0.99, 0.02, 100.0).rgb().scale(1.6),
+        _ => horizon
+            .with_lightness(0.955)
+            .saturate(0.55)
+            .rgb()
+            .scale(1.5),
+    }
+}
+
+/// The radius of the sun or moon, as a share of the picture's shorter side.
+fn radius(scene: &Scene, rng: &mut Rng) -> f32 {
+    match scene.time {
+        Time::Sunset => rng.range(0.045, 0.075),
+        Time::Dawn => rng.range(0.035, 0.055),
+        Time::Day => 0.03,
+        Time::Night if scene.reading.has(Feature::Moon) => rng.range(0.05, 0.07),
+        Time::Night => rng.range(0.022, 0.034),
     }
 }

@@ -34,7 +34,7 @@ pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
             let mirrored_x = fx + wave * unit * lerp(0.004, 0.03, near);
             let mirrored_y = shore - down * 0.98 + wave * unit * lerp(0.012, 0.1, near);
             let seen = above.sample(mirrored_x, mirrored_y.clamp(1.0, shore - 1.0));
-            // Straight down one sees into the water, far off only what it mirrors.
+            // Looking straight down, one sees into the water; far off, only what it mirrors.
             let into = smoothstep(0.0, 1.1, near) * 0.42 + 0.06;
             let mut color = seen.scale(0.94).mix(deep, into);
             let beside = (fx - sky.light.0).abs() / (unit * lerp(0.035, 0.16, near));

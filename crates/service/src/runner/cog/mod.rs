@@ -112,7 +112,7 @@ impl Container {
     }
 
     fn input(&self, run: &Run<'_>) -> Result<Map<String, Value>, Ended> {
-        // In lists, too.
+        // Files in lists, too.
         let mut input = run.given(to_data_uri)?;
         for value in input.values_mut().filter_map(Value::as_array_mut).flatten() {
             if let Some(path) = run.own_file(value)? {
@@ -155,7 +155,7 @@ impl Runner for Container {
             });
             let reply = match answered? {
                 Ok(reply) => reply,
-                // Under the same id it is taken for the same once more.
+                // Sent again under the same id, it is taken for the same prediction.
                 Err(CallError::NotSent(why)) => return Err(Ended::Hindered(why)),
                 Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
             };
@@ -172,7 +172,8 @@ impl Runner for Container {
                     return Err(Ended::Failed(format!("The container refused: {words}")));
                 }
                 409 => return Err(Ended::Hindered("the container is busy".into())),
-                // Its own fault with this task; what is not there yet says 503, whatever else it says.
+                // The container's own failure at this task; one that is not ready says 503,
+                // whatever else it says.
                 500 => {
                     let words = reply.reason();
                     return Err(Ended::Failed(format!("The container failed: {words}")));

@@ -1,4 +1,4 @@
-//! What a cog container takes, from its own OpenAPI document.
+//! Reads the parameters that a cog container takes from its own OpenAPI document.
 
 use atelier_contract::{Parameter, Parameters};
 use serde_json::{Map, Number, Value};
@@ -36,7 +36,7 @@ fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value>
     }
     let mut take = |part: &Value| {
         for (key, value) in resolved(document, part, depth + 1) {
-            // What stands nearer is meant for this one.
+            // What stands nearer takes precedence.
             whole.entry(key).or_insert(value);
         }
     };
@@ -74,7 +74,7 @@ fn parameter(name: &str, property: &Map<String, Value>) -> Parameter {
         (None, _) => "any",
     };
     let mut extra = Map::new();
-    // Of a file, of a secret; and what a list is of.
+    // The formats of files and secrets, and the items of a list.
     for key in [
         "format",
         "items",

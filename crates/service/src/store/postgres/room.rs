@@ -1,4 +1,4 @@
-//! What tasks take, and what goes to make room.
+//! The room that tasks take, and the tasks that go to make room.
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -8,6 +8,11 @@ use crate::store::room::{Ended, Place};
 use crate::store::{StoreError, now_ms, oldest_kept};
 
 impl Postgres {
+    /// The bytes of all tasks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn bytes(&self) -> Result<u64, StoreError> {
         self.sum(
             "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE $1 = ''",
@@ -15,6 +20,11 @@ impl Postgres {
         )
     }
 
+    /// The bytes of this user's tasks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
         self.sum(
             "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE uid = $1",
@@ -28,7 +38,12 @@ impl Postgres {
         Ok(bytes.max(0).unsigned_abs())
     }
 
-    /// Without those that an unfinished task is made from.
+    /// The next tasks after this place that ended before that time, oldest first; without those that an
+    /// unfinished task is made from.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn ended_after(
         &self,
         after: Place,
@@ -60,6 +75,11 @@ impl Postgres {
         Ok(rows.iter().map(read).collect())
     }
 
+    /// Takes tasks away that have ended; any other stays.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
         let places: Vec<i64> = tasks.iter().map(|task| task.place.seq).collect();
         self.wait(
@@ -71,6 +91,10 @@ impl Postgres {
     }
 
     /// Takes away what nobody asks for any more: done jobs, old keys, full allowances.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`]; what comes after the statement that failed stays.
     pub fn tidy(&self) -> Result<(), StoreError> {
         self.wait(async {
             for (statement, before) in [

@@ -11,6 +11,14 @@ use crate::outputs::holds::tasks_in;
 use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
 
 impl Postgres {
+    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted with: both or
+    /// neither.
+    ///
+    /// If the key has been answered already, nothing is written, and that answer is returned.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`]; nothing is written then.
     pub fn insert(
         &self,
         task: &Task,
@@ -51,6 +59,11 @@ impl Postgres {
         })
     }
 
+    /// Gives the answer to the first submission with this key, if that was within a day.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
         self.wait(async {
             let row = sqlx::query(ANSWERED)

@@ -10,6 +10,10 @@ use crate::store::Unfinished;
 impl Postgres {
     /// Whether this process may work on the task now, because fewer than so many others of its owner
     /// are worked on anywhere. If not, the task waits without a job, until [`Self::end_turn`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn begin_turn(&self, id: &str, uid: &str, most: usize) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -43,6 +47,10 @@ impl Postgres {
 
     /// The task is not worked on here any more. The next one of its owner that waits for this has the
     /// turn instead; it needs a job.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`]; nobody has the turn instead then.
     pub fn end_turn(&self, id: &str, uid: &str) -> Result<Option<Unfinished>, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -78,6 +86,10 @@ impl Postgres {
 
     /// Gives the jobs that this process has back to the queue, other than those of these tasks, which
     /// it keeps for as long as it is heard of: from now.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`]; no job is given back then.
     pub fn give_back_but(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -85,7 +97,7 @@ impl Postgres {
                 .bind(PROCESS.as_str())
                 .execute(&mut *transaction)
                 .await?;
-            // As the queue's own trigger tells of new ones.
+            // Announced in the way that the queue's own trigger announces new jobs.
             sqlx::query(
                 "WITH given AS (
                      UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL

@@ -11,6 +11,10 @@ use crate::turns::UnfinishedCount;
 
 impl Postgres {
     /// How many tasks of an owner there are that have not ended: those of all processes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn unfinished_of(&self, uid: &str) -> Result<UnfinishedCount, StoreError> {
         let row = self.wait(
             sqlx::query(
@@ -30,6 +34,10 @@ impl Postgres {
 
     /// How many unfinished tasks of each model there are, and since when the oldest of those that wait
     /// has waited.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn load(&self) -> Result<(Vec<Load>, Option<i64>), StoreError> {
         let rows = self.wait(
             sqlx::query(
@@ -51,6 +59,10 @@ impl Postgres {
     }
 
     /// The number of the task's job, and how many unfinished tasks its owner has.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn job_of(&self, id: &str) -> Result<Option<(i32, i64)>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
@@ -67,6 +79,10 @@ impl Postgres {
 
     /// Tasks whose job is not in the queue: a process ended in between. From here on each has
     /// another job, which is to be put there; whoever asks at the same time is told of others.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
     pub fn without_job(&self, older_than_ms: i64) -> Result<Vec<Unfinished>, StoreError> {
         let rows = self.wait(
             sqlx::query(

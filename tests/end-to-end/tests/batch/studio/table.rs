@@ -20,7 +20,7 @@ impl Studio<'_> {
             const [table] = arguments;
             return (async () => {
                 const rows = new Map();
-                for (let top = 0; ; top += table.clientHeight / 2) {
+                for (let top = 0; ; top += table.clientHeight * 0.9) {
                     table.scrollTop = top;
                     // Rows are built where the table was scrolled to.
                     const { left, bottom } = table.getBoundingClientRect();

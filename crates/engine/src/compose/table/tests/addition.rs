@@ -16,14 +16,14 @@ fn what_is_added_to_other_rows_is_said_and_undone() {
     let mut table = table(&["a", "b", "c"]);
     let before = table.rows().to_vec();
     table.add(vec![prompt("d"), prompt("e")], &schema).unwrap();
-    let said = table.said_of_addition();
+    let said = table.addition_message();
     assert_eq!(
         said.as_deref(),
         Some("Added 2 rows to the 3 that were here.")
     );
     table.undo_addition();
     assert_eq!(
-        (table.rows(), table.said_of_addition()),
+        (table.rows(), table.addition_message()),
         (&before[..], None)
     );
 
@@ -33,9 +33,9 @@ fn what_is_added_to_other_rows_is_said_and_undone() {
     table.remove(second);
     send(&mut table, "one");
     table.add(vec![prompt("f")], &schema).unwrap();
-    assert_eq!(table.said_of_addition(), None, "to none");
+    assert_eq!(table.addition_message(), None, "to none");
     table.add(vec![prompt("g")], &schema).unwrap();
-    let said = table.said_of_addition();
+    let said = table.addition_message();
     assert_eq!(
         said.as_deref(),
         Some("Added 1 row to the one that was here.")
@@ -48,7 +48,7 @@ fn what_came_of_the_rows_since_is_not_undone() {
     let added = || {
         let mut table = table(&["a"]);
         table.add(vec![prompt("b"), prompt("c")], &schema).unwrap();
-        assert!(table.said_of_addition().is_some());
+        assert!(table.addition_message().is_some());
         table
     };
     let last = added().rows()[2].id;
@@ -63,12 +63,25 @@ fn what_came_of_the_rows_since_is_not_undone() {
     {
         let mut table = added();
         change(&mut table);
-        assert_eq!(table.said_of_addition(), None);
+        assert_eq!(table.addition_message(), None);
     }
     let mut table = added();
     let id = table.rows()[1].id;
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
-    assert!(table.said_of_addition().is_some());
+    assert!(table.addition_message().is_some());
+    // Guards against words that are gone with what they were put into.
     table.undo_addition();
-    assert_eq!(table.lines("prompt"), ["a"]);
+    assert_eq!(table.lines("prompt"), ["a", "b"]);
+}
+
+/// Guards against rows that stay though what they came with is undone: with nothing to be sent beside them they are not
+/// talked of.
+#[test]
+fn what_is_added_to_none_is_undone_as_well() {
+    let mut table = table(&["a"]);
+    send(&mut table, "one");
+    table.add(vec![prompt("b")], &schema()).unwrap();
+    assert_eq!(table.addition_message(), None);
+    table.undo_addition();
+    assert_eq!((table.sent(), table.unsent()), (1, 0));
 }

@@ -66,7 +66,7 @@ fn what_is_wanted_once_more_has_another_key() {
     sends(&mut table, 2);
     // Also in a tab that is loaded anew.
     table = Table::from_value(table.to_value(), &schema).unwrap();
-    table.send_all_again();
+    table.put_all_back();
     sends(&mut table, 2);
     let id = table.rows()[0].id;
     table.send_again(id);
@@ -81,12 +81,123 @@ fn what_is_wanted_once_more_has_another_key() {
     sends(&mut table, 1);
 }
 
-/// Guards against a row that is sent twice: its page was left before its task was known to be stored, and it was.
+/// Guards against a row that is sent twice: its page was left before its task was known to be stored, and it was. A
+/// service refuses the same key with another seed.
 #[test]
-fn what_was_perhaps_not_stored_keeps_its_key() {
+fn what_was_perhaps_not_stored_is_the_same_task() {
+    let schema = seeded_schema();
     let mut table = Table::default();
-    table.append(vec![prompt("a")], &schema()).unwrap();
-    let before = keys(&mut table, "one");
-    table.settle(&BatchKey("one".into()), &[].into());
-    assert_eq!(keys(&mut table, "two"), before);
+    table.append(vec![prompt("a")], &schema).unwrap();
+    let before = send_to(&mut table, "one", &schema).items;
+    table.settle(&BatchKey("one".into()), &[].into(), &|_| None);
+    let after = send_to(&mut table, "two", &schema).items;
+    assert_eq!(after[0].key, before[0].key);
+    assert_eq!(after[0].input, before[0].input);
+    table.put_all_back();
+    let wanted = send_to(&mut table, "three", &schema).items;
+    assert_ne!(wanted[0].key, before[0].key);
+    assert_ne!(wanted[0].input, before[0].input, "another seed");
+}
+
+/// Guards against a batch of rows that another tab has sent, and that are nowhere to be found in it.
+#[test]
+fn what_another_tab_has_sent_is_that_one_s() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .append(["a", "b", "c"].map(prompt).to_vec(), &schema)
+        .unwrap();
+    table.draw_nonces(&mut counting());
+    let mut deaf = table.clone();
+    let known = keys(&mut table, "one");
+    let place = |index: usize| BatchPlace {
+        batch: BatchKey("one".into()),
+        index,
+    };
+    let found = |key: &TaskKey| known.iter().position(|other| other == key).map(place);
+    deaf.append(vec![prompt("d")], &schema).unwrap();
+    deaf.draw_nonces(&mut || 9);
+    let mut left = deaf.clone();
+    let two = BatchKey("two".into());
+    let sent = deaf.send_good(&two, &schema, false, &mut || 0, &found);
+    assert_eq!((sent.items.len(), sent.elsewhere), (1, 3));
+    let said = "3 rows have been sent already, by another tab.";
+    assert_eq!(sent.sent_elsewhere_message(), said);
+    assert_eq!(deaf.rows()[2].sent, Some(place(2)));
+    // Its page is left, and none of its tasks was stored.
+    left.send_good(&two, &schema, false, &mut || 0, &|_| None);
+    assert_eq!(left.settle(&two, &[].into(), &found), [3]);
+    assert_eq!(left.lines("prompt"), ["d"]);
+}
+
+/// Guards against rows that are paid twice: their lines were moved, or others written between them, and each place had
+/// another text then.
+#[test]
+fn a_line_takes_its_row_with_it() {
+    let schema = schema();
+    let write = |table: &mut Table, text: &str| {
+        let written = table.set_lines(
+            "prompt",
+            text,
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        );
+        written.unwrap();
+    };
+    let mut random = counting();
+    let mut table = Table::default();
+    write(&mut table, "one\ntwo\nthree");
+    let steps = table.rows()[1].id;
+    table.set(steps, "steps", Some(Entry::Text("3".into())), &schema);
+    table.draw_nonces(&mut random);
+    let of = |table: &Table, texts: &[&str]| -> Vec<TaskKey> {
+        let row = |text: &&str| {
+            let is_it = |row: &&Row| row.draft.get("prompt") == Some(&Entry::Text((*text).into()));
+            table.rows().iter().find(is_it).unwrap().task_key()
+        };
+        texts.iter().map(row).collect()
+    };
+    let all = ["one", "two", "three"];
+    let before = of(&table, &all);
+    for text in [
+        "two\nthree\none",
+        "zero\none\ntwo\nthree\nfour",
+        "three\ntwo\none",
+        "one\nelse\ntwo\nthree",
+    ] {
+        let mut table = table.clone();
+        write(&mut table, text);
+        table.draw_nonces(&mut random);
+        assert_eq!(table.lines("prompt").join("\n"), text);
+        assert_eq!(of(&table, &all), before, "{text}");
+    }
+    // A line that is written on stays the same row.
+    write(&mut table, "one\ntwo and a half\nthree");
+    assert_eq!(table.rows()[1].id, steps);
+    assert!(table.rows()[1].draft.get("steps").is_some());
+}
+
+/// Guards against pictures of a sweep that stand at each other's values: its cells go by where rows stand.
+#[test]
+fn lines_that_change_places_are_no_grid_any_more() {
+    let schema = schema();
+    let axes = ["steps", "size"].map(|name| Axis {
+        parameter: name.into(),
+        values: ["1", "2"].map(|text| Entry::Text(text.into())).to_vec(),
+    });
+    let mut table = Table::default();
+    let sweep = table.append_sweep(&prompt("cat"), &axes, Combine::Product, &schema);
+    sweep.unwrap();
+    for (text, is_grid) in [("cat\ndog\ncat\ncat", true), ("cat\ncat\ndog\ncat", false)] {
+        let written = table.set_lines(
+            "prompt",
+            text,
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        );
+        written.unwrap();
+        assert_eq!(table.grid.is_some(), is_grid, "{text}");
+    }
 }

@@ -24,7 +24,13 @@ fn only_good_rows_are_sent_and_all_stay() {
     let [first, _, last] = [0, 1, 2].map(|at| table.rows()[at].id);
     table.set(first, "steps", Some(Entry::Text("2".into())), &schema);
     table
-        .set_lines("prompt", "a\nd", &Draft::default(), &schema)
+        .set_lines(
+            "prompt",
+            "a\nd",
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        )
         .unwrap();
     assert_eq!(table.good(), 2);
     let (inputs, _) = send(&mut table, "changed");
@@ -44,11 +50,7 @@ fn only_good_rows_are_sent_and_all_stay() {
 #[test]
 fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
     let schema = schema();
-    let mut table = Table::default();
-    table
-        .append(vec![prompt("a"), prompt("b")], &schema)
-        .unwrap();
-    send(&mut table, "one");
+    let mut table = two_sent(&schema);
     let id = table.rows()[0].id;
     table.remove(id);
     let back = |index: usize, text: &str| {
@@ -93,7 +95,7 @@ fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
     let batch = BatchKey("one".into());
     assert_eq!(left.sending(), std::slice::from_ref(&batch));
     assert_eq!(left.good(), 0, "nothing is sent before that is known");
-    assert_eq!(left.settle(&batch, &[1].into()), 2);
+    assert_eq!(left.settle(&batch, &[1].into(), &|_| None), [0, 2]);
     assert_eq!(left.lines("prompt"), ["a", "c"]);
     assert!(left.sending().is_empty());
     // What is stored stays sent, also once its task was removed.
@@ -121,7 +123,7 @@ fn what_was_sent_steps_aside_and_can_be_sent_again() {
     assert_eq!(table.columns(&schema, false), ["prompt"]);
     assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
     assert_eq!(table.good(), 1);
-    table.send_all_again();
+    table.put_all_back();
     assert_eq!((table.good(), table.sent()), (3, 0));
 }
 
@@ -158,7 +160,13 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
 
     let write = |table: &mut Table, text: &str| {
         table
-            .set_lines("prompt", text, &Draft::default(), &schema)
+            .set_lines(
+                "prompt",
+                text,
+                &Draft::default(),
+                &schema,
+                &LinesBefore::default(),
+            )
             .unwrap();
     };
     write(&mut table, "lake\npines");
@@ -186,7 +194,13 @@ fn lines_are_written_beside_a_full_table_of_what_was_sent() {
     table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
     send(&mut table, "one");
     table
-        .set_lines("prompt", "b\nc", &Draft::default(), &schema)
+        .set_lines(
+            "prompt",
+            "b\nc",
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        )
         .unwrap();
     assert_eq!(table.lines("prompt"), ["b", "c"]);
     assert_eq!(table.rows().len(), 2, "what was sent makes way");
@@ -237,7 +251,7 @@ proptest! {
         let sent = |table: &Table| table.rows().iter().filter(|row| row.sent.is_some()).cloned().collect::<Vec<Row>>();
         for (at, (text, is_sent)) in texts.into_iter().enumerate() {
             let before = sent(&table);
-            table.set_lines("prompt", &text, &Draft::default(), &schema).unwrap();
+            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesBefore::default()).unwrap();
             prop_assert_eq!(sent(&table), before.clone());
             prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
             prop_assert_eq!(table.good(), prompts(&text).count());
@@ -249,4 +263,20 @@ proptest! {
             }
         }
     }
+}
+
+/// Guards against a sweep that is offered once more after it was sent and paid, and against one that is forgotten although
+/// other rows were sent.
+#[test]
+fn what_was_sent_from_wherever_is_known() {
+    let schema = schema();
+    let mut table = two_sent(&schema);
+    let drafts = |texts: &[&str]| texts.iter().map(|text| prompt(text)).collect::<Vec<_>>();
+    assert!(table.has_sent(&drafts(&["a", "b"])) && table.has_sent(&drafts(&["b"])));
+    assert!(!table.has_sent(&drafts(&["a", "c"])) && !table.has_sent(&[]));
+    let last = table.rows()[1].id;
+    table.send_again(last);
+    assert!(!table.has_sent(&drafts(&["a", "b"])));
+    table.append(drafts(&["a"]), &schema).unwrap();
+    assert!(!table.has_sent(&drafts(&["a"])), "it waits as well");
 }

@@ -87,7 +87,7 @@ impl World {
                 continue;
             }
             match self.below(4) {
-                0 => {} // Missing.
+                0 => {} // The entry is missing.
                 1 => results.extend([entry.clone(), entry]),
                 2 => {
                     results.push(json!({"index": index, "status": 500, "body": {"success": false}}))

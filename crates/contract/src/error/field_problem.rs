@@ -1,0 +1,92 @@
+//! What a failing reply says of single parameters.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::prose::message_in;
+
+/// What a 4xx says of one parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldProblem {
+    pub parameter: String,
+    pub message: String,
+}
+
+impl FieldProblem {
+    /// Begins with the parameter's name, by which it is known in [`ApiError::user_message`].
+    ///
+    /// [`ApiError::user_message`]: super::ApiError::user_message
+    pub(super) fn user_message(&self) -> String {
+        let rest = self.message.strip_prefix(&*self.parameter);
+        match rest.is_some_and(|rest| rest.starts_with([' ', ':'])) {
+            true => self.message.clone(),
+            false => format!("{}: {}", self.parameter, self.message),
+        }
+    }
+}
+
+/// Problems by parameter, in the shapes seen in the field: `fields: [{parameter, message}]`,
+/// `errors: {name: message}` and `detail: [{loc: [.., name], msg}]`.
+pub(super) fn field_problems(body: &Value) -> Vec<FieldProblem> {
+    for key in ["fields", "errors", "detail", "details"] {
+        let found: Vec<FieldProblem> = match body.get(key) {
+            Some(Value::Array(entries)) => entries.iter().filter_map(field_problem).collect(),
+            Some(Value::Object(map)) => map
+                .iter()
+                .filter_map(|(name, message)| {
+                    let message = match message {
+                        Value::Array(messages) => message_in(messages.first()?)?,
+                        other => message_in(other)?,
+                    };
+                    Some(FieldProblem {
+                        parameter: name.clone(),
+                        message,
+                    })
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+fn field_problem(entry: &Value) -> Option<FieldProblem> {
+    let message = ["message", "msg", "error"]
+        .iter()
+        .find_map(|key| message_in(entry.get(*key)?))?;
+    let parameter = ["parameter", "field", "name", "path", "loc"]
+        .iter()
+        .find_map(|key| match entry.get(*key)? {
+            Value::String(name) => Some(name.clone()),
+            Value::Array(path) => path.iter().rev().find_map(Value::as_str).map(str::to_owned),
+            _ => None,
+        })?;
+    Some(FieldProblem { parameter, message })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a parameter that is left out because its name is a part of another word.
+    #[test]
+    fn what_is_said_of_a_parameter_begins_with_its_name() {
+        for (parameter, message, expected) in [
+            ("n", "Input should be less", "n: Input should be less"),
+            ("prompt", "Your prompt is odd", "prompt: Your prompt is odd"),
+            ("step", "steps must be odd", "step: steps must be odd"),
+            ("steps", "steps must be odd", "steps must be odd"),
+            ("steps", "steps can't be odd", "steps can't be odd"),
+            ("steps", "steps: odd", "steps: odd"),
+        ] {
+            let problem = FieldProblem {
+                parameter: parameter.into(),
+                message: message.into(),
+            };
+            assert_eq!(problem.user_message(), expected);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Rows as the lines of a text.
+
+use super::*;
+
+#[test]
+fn a_changed_line_keeps_the_rows_other_parameters() {
+    let schema = schema();
+    let mut table = Table::default();
+    table
+        .set_lines(
+            "prompt",
+            "a\nb\n",
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        )
+        .unwrap();
+    let id = table.rows()[1].id;
+    table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
+    let mut base = Draft::default();
+    base.set("size", Entry::Text("s".into()));
+    table
+        .set_lines(
+            "prompt",
+            "new\na\n\n b",
+            &base,
+            &schema,
+            &LinesBefore::default(),
+        )
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["new", "a", "b"]);
+    assert!(table.rows()[0].draft.get("size").is_some());
+    table
+        .set_lines(
+            "prompt",
+            "new\na\nb2",
+            &base,
+            &schema,
+            &LinesBefore::default(),
+        )
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["new", "a", "b2"]);
+    assert_eq!(table.rows()[2].draft.get("steps").unwrap().to_text(), "3");
+    assert_eq!(table.rows()[2].id, id);
+}
+
+#[test]
+fn rows_without_a_line_are_left_alone() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut other = Draft::default();
+    other.set("steps", Entry::Text("3".into()));
+    table
+        .append(vec![other, prompt("two\nlines")], &schema)
+        .unwrap();
+    assert_eq!(table.lines("prompt"), ["two lines"]);
+    table
+        .set_lines(
+            "prompt",
+            "two lines\nx",
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        )
+        .unwrap();
+    assert_eq!(table.rows().len(), 3);
+    assert_eq!(
+        table.rows()[1].draft.get("prompt").unwrap().to_text(),
+        "two\nlines"
+    );
+    table
+        .set_lines(
+            "prompt",
+            "",
+            &Draft::default(),
+            &schema,
+            &LinesBefore::default(),
+        )
+        .unwrap();
+    assert_eq!(table.rows().len(), 1);
+}
+
+/// Guards against other parameters that go to another line, or are lost, where a person writes above a line, or
+/// clears all and takes that back.
+#[test]
+fn a_line_that_is_there_again_is_its_rows() {
+    let schema = schema();
+    let mut table = Table::default();
+    let mut lake = prompt("a lake");
+    lake.set("steps", Entry::Text("4".into()));
+    table.append(vec![lake, prompt("a mill")], &schema).unwrap();
+    let mut nonce = 0;
+    let mut random = || {
+        nonce += 1;
+        nonce
+    };
+    table.draw_nonces(&mut random);
+    let rows = table.rows().to_vec();
+    let before = table.lines_before("prompt");
+    let mut write = |text: &str| {
+        let base = Draft::default();
+        let written = table.set_lines("prompt", text, &base, &schema, &before);
+        written.unwrap();
+        table.draw_nonces(&mut random);
+        table.rows().to_vec()
+    };
+    // As it is typed, key by key.
+    for typed in ["na lake\na mill", "newa lake\na mill"] {
+        write(typed);
+    }
+    let now = write("new\na lake\na mill");
+    assert_eq!(now[1..], rows);
+    assert_eq!(now[0].draft, prompt("new"));
+    write("");
+    let restored = write("a lake\na mill");
+    assert_eq!(
+        restored, rows,
+        "with all of their parameters and their keys"
+    );
+}
+
+proptest! {
+    #[test]
+    fn the_lines_are_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![Draft::default(); bare], &schema).unwrap();
+        for text in [first, second] {
+            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesBefore::default()).unwrap();
+            prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
+            prop_assert_eq!(table.rows().len(), bare + prompts(&text).count());
+            let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
+            prop_assert_eq!(ids.len(), table.rows().len());
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Rows that were taken out can be put back, and nothing is sent twice because of it.
+
+use super::*;
+use std::collections::HashSet;
+
+fn table(texts: &[&str]) -> Table {
+    let mut table = Table::default();
+    let rows = texts.iter().map(|text| prompt(text)).collect();
+    table.append(rows, &schema()).unwrap();
+    table
+}
+
+fn said(table: &Table) -> Option<String> {
+    table.removal_message().map(|(_, said)| said)
+}
+
+/// Guards against one press that loses all that was typed.
+#[test]
+fn what_was_replaced_or_removed_is_put_back_as_it_was() {
+    let schema = schema();
+    let mut table = table(&["a", "b", "c"]);
+    table.draw_nonces(&mut || 7);
+    assert_eq!(said(&table), None);
+    let before = table.rows().to_vec();
+    table.add_column("size");
+    table.replace(vec![prompt("d")], &schema).unwrap();
+    assert_eq!(table.lines("prompt"), ["d"]);
+    assert_eq!(said(&table).as_deref(), Some("Replaced 3 rows by 1."));
+    table.undo_removal();
+    assert_eq!((table.rows(), said(&table)), (&before[..], None));
+    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+
+    let (first, _) = (table.removal_message(), table.remove(before[1].id));
+    assert_eq!(table.lines("prompt"), ["a", "c"]);
+    assert_eq!(said(&table).as_deref(), Some("Removed 1 row."));
+    assert_ne!(table.removal_message(), first);
+    // What was done since stays.
+    table.set(
+        before[2].id,
+        "prompt",
+        Some(Entry::Text("e".into())),
+        &schema,
+    );
+    table.undo_removal();
+    assert_eq!(table.lines("prompt"), ["a", "b", "e"]);
+
+    table.clear();
+    assert_eq!(said(&table).as_deref(), Some("Removed 3 rows."));
+    table.undo_removal();
+    assert_eq!(table.lines("prompt"), ["a", "b", "e"]);
+}
+
+/// Guards against a new batch that begins with what is left of the last one.
+#[test]
+fn a_new_batch_begins_without_the_columns_of_the_last_one() {
+    let schema = schema();
+    let mut table = two_sent(&schema);
+    table.add_column("size");
+    table.begin_anew();
+    assert_eq!((table.unsent(), table.sent()), (0, 2));
+    assert_eq!(table.columns(&schema, false), ["prompt"]);
+    assert_eq!(said(&table), None);
+}
+
+#[test]
+fn what_cannot_take_the_place_of_the_rows_leaves_them() {
+    let mut table = table(&["a"]);
+    let before = table.clone();
+    let many = vec![prompt("b"); MAX_ROWS + 1];
+    assert!(table.replace(many, &schema()).is_err());
+    assert_eq!(table, before);
+    // Nor is there a way back that would make it too large.
+    table.remove(table.rows()[0].id);
+    table
+        .append(vec![prompt("b"); MAX_ROWS], &schema())
+        .unwrap();
+    assert_eq!(said(&table), None);
+}
+
+#[test]
+fn a_sweep_that_is_put_back_is_one_again() {
+    let schema = schema();
+    let axes = [axis("prompt", &["a", "b"]), axis("steps", &["1", "2"])];
+    let mut table = Table::default();
+    table
+        .append_sweep(&Draft::default(), &axes, Combine::Product, &schema)
+        .unwrap();
+    let swept = table.to_value();
+    table
+        .put_sweep(
+            Place::OfAll,
+            &prompt("c"),
+            &axes[1..],
+            Combine::Product,
+            &schema,
+        )
+        .unwrap();
+    table.undo_removal();
+    assert_eq!(table.to_value(), swept);
+    // A grid that has lost a row is no grid, even once the row is back.
+    table.remove(table.rows()[0].id);
+    table.undo_removal();
+    assert_ne!(table.to_value(), swept);
+}
+
+/// Guards against a sweep that is changed and takes with it what is known of what was sent.
+#[test]
+fn what_was_sent_stays_where_only_what_waits_is_replaced() {
+    let schema = schema();
+    let mut table = two_sent(&schema);
+    table.append(vec![prompt("c")], &schema).unwrap();
+    let axes = [axis("steps", &["1", "2"])];
+    let base = prompt("d");
+    table
+        .put_sweep(Place::OfWaiting, &base, &axes, Combine::Product, &schema)
+        .unwrap();
+    assert_eq!((table.sent(), table.unsent()), (2, 2));
+    assert_eq!(said(&table).as_deref(), Some("Replaced 1 row by 2."));
+    table.undo_removal();
+    assert_eq!((table.sent(), table.unsent()), (2, 1));
+}
+
+#[test]
+fn what_was_sent_is_put_back_as_sent() {
+    let mut table = table(&["a", "b"]);
+    send(&mut table, "one");
+    table.clear_sent();
+    assert_eq!((table.sent(), said(&table).is_some()), (0, true));
+    table.undo_removal();
+    assert_eq!((table.sent(), table.unsent()), (2, 0));
+    // Its page was left before anybody knew whether its tasks are stored.
+    table.clear();
+    table.settle(&BatchKey("one".into()), &[0].into(), &|_| None);
+    table.undo_removal();
+    assert_eq!((table.sent(), table.lines("prompt")), (1, vec!["b".into()]));
+    // Once the others are sent, they are what was meant.
+    table.clear();
+    table.append(vec![prompt("c")], &schema()).unwrap();
+    send(&mut table, "two");
+    assert_eq!(said(&table), None);
+}
+
+proptest! {
+    /// Whatever is removed and put back, a key is sent once; only who wants a row again sends it again.
+    #[test]
+    fn nothing_is_sent_twice_because_of_it(acts in prop::collection::vec(0..7u8, 1..40)) {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut known = HashSet::new();
+        let mut last = 0;
+        for (at, act) in acts.into_iter().enumerate() {
+            let new = vec![prompt(&at.to_string()), prompt("same")];
+            match act {
+                0 => table.append(new, &schema).unwrap(),
+                1 => table.replace(new, &schema).unwrap(),
+                2 => table.clear(),
+                3 => table.clear_sent(),
+                4 => {
+                    if let Some(row) = table.rows().get(at % 3) {
+                        let id = row.id;
+                        table.remove(id);
+                    }
+                }
+                5 => table.undo_removal(),
+                _ => {
+                    let (items, _) = send(&mut table, &at.to_string());
+                    for item in items {
+                        prop_assert!(known.insert(item.key.0.clone()), "{} twice", item.key.0);
+                    }
+                }
+            }
+            table.draw_nonces(&mut || {
+                last += 1;
+                last
+            });
+            let ids: HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
+            prop_assert_eq!(ids.len(), table.rows().len());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// What of User ID and token a person has not set, where a service takes no guests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingCredentials {
+    Both,
+    UserId,
+    Token,
+}
+
+impl MissingCredentials {
+    /// `None` where both are set.
+    pub fn of(has_uid: bool, has_token: bool) -> Option<Self> {
+        match (has_uid, has_token) {
+            (true, true) => None,
+            (true, false) => Some(Self::Token),
+            (false, true) => Some(Self::UserId),
+            (false, false) => Some(Self::Both),
+        }
+    }
+
+    /// As Settings call it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Both => "User ID and Access token",
+            Self::UserId => "User ID",
+            Self::Token => "Access token",
+        }
+    }
+
+    /// The beginning of a sentence about what they are, or are not.
+    pub fn are(self) -> String {
+        let are = match self {
+            Self::Both => "are",
+            Self::UserId | Self::Token => "is",
+        };
+        format!("{} {are}", self.label())
+    }
+
+    pub fn pronoun(self) -> &'static str {
+        match self {
+            Self::Both => "them",
+            Self::UserId | Self::Token => "it",
+        }
+    }
+
+    /// Why nothing can be sent.
+    pub fn user_message(self) -> &'static str {
+        match self {
+            Self::Both => "User ID and Access token are not set yet.",
+            Self::UserId => "User ID is not set yet.",
+            Self::Token => "Access token is not set yet.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a person who looks for what is set already.
+    #[test]
+    fn what_is_missing_alone_is_named() {
+        for (has_uid, has_token, label) in [
+            (false, false, "User ID and Access token"),
+            (false, true, "User ID"),
+            (true, false, "Access token"),
+        ] {
+            let missing = MissingCredentials::of(has_uid, has_token).unwrap();
+            assert_eq!(missing.label(), label);
+            assert!(missing.user_message().starts_with(&format!("{label} ")));
+        }
+        assert_eq!(MissingCredentials::of(true, true), None);
+    }
+}

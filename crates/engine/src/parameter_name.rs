@@ -1,0 +1,112 @@
+//! Which parameter a person means who has written none of its names.
+
+use atelier_contract::Schema;
+
+use crate::fold;
+
+/// A name by its letters and digits: `Aspect Ratio` as `aspect_ratio`.
+pub fn spelling(name: &str) -> String {
+    let mut spelling = fold::fold(name);
+    spelling.retain(char::is_alphanumeric);
+    spelling
+}
+
+/// The one parameter that this is nearly the name of. `is_free`: it has no value of its own yet.
+pub fn meant<'a>(
+    name: &str,
+    schema: &'a Schema,
+    is_free: impl Fn(&str) -> bool,
+) -> Option<&'a str> {
+    let written: Vec<char> = spelling(name).chars().collect();
+    let mut nearest: Option<(usize, &str)> = None;
+    let mut is_clear = false;
+    for (parameter, _) in schema.parameters() {
+        let other: Vec<char> = spelling(&parameter.name).chars().collect();
+        let slips = slips(&written, &other);
+        if slips > allowed(written.len().min(other.len())) || !is_free(&parameter.name) {
+            continue;
+        }
+        match nearest {
+            Some((least, _)) if least < slips => {}
+            Some((least, _)) if least == slips => is_clear = false,
+            _ => (nearest, is_clear) = (Some((slips, parameter.name.as_str())), true),
+        }
+    }
+    nearest.filter(|_| is_clear).map(|(_, name)| name)
+}
+
+/// In a short name every letter counts.
+fn allowed(letters: usize) -> usize {
+    match letters {
+        0..=3 => 0,
+        4..=5 => 1,
+        _ => 2,
+    }
+}
+
+/// Letters that are missing, too many, others, or changed with their neighbour.
+fn slips(one: &[char], other: &[char]) -> usize {
+    let mut before = Vec::new();
+    let mut last: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.iter().enumerate() {
+        let mut now = vec![at + 1];
+        for (beside, its) in other.iter().enumerate() {
+            let replaced = last[beside] + usize::from(letter != its);
+            let mut least = replaced.min(last[beside + 1] + 1).min(now[beside] + 1);
+            let is_changed =
+                at > 0 && beside > 0 && one[at - 1] == *its && *letter == other[beside - 1];
+            if is_changed {
+                let before: &Vec<usize> = &before;
+                least = least.min(before[beside - 1] + 1);
+            }
+            now.push(least);
+        }
+        before = std::mem::replace(&mut last, now);
+    }
+    last[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_slip_of_the_hand_is_understood_and_what_may_be_two_is_not() {
+        let parameter = |name: &&str| json!({"name": name, "type": "string"});
+        let names = [
+            "prompt",
+            "negative_prompt",
+            "seed",
+            "width",
+            "cfg",
+            "size_x",
+            "size_y",
+        ];
+        let optional: Vec<_> = names.iter().map(parameter).collect();
+        let schema = json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {"required": [], "optional": optional}
+        });
+        let schema = Schema::from_value(schema).unwrap();
+        for (written, expected) in [
+            ("promt", Some("prompt")),
+            ("Prompt", Some("prompt")),
+            ("prompts", Some("prompt")),
+            ("rpompt", Some("prompt")),
+            ("negative prompt", Some("negative_prompt")),
+            ("negativ_prmopt", Some("negative_prompt")),
+            ("sede", Some("seed")),
+            ("widht", Some("width")),
+            ("cfh", None),
+            ("CFG", Some("cfg")),
+            ("size_z", None),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(meant(written, &schema, |_| true), expected, "{written}");
+        }
+        // What has a value is not meant once more.
+        assert_eq!(meant("promt", &schema, |name| name != "prompt"), None);
+    }
+}

@@ -1,0 +1,40 @@
+//! The pages behind the list of models are fetched as soon as somebody seems to want one.
+
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use leptos::prelude::document;
+use wasm_bindgen::JsCast;
+use web_sys::Element;
+
+use crate::boxed::after;
+use crate::deferred::{Deferred, Pages};
+use crate::offline;
+
+/// What leads to them.
+const WAYS: &str = "a[href], [aria-haspopup=dialog]";
+
+/// What is on its way there: a pointer, the focus, a finger.
+const SIGNS: [&str; 3] = ["pointerover", "focusin", "pointerdown"];
+
+/// For as long as the page lives.
+pub fn follow(pages: Deferred<Pages>) {
+    let seen = EventListenerOptions {
+        phase: EventListenerPhase::Capture,
+        passive: true,
+    };
+    for sign in SIGNS {
+        EventListener::new_with_options(&document(), sign, seen, move |event| {
+            let at = event.target().and_then(|at| at.dyn_into::<Element>().ok());
+            if at.is_some_and(|at| at.closest(WAYS).is_ok_and(|way| way.is_some())) {
+                pages.load_early();
+            }
+        })
+        .forget();
+    }
+    // Else the service worker fetches them then, for the time without network.
+    after(offline::LATE_MS, move || {
+        if !offline::is_possible() || !offline::is_wanted() {
+            pages.load_early();
+        }
+    })
+    .forget();
+}

@@ -1,0 +1,78 @@
+//! Copies the outputs that were there before a person wanted copies. They are copied while there is nothing else to
+//! copy, newest first, until there is no room left. The tab that leads next goes on with the rest.
+
+use atelier_engine::{Task, TaskKey, TaskState, output_cache};
+use futures::future::{Either, select};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+
+use super::OutputCache;
+use crate::boxed::spawn;
+use crate::browser::local::LocalStore;
+use crate::browser::storage::StorageError;
+
+/// The key in `localStorage` that is set until all of them are copied.
+const PLACE: &str = "atelier.copies.earlier";
+
+/// Another tab tells of it before the setting arrives.
+const SETTING_MS: u32 = 1_000;
+
+/// One that is not there by then holds up the others no longer.
+const TIMEOUT_MS: u32 = 60_000;
+
+impl OutputCache {
+    pub(super) fn keep_earlier(self) {
+        LocalStore::Browser.write(PLACE, "wanted");
+        spawn(async move {
+            TimeoutFuture::new(SETTING_MS).await;
+            self.resume_earlier();
+            self.make_wanted();
+        });
+    }
+
+    pub(super) fn resume_earlier(self) {
+        if !self.tabs.leads() || LocalStore::Browser.read(PLACE).is_none() {
+            return;
+        }
+        let mut tasks = self.tasks.with_tasks(|tasks| {
+            let is_ready = |task: &&&Task| matches!(task.state, TaskState::Ready { .. });
+            let ready = tasks.iter().filter(is_ready);
+            let keys = ready.map(|task| (task.created, task.key.clone()));
+            keys.collect::<Vec<_>>()
+        });
+        tasks.sort_unstable();
+        let keys = tasks.into_iter().map(|(_, key)| key).collect();
+        self.queue.update_value(|queue| queue.earlier = keys);
+    }
+
+    pub(super) async fn make_earlier(self, task: &TaskKey) {
+        let mut has_room = self.has_room_for(task).await.unwrap_or(false);
+        for output in self.names(task) {
+            if !has_room {
+                break;
+            }
+            let copy = Box::pin(self.make_one(&output, Some(self.finished(task))));
+            let made = select(copy, TimeoutFuture::new(TIMEOUT_MS)).await;
+            if let Either::Left((Err(error), _)) = made {
+                has_room = false;
+                self.report_refusal(error);
+            }
+        }
+        let is_over = self.queue.try_update_value(|queue| {
+            queue.earlier.retain(|other| has_room && other != task);
+            queue.earlier.is_empty()
+        });
+        if is_over == Some(true) {
+            LocalStore::Browser.remove(PLACE);
+        }
+    }
+
+    /// Whether anything of this task would be kept: if not, neither it nor an older one need be fetched.
+    async fn has_room_for(self, task: &TaskKey) -> Result<bool, StorageError> {
+        let Some(limit) = self.session.keep_limit() else {
+            return Ok(false);
+        };
+        let others = output_cache::without(self.all().await?, &self.favorites());
+        Ok(output_cache::make_room(&others, 1, limit, self.finished(task)).is_some())
+    }
+}

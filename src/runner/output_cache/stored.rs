@@ -1,0 +1,49 @@
+//! A copy as it is stored: the file, and what is known of it.
+
+use atelier_contract::json;
+use atelier_engine::output_cache::CachedOutput;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::Blob;
+
+use super::OutputCache;
+use crate::browser::storage::{StorageError, Store};
+
+impl OutputCache {
+    /// The copy of an output, if there is one.
+    pub async fn copy(self, name: &str) -> Option<Blob> {
+        let storage = self.records.storage()?;
+        let blob = storage.get(Store::Outputs, name).await.ok()??;
+        blob.dyn_into().ok()
+    }
+
+    /// Gives the facts about all copies.
+    ///
+    /// # Errors
+    ///
+    /// The browser's storage can't be read.
+    pub async fn all(self) -> Result<Vec<CachedOutput>, StorageError> {
+        let Some(storage) = self.records.storage() else {
+            return Ok(Vec::new());
+        };
+        let texts = storage.all_texts(Store::OutputFacts).await?;
+        Ok(texts.iter().filter_map(|text| read(text)).collect())
+    }
+}
+
+/// Gives the keys of the records that belong to a copy, or to all copies of a task if the name ends in `/`.
+pub fn records(name: String) -> [(Store, String); 2] {
+    [(Store::Outputs, name.clone()), (Store::OutputFacts, name)]
+}
+
+pub fn read(text: &str) -> Option<CachedOutput> {
+    CachedOutput::from_value(json::read(text)?)
+}
+
+pub fn facts(copy: &CachedOutput) -> (Store, String, JsValue) {
+    let text = copy.to_value().to_string();
+    (
+        Store::OutputFacts,
+        copy.key.clone(),
+        JsValue::from_str(&text),
+    )
+}

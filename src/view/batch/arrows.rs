@@ -1,0 +1,38 @@
+//! Arrows from one output of a batch to the next, as they are drawn.
+
+use atelier_engine::arrows;
+use atelier_engine::gallery::layout::{Direction, Frame};
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement, KeyboardEvent};
+
+const OUTPUT: &str = "tile-open";
+
+/// Moves the focus from the output that has it; whether the key is one of these, and leads anywhere.
+pub fn press(event: &KeyboardEvent) -> bool {
+    let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key() || event.shift_key();
+    let Some(focused) = document().active_element().filter(|_| !has_modifier) else {
+        return false;
+    };
+    let outputs = document().get_elements_by_class_name(OUTPUT);
+    let outputs: Vec<Element> = (0..outputs.length())
+        .filter_map(|at| outputs.item(at))
+        .collect();
+    let places: Vec<Frame> = outputs.iter().map(place_of).collect();
+    let from = outputs.iter().position(|output| *output == focused);
+    let way = Direction::of_key(&event.key()).zip(from);
+    let goal = way.and_then(|(direction, from)| arrows::goal(direction, &places, from));
+    let goal = goal.and_then(|at| outputs[at].dyn_ref::<HtmlElement>());
+    // It fails only where the output is gone.
+    goal.is_some_and(|output| output.focus().is_ok())
+}
+
+fn place_of(element: &Element) -> Frame {
+    let bounds = element.get_bounding_client_rect();
+    Frame {
+        left: bounds.left(),
+        top: bounds.top(),
+        right: bounds.right(),
+        bottom: bounds.bottom(),
+    }
+}

@@ -1,0 +1,316 @@
+//! The items of a sweep in the cells of a table: one axis downwards, one to the right, and of more axes one such grid for
+//! each value, below each other.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use atelier_engine::blocks::{Blocks, Heading};
+use atelier_engine::labelled_grid::{self, Measures};
+use atelier_engine::window::{Stack, groups, in_group};
+use atelier_engine::wording::told_apart;
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::{MAX_WHOLE, head};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
+use crate::view::batch::item::{Around, item};
+use crate::view::batch::thumb::Thumb;
+use crate::view::parts::list::{Item, list};
+use crate::view::parts::px::px;
+use crate::view::parts::viewport::{left_in_pane, scrolled};
+
+/// What its lines need to know.
+#[derive(Clone)]
+struct Grid {
+    blocks: Arc<Blocks>,
+    /// Where in the batch the item of a cell is; rows that were not sent have none.
+    places: Arc<Vec<Option<usize>>>,
+    /// Of each row what tells its name from the others, and of each column.
+    rows_told: Arc<Vec<String>>,
+    columns_told: Arc<Vec<String>>,
+    /// All of it is there, and scrolls with the page: each of several grids has the names of the columns above it.
+    is_whole: bool,
+    cells: Memo<Vec<Thumb>>,
+    around: Around,
+    measures: Memo<Measures>,
+    /// How wide the visible part of the table is, in `rem`.
+    width: Memo<f64>,
+    window: Memo<Window>,
+}
+
+impl Grid {
+    /// Whether the names of the columns stand above each of its grids.
+    fn is_named_each(&self) -> bool {
+        self.is_whole && !self.blocks.headings.is_empty()
+    }
+}
+
+/// The lines to build, and how much room stands for those above and below them, in px.
+type Window = (Range<usize>, f64, f64);
+
+pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) -> AnyView {
+    let shapes = around.shapes;
+    let element = NodeRef::<Div>::new();
+    let (seen, left) = (scrolled(element), left_in_pane(element));
+    let labels = &blocks.labels;
+    let columns = labels.columns.values.len().max(1);
+    let rows = labels.rows.values.len();
+    let count = rows * columns * blocks.headings.len().max(1);
+    let width = memo(move || {
+        let seen = seen.read();
+        seen.width / seen.rem.max(1.0)
+    });
+    let measures = memo({
+        let blocks = blocks.clone();
+        move || {
+            let room = left.read().to / seen.read().rem.max(1.0);
+            labelled_grid::measures(width.get(), room, &blocks, &shapes.read())
+        }
+    });
+    let has_headings = !blocks.headings.is_empty();
+    let in_block = blocks.lines();
+    let lines = in_block * blocks.headings.len().max(1);
+    let window = memo(move || {
+        let seen = seen.read();
+        let (measures, rem) = (measures.read(), seen.rem.max(1.0));
+        if count <= MAX_WHOLE {
+            return (0..lines, 0.0, 0.0);
+        }
+        let stack = Stack::new(
+            (0..lines).map(|line| match has_headings && line % in_block == 0 {
+                true => measures.heading * rem,
+                false => measures.row * rem,
+            }),
+        );
+        let ahead = measures.row * rem;
+        let window = stack.window(seen.from - ahead, seen.to + ahead);
+        let (top, end) = (stack.top(window.start), stack.top(window.end));
+        (window, top, stack.height() - end)
+    });
+    let goes_on = RwSignal::new(false);
+    let look = move || {
+        if let Some(element) = element.try_get_untracked().flatten() {
+            let end = element.scroll_left() + element.client_width();
+            goes_on.set(end + 1 < element.scroll_width());
+        }
+    };
+    effect(move || {
+        measures.track();
+        seen.track();
+        after_frame(look);
+    });
+    let mut places = vec![None; count];
+    for (index, cell) in labels.cells.iter().enumerate() {
+        if let Some(place) = places.get_mut(*cell) {
+            *place = Some(index);
+        }
+    }
+    let grid = Grid {
+        places: Arc::new(places),
+        rows_told: Arc::new(told_apart(&labels.rows.values)),
+        columns_told: Arc::new(told_apart(&labels.columns.values)),
+        is_whole: count <= MAX_WHOLE,
+        blocks: blocks.clone(),
+        cells,
+        around,
+        measures,
+        width,
+        window,
+    };
+    // What the axes are is said above, where their values alone have room beside each other.
+    let is_narrow = memo(move || measures.read().is_narrow);
+    let is_wide = memo(move || !is_narrow.get());
+    let names = (!grid.is_named_each()).then(|| view! { <thead>{names(&grid)}</thead> }.into_any());
+    let in_sight = memo(move || groups(&window.read().0, in_block));
+    let items = move || {
+        let block = |at: usize| {
+            let grid = grid.clone();
+            Item::new(at.to_string(), move || block(&grid, at))
+        };
+        in_sight.get().map(block).collect()
+    };
+    view! {
+        <div
+            class="thumbs-scroll"
+            class:whole=count <= MAX_WHOLE
+            class:goes-on=when(move || goes_on.get())
+            on:scroll=handler(move |_| look())
+            node_ref=element
+            tabindex="0"
+            role="region"
+            aria-label="Items of the batch"
+            style:--head=text(move || format!("{}rem", measures.read().head))
+            style:--row=text(move || format!("{}rem", measures.read().row))
+            style:--heading=text(move || format!("{}rem", measures.read().heading))
+        >
+            <table class="thumbs-table">
+                <caption class:visually-hidden=is_wide>{caption(&blocks)}</caption>
+                {names}
+                <tbody>
+                    <tr class="room" aria-hidden="true">
+                        <td style:height=text(move || px(window.read().1))></td>
+                    </tr>
+                </tbody>
+                {list(items)}
+                <tbody>
+                    <tr class="room" aria-hidden="true">
+                        <td style:height=text(move || px(window.read().2))></td>
+                    </tr>
+                </tbody>
+            </table>
+        </div>
+    }
+    .into_any()
+}
+
+/// `time down, mist across`
+fn caption(blocks: &Blocks) -> String {
+    let labels = &blocks.labels;
+    format!(
+        "{} down, {} across",
+        labels.rows.parameter, labels.columns.parameter
+    )
+}
+
+/// How wide the pictures of a column are, in `rem`, and their shape.
+fn column(measures: Memo<Measures>, at: usize) -> (f64, f64) {
+    let measures = measures.read();
+    measures.columns.get(at).copied().unwrap_or((0.0, 1.0))
+}
+
+fn cell_width(measures: Memo<Measures>, at: usize) -> Signal<String> {
+    text(move || format!("{}rem", column(measures, at).0))
+}
+
+/// One of the grids, of which only the lines in sight are built: a heading is that of the rows beside it.
+fn block(grid: &Grid, at: usize) -> AnyView {
+    let grid = grid.clone();
+    let heading_of = grid.blocks.headings.get(at);
+    let label = heading_of.map(|it| format!("{} {}", it.parameter, it.value));
+    let lines = move || {
+        let (in_block, rows) = (grid.blocks.lines(), grid.blocks.labels.rows.values.len());
+        let shown = in_group(&grid.window.read().0, in_block, at);
+        let line = |line: usize| {
+            let grid = grid.clone();
+            // Of those of the grid, from its end.
+            let left = (at + 1) * in_block - line;
+            Item::new(line.to_string(), move || match rows.checked_sub(left) {
+                Some(row) => row_of(&grid, at * rows + row, row),
+                None => heading(&grid, &grid.blocks.headings[at]),
+            })
+        };
+        shown.map(line).collect()
+    };
+    view! { <tbody aria-label=label>{list(lines)}</tbody> }.into_any()
+}
+
+/// What the columns are called.
+fn names(grid: &Grid) -> AnyView {
+    let measures = grid.measures;
+    let labels = &grid.blocks.labels;
+    let parameter = labels.columns.parameter.clone();
+    // What the axes are is said above, where their values alone have room beside each other.
+    let is_narrow = memo(move || measures.read().is_narrow);
+    let named = labels
+        .columns
+        .values
+        .iter()
+        .zip(&*grid.columns_told)
+        .enumerate();
+    let named = named
+        .map(|(at, (value, told))| {
+            let room = memo(move || (column(measures, at).0, labelled_grid::COLUMN_LINES));
+            let name = head::name(parameter.clone(), value.clone(), told.clone(), room);
+            // Far from the corner it is still said of what.
+            view! {
+                <th scope="col" style:--cell=cell_width(measures, at)>
+                    <span class="column-name" class:visually-hidden=is_narrow>{parameter.clone()}" "</span>
+                    {name}
+                </th>
+            }
+            .into_any()
+        })
+        .collect_view();
+    view! {
+        <tr class="names">
+            <th scope="col" class="corner">
+                <span class:visually-hidden=is_narrow>{labels.rows.parameter.clone()}</span>
+            </th>
+            {named}
+        </tr>
+    }
+    .into_any()
+}
+
+/// What a grid has in common.
+fn heading(grid: &Grid, heading: &Heading) -> AnyView {
+    let Heading {
+        parameter,
+        value,
+        told,
+    } = heading.clone();
+    let columns = grid.blocks.labels.columns.values.len() + 1;
+    let names = grid.is_named_each().then(|| names(grid));
+    let (width, measures) = (grid.width, grid.measures);
+    let beside = labelled_grid::width_of(&parameter);
+    let room = memo(move || {
+        let lines = labelled_grid::heading_lines(measures.read().heading);
+        (width.get() - beside, lines)
+    });
+    view! {
+        <tr class="block">
+            <th scope="rowgroup" colspan=columns.to_string()>
+                <div style:max-inline-size=text(move || format!("{}rem", width.get()))>
+                    <span class="block-name">{parameter.clone()}" "</span>
+                    {head::name(parameter, value, told, room)}
+                </div>
+            </th>
+        </tr>
+        {names}
+    }
+    .into_any()
+}
+
+/// `at`: among the rows of all grids; `row`: in its own.
+fn row_of(grid: &Grid, at: usize, row: usize) -> AnyView {
+    let Grid {
+        cells,
+        around,
+        measures,
+        ..
+    } = *grid;
+    let labels = &grid.blocks.labels;
+    let columns = labels.columns.values.len().max(1);
+    let label = labels.rows.values.get(row).cloned().unwrap_or_default();
+    let parameter = labels.rows.parameter.clone();
+    let told = grid.rows_told.get(row).cloned().unwrap_or_default();
+    let room = memo(move || {
+        let measures = measures.read();
+        (measures.head, labelled_grid::row_lines(measures.row))
+    });
+    let in_row = (0..columns)
+        .map(|nth| {
+            let index = grid.places.get(at * columns + nth).copied().flatten();
+            let cell = memo(move || index.and_then(|index| cells.read().get(index).cloned()));
+            let frame = memo(move || column(measures, nth).1);
+            let item = move |cell: &Thumb| item(cell, around, frame);
+            view! {
+                <td
+                    style:--cell=cell_width(measures, nth)
+                    style:--ratio=text(move || frame.get().to_string())
+                >
+                    {dynamic(move || cell.read().as_ref().map(item).into_any())}
+                </td>
+            }
+            .into_any()
+        })
+        .collect_view();
+    view! {
+        <tr>
+            <th scope="row">{head::name(parameter, label, told, room)}</th>
+            {in_row}
+        </tr>
+    }
+    .into_any()
+}

@@ -1,0 +1,225 @@
+//! An item of a batch in its grid: its first output, which is shown large at a press, else its state, which leads to its
+//! task.
+
+use atelier_engine::output::OutputKind;
+use atelier_engine::{TaskKey, labelled_grid};
+use leptos::html::Div;
+use leptos::prelude::*;
+use web_sys::{FocusEvent, KeyboardEvent, MouseEvent, PointerEvent};
+
+use super::arrows;
+use super::thumb::Thumb;
+use crate::boxed::{dynamic, handler, memo, text};
+use crate::contexts::contexts;
+use crate::view::gallery::selection::Selection;
+use crate::view::gallery::tile_tools::{self, Near};
+use crate::view::parts::media::{self, MediaView};
+use crate::view::task::small_output;
+
+/// The shapes of a batch's items, of width to height, where they are known.
+pub type Shapes = Memo<Vec<Option<f64>>>;
+
+/// What all items share.
+#[derive(Clone, Copy)]
+pub struct Around {
+    pub shapes: Shapes,
+    pub selection: Selection,
+    /// See [`Near::selection_mark`].
+    pub is_touched: bool,
+    /// A finger is what there is first.
+    pub is_mainly_touched: bool,
+}
+
+/// `frame`: the shape of the room that the picture gets. What is read beside its words is drawn: it is in the label, in
+/// another order.
+pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
+    let number = cell.index + 1;
+    let caption = view! {
+        <span class="thumb-number drawn" data-text=number.to_string()></span>
+        <span class="thumb-title" dir="auto">{cell.caption.clone()}</span>
+    };
+    let (href, phase) = (cell.href.clone(), cell.phase.clone());
+    let index = cell.index;
+    let sides = RwSignal::new(None);
+    let share = memo(move || {
+        let said = around.shapes.read().get(index).copied().flatten();
+        labelled_grid::share(labelled_grid::seen(said, sides.get()), frame.get())
+    });
+    if let (Some((url, kind)), Some(key)) = (cell.picture.clone(), &cell.task) {
+        let name = format!("Task {number}: {}", cell.title);
+        let output = Output {
+            url,
+            kind,
+            key: key.clone(),
+            share,
+            sides,
+        };
+        // A line is low for a finger, which has the way to the task in the large view, and so has the keyboard: it would
+        // have twice as far to go from one item to the next.
+        let caption = match around.is_mainly_touched {
+            true => view! {
+                <span class="thumb-caption" aria-hidden="true">
+                    {caption}
+                </span>
+            }
+            .into_any(),
+            false => view! {
+                <a class="thumb-caption" href=href tabindex="-1" aria-label=name title="Show task">
+                    {caption}
+                </a>
+            }
+            .into_any(),
+        };
+        return view! {
+            <div class="thumb" data-phase=phase>
+                <div class="thumb-picture">{output.tile(cell, around.selection, around.is_touched)}</div>
+                {caption}
+            </div>
+        }
+        .into_any();
+    }
+    let inside = match cell.picture.clone() {
+        Some((url, kind)) => view! {
+            <span class="tile" style:--wide=wide(share) style:--high=high(share)>
+                <MediaView url kind label="" thumbnail=true />
+                {more(cell)}
+            </span>
+        }
+        .into_any(),
+        None => view! {
+            <span class="thumb-state drawn" data-text=cell.state.clone()></span>
+            <span class="thumb-note drawn" data-text=cell.note.clone()></span>
+        }
+        .into_any(),
+    };
+    let content = view! {
+        <span class="thumb-picture" aria-hidden="true">
+            {inside}
+        </span>
+        <span class="thumb-caption" aria-hidden="true">
+            {caption}
+        </span>
+    };
+    let (label, title) = (label(cell), title(cell));
+    match href {
+        Some(href) => view! {
+            <a class="thumb" href=href aria-label=label title=title data-phase=phase>
+                {content}
+            </a>
+        }
+        .into_any(),
+        None => view! {
+            <div class="thumb" role="img" aria-label=label title=title data-phase=phase>
+                {content}
+            </div>
+        }
+        .into_any(),
+    }
+}
+
+/// In the order of what is to be seen, so that who speaks to the page can say that.
+fn label(cell: &Thumb) -> String {
+    format!("Item {}: {}, {}", cell.index + 1, cell.title, cell.state)
+}
+
+fn title(cell: &Thumb) -> String {
+    match cell.note.as_str() {
+        "" => cell.title.clone(),
+        note => format!("{}: {note}", cell.title),
+    }
+}
+
+/// So many outputs are there beside the one that is shown.
+fn more(cell: &Thumb) -> Option<AnyView> {
+    let more = format!("+{}", cell.more);
+    (cell.more > 0).then(|| view! { <span class="more drawn" data-text=more></span> }.into_any())
+}
+
+/// How much of its room the picture takes.
+type Share = Memo<(f64, f64)>;
+
+fn wide(share: Share) -> Signal<String> {
+    text(move || format!("{:.2}%", share.get().0 * 100.0))
+}
+
+fn high(share: Share) -> Signal<String> {
+    text(move || format!("{:.2}%", share.get().1 * 100.0))
+}
+
+/// The first output of an item.
+struct Output {
+    url: String,
+    kind: OutputKind,
+    key: TaskKey,
+    share: Share,
+    /// Its own, in pixels, once it is there.
+    sides: RwSignal<Option<(u32, u32)>>,
+}
+
+impl Output {
+    /// The picture, and what lies over it; grey, and of its shape, before it is there.
+    fn tile(self, cell: &Thumb, selection: Selection, is_touched: bool) -> AnyView {
+        let Self {
+            url,
+            kind,
+            key,
+            share,
+            sides,
+        } = self;
+        let element = NodeRef::<Div>::new();
+        media::follow_sides(element, move |of| sides.set(of));
+        let task = contexts().runner.task(&key);
+        let is_favorite = memo(move || {
+            let task = task.as_ref();
+            task.is_some_and(|task| task.read().favorites.contains(&0))
+        });
+        let name = key.output(0);
+        let which = format!("item {}", cell.index + 1);
+        let near = Near::nowhere();
+        let mark = near.selection_mark(&name, &which, selection, is_touched);
+        let tools = {
+            let name = name.clone();
+            dynamic(move || match near.is_near.get() {
+                true => tile_tools::actions(&name, &which, is_favorite),
+                false => ().into_any(),
+            })
+        };
+        let (pressed, keyed) = (name.clone(), name.clone());
+        let press = move |event: MouseEvent| tile_tools::press(&event, &pressed, selection);
+        let key = move |event: KeyboardEvent| {
+            if tile_tools::key(&event, &keyed, selection) || arrows::press(&event) {
+                event.prevent_default();
+            }
+        };
+        view! {
+            <div
+                class="tile"
+                class:favorite=is_favorite
+                data-kind=kind.word()
+                node_ref=element
+                style:--wide=wide(share)
+                style:--high=high(share)
+                on:pointerenter=handler(move |event: PointerEvent| near.enter(&event))
+                on:pointerleave=handler(move |_: PointerEvent| near.leave())
+                on:focusin=handler(move |_: FocusEvent| near.set_focus(true))
+                on:focusout=handler(move |_: FocusEvent| near.set_focus(false))
+                on:keydown=handler(key)
+            >
+                <button
+                    type="button"
+                    class="tile-open"
+                    data-output=name.clone()
+                    aria-label=label(cell)
+                    title=title(cell)
+                    on:click=handler(press)
+                >
+                    {small_output(name.clone(), url, kind)}
+                </button>
+                {mark}
+                {tools}
+                {more(cell)}
+            </div>
+        }
+        .into_any()
+    }
+}

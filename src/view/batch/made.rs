@@ -1,0 +1,91 @@
+//! What of that which Generate sends is made already, or was sent before: it is said before the press.
+
+use std::rc::Rc;
+
+use atelier_contract::Draft;
+use atelier_engine::compose::made::{Made, Repeats, fresh_seeds, made};
+use atelier_engine::compose::table::MadeRow;
+use icondata_lu::LuDices;
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use crate::boxed::{handler, text, when};
+use crate::browser::random;
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+
+/// The ways out are other seeds, and, by `only_new`, to send the rest.
+pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
+    let all = contexts();
+    let found = RwSignal::new(Repeats::default());
+    let look = move || {
+        let (to_send, account) = (composer.to_send(), all.session.account());
+        let repeats = all
+            .runner
+            .with_tasks(|tasks| Repeats::of(&to_send, &composer.schema(), &account, tasks));
+        if repeats != found.get_untracked() {
+            found.set(repeats);
+        }
+    };
+    let track = move || {
+        all.runner.track_phases();
+        all.session.account();
+        composer.held_up.track();
+        composer
+            .offered
+            .with(|it| it.as_ref().map_or(0, |offer| offer.items.len()))
+    };
+    composer.follow_with(track, Rc::new(move || untrack(look)));
+    let renew = move |_| {
+        let schema = composer.schema();
+        let to_send = untrack(|| composer.to_send());
+        let drafts: Vec<&Draft> = to_send.drafts.iter().collect();
+        let made = made_now(composer, &drafts);
+        let made = made.iter().filter_map(|made| to_send.drafts.get(made.at));
+        let fresh = fresh_seeds(made, &schema, &mut random::bits);
+        composer.edit(|table| table.renew_seeds(&fresh, &schema));
+        composer.fresh_seeds.set(fresh);
+    };
+    let message = text(move || found.read().message());
+    view! {
+        <div class="made-already" role="status" hidden=when(move || found.read().made == 0)>
+            <p>{text(move || found.read().made_message())}</p>
+            <div class="row tight">
+                <button class="button small" type="button" on:click=handler(renew)>
+                    <Glyph icon=LuDices />
+                    "New seed"
+                </button>
+                <button
+                    class="button small"
+                    type="button"
+                    hidden=when(move || { let found = found.read(); found.made == found.all })
+                    on:click=handler(move |_| only_new.run(()))
+                >
+                    {text(move || found.read().rest_label())}
+                </button>
+            </div>
+        </div>
+        <p class="muted sent-before" role="status" hidden=when(move || message.read().is_empty())>
+            {message}
+        </p>
+    }
+    .into_any()
+}
+
+/// The rows that Generate sends though they are made already; not tracked.
+pub fn made_rows(composer: Composer) -> Vec<MadeRow> {
+    let table = composer.table.read_untracked();
+    let rows: Vec<_> = table.to_send().collect();
+    let drafts: Vec<&Draft> = rows.iter().map(|row| &row.draft).collect();
+    let found = made_now(composer, &drafts).into_iter();
+    found
+        .filter_map(|it| Some((rows.get(it.at)?.id, it.place)))
+        .collect()
+}
+
+fn made_now(composer: Composer, drafts: &[&Draft]) -> Vec<Made> {
+    let all = contexts();
+    let (schema, account) = (composer.schema(), untrack(|| all.session.account()));
+    all.runner
+        .with_tasks(|tasks| made(drafts, &schema, &account, tasks))
+}

@@ -1,0 +1,34 @@
+//! Outputs that have come while a person looks at older ones.
+
+use atelier_engine::plural::counted;
+use leptos::prelude::*;
+
+use super::focus;
+use super::windowed::Windowed;
+use crate::boxed::{dynamic, handler, memo};
+
+/// Says how many there are, and leads to them.
+pub fn arrivals(windowed: Memo<Windowed>) -> AnyView {
+    let arrived = memo(move || windowed.read().arrived.max(0).unsigned_abs());
+    let show = move |_| {
+        window().scroll_to_with_x_and_y(0.0, 0.0);
+        // The button goes.
+        focus::to_list();
+    };
+    view! {
+        <p class="gallery-arrivals" role="status">
+            {dynamic(move || match arrived.get() {
+                0 => ().into_any(),
+                count => {
+                    view! {
+                        <button class="button primary" type="button" on:click=handler(show)>
+                            {counted(count, "new output")}
+                        </button>
+                    }
+                        .into_any()
+                }
+            })}
+        </p>
+    }
+    .into_any()
+}

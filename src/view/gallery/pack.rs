@@ -1,0 +1,44 @@
+use atelier_engine::Task;
+use atelier_engine::gallery::GalleryEntry;
+use atelier_engine::plural::counted;
+use leptos::prelude::*;
+
+use crate::archive;
+use crate::browser::download;
+use crate::contexts::Contexts;
+
+/// Saves all of them as one file.
+pub async fn pack(
+    all: Contexts,
+    entries: Vec<GalleryEntry>,
+    progress: RwSignal<Option<archive::Progress>>,
+) {
+    const NAME: &str = "outputs.zip";
+    let outputs: Vec<(Task, usize)> = entries
+        .iter()
+        .filter_map(|entry| {
+            Some((
+                all.runner.task(&entry.task)?.get_untracked(),
+                entry.position,
+            ))
+        })
+        .collect();
+    let address = all.session.settings_untracked().address;
+    let packed = archive::pack(all.runner, outputs, address.as_str(), |now| {
+        progress.try_set(Some(now));
+    });
+    match packed.await {
+        Ok((blob, missing)) => {
+            download::blob(NAME, &blob);
+            match missing {
+                0 => all.notices.say(format!("{NAME} saved.")),
+                n => all.notices.problem(format!(
+                    "{NAME} saved, but {} could not be fetched.",
+                    counted(n, "output")
+                )),
+            }
+        }
+        Err(sentence) => all.notices.problem(sentence),
+    }
+    progress.try_set(None);
+}

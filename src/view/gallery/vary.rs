@@ -1,0 +1,136 @@
+//! Variations of several tasks at once: of each what `Vary` makes of it where it stands alone.
+
+use atelier_engine::compose::plan::ASKS_ABOVE;
+use atelier_engine::plural::counted;
+use atelier_engine::{Task, rerun, seed};
+use leptos::prelude::*;
+
+use super::add_to_batch::schema_of;
+use crate::boxed::{dynamic, memo, spawn, text};
+use crate::contexts::{Contexts, contexts};
+use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::question::Question;
+use crate::view::task::{again, vary};
+
+/// What a press of `Vary` has begun. It outlives the button, which is there while something is selected: what is on
+/// its way is not to be sent once more by the next one.
+#[derive(Clone, Copy)]
+pub struct Varying {
+    tasks: Memo<Vec<Task>>,
+    wanted: RwSignal<usize>,
+    is_sending: StoredValue<bool>,
+    held: DoubleClickGuard,
+    question: Question,
+}
+
+impl Varying {
+    pub fn new(tasks: Memo<Vec<Task>>) -> Self {
+        Self {
+            tasks,
+            wanted: RwSignal::new(1),
+            is_sending: StoredValue::new(false),
+            held: DoubleClickGuard::default(),
+            question: Question::default(),
+        }
+    }
+}
+
+/// `Vary`, and how many of each; and the question before there are many, which is not to lie in a menu.
+pub fn vary(varying: Varying) -> (AnyView, AnyView) {
+    let all = contexts();
+    let Varying {
+        tasks,
+        wanted,
+        is_sending,
+        held,
+        question,
+    } = varying;
+    let outputs = memo(move || {
+        let tasks = tasks.read();
+        tasks
+            .iter()
+            .map(|task| task.outputs().len().max(1))
+            .sum::<usize>()
+    });
+    // A form may be long in coming: another press meanwhile would send all of it once more.
+    let send = move || {
+        if is_sending.try_update_value(|is_sending| std::mem::replace(is_sending, true))
+            != Some(false)
+        {
+            return all
+                .notices
+                .say("On its way: the service is asked what the models take.");
+        }
+        spawn(async move {
+            send_all(all, tasks.get_untracked(), wanted.get_untracked()).await;
+            is_sending.try_set_value(false);
+        });
+    };
+    let press = move |count: usize| {
+        if !held.counts("Vary") {
+            return;
+        }
+        wanted.set(count);
+        match tasks.read_untracked().len() * count {
+            0..=ASKS_ABOVE => send(),
+            _ => question.ask(),
+        }
+    };
+    let asked = text(move || {
+        let count = counted(tasks.read().len() * wanted.get(), "variation");
+        format!("Send {count}? Each of them may cost money.")
+    });
+    let confirm = Callback::new(move |()| send());
+    (
+        dynamic(move || vary::vary(outputs.get(), press)).into_any(),
+        question.view(
+            "Vary many",
+            asked,
+            "Not yet",
+            "Send them",
+            "primary",
+            confirm,
+        ),
+    )
+}
+
+async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) {
+    let mut sent = 0;
+    let mut problems: Vec<String> = Vec::new();
+    'models: for (model, tasks) in rerun::by_model(tasks) {
+        let name = tasks[0].model_name.clone();
+        let schema = match schema_of(all.catalog, model.clone()).await {
+            Ok(schema) if seed::parameter(&schema).is_some() => schema,
+            Ok(_) => {
+                problems.push(format!("{name} has no seed to vary."));
+                continue;
+            }
+            Err(why) => {
+                // The next press finds it, if there is one by then.
+                all.catalog.ask_for_schema(&model);
+                problems.push(format!("{name}: {why}"));
+                continue;
+            }
+        };
+        for task in tasks {
+            match again::send(all, &task, &schema, count) {
+                Ok(Some(_)) => sent += count,
+                // It is said why.
+                Ok(None) => break 'models,
+                Err(differences) => {
+                    let first = differences.into_iter().next();
+                    let why = first.map_or_else(String::new, |it| it.message);
+                    problems.push(format!("{name} has changed. {why}"));
+                }
+            }
+        }
+    }
+    problems.dedup();
+    for why in problems {
+        all.notices.problem(format!("Not sent: {why}"));
+    }
+    if sent > 0 {
+        all.notices
+            .say(format!("Sent {sent}, each with another seed."));
+    }
+}

@@ -1,0 +1,93 @@
+//! What of a sweep is compared with what is shown of it: along one axis, or any other item.
+
+use atelier_engine::gallery::beside::MAX_CHOICES;
+use atelier_engine::output_cache;
+use icondata_lu::LuColumns2;
+use leptos::prelude::*;
+
+use super::explored::Explored;
+use super::item::{output_of, outputs};
+use crate::boxed::{handler, memo, when};
+use crate::contexts::contexts;
+use crate::view::lightbox::sequence::Choice;
+use crate::view::lightbox::shown::{self, MAX_COMPARED};
+use crate::view::parts::glyph::Glyph;
+
+/// Compares what differs from what is shown in this axis alone, as far as it has outputs.
+pub fn along(explored: Explored, axis: usize, parameter: &str, output: RwSignal<usize>) -> AnyView {
+    let names = memo(move || {
+        let space = explored.space.read();
+        let Some(space) = &*space else {
+            return Vec::new();
+        };
+        let position = explored.position.read();
+        let items = space.exploration.along(&position, axis, MAX_COMPARED);
+        let tasks = items.into_iter().filter_map(|item| space.task(item));
+        let tasks = tasks.filter(|task| outputs(task) > 0);
+        tasks.map(|task| output_of(&task, output)).collect()
+    });
+    let label = format!("Compare by {parameter}");
+    view! {
+        <button
+            class="icon-button sweep-compare"
+            type="button"
+            aria-label=label.clone()
+            title=label
+            hidden=when(move || names.read().len() < 2)
+            on:click=handler(move |_| {
+                shown::compare(contexts().navigation, &names.get_untracked());
+            })
+        >
+            <Glyph icon=LuColumns2 />
+        </button>
+    }
+    .into_any()
+}
+
+/// Compares what is shown with one other item, which can be changed there.
+pub fn with_another(explored: Explored, name: &str) -> AnyView {
+    let name = name.to_owned();
+    let other = memo({
+        let name = name.clone();
+        move || Some(choices(explored, &name)?.into_iter().next()?.name)
+    });
+    let compare = move |_| {
+        if let Some(other) = other.get_untracked() {
+            shown::compare(contexts().navigation, &[name.clone(), other]);
+        }
+    };
+    view! {
+        <button
+            class="button"
+            type="button"
+            hidden=when(move || other.read().is_none())
+            on:click=handler(compare)
+        >
+            <Glyph icon=LuColumns2 />
+            <span class="word">"Compare"</span>
+        </button>
+    }
+    .into_any()
+}
+
+/// What an output of the sweep may be compared with, what differs least first; none where it is not of the sweep;
+/// tracked.
+pub fn choices(explored: Explored, name: &str) -> Option<Vec<Choice>> {
+    let (task, output) = output_cache::place(name)?;
+    let runner = contexts().runner;
+    let space = explored.space.get()?;
+    let others = space.others(&space.position_of(&task)?).into_iter();
+    let choice = others.filter_map(|other| {
+        let task = runner.task(&other)?;
+        let task = task.read();
+        let at = output.min(task.outputs().len().checked_sub(1)?);
+        let url = task.outputs().get(at)?.clone();
+        Some(Choice {
+            name: other.output(at),
+            label: space.values(&space.position_of(&other)?),
+            kind: task.output_kind(&url),
+            url,
+        })
+    });
+    Some(choice.take(MAX_CHOICES).collect())
+}

@@ -1,0 +1,21 @@
+//! The model's latest task, composed batches aside, and what came late beside another task.
+
+use atelier_contract::ModelId;
+use atelier_engine::{Task, TaskKey};
+use leptos::prelude::*;
+
+use crate::boxed::memo;
+use crate::runner::Runner;
+
+/// What the page of the model shows as its result; tracked.
+pub fn newest_single(runner: Runner, model: ModelId) -> Memo<Option<TaskKey>> {
+    memo(move || {
+        let keys = runner.keys();
+        let is_meant = |task: &Task| task.model == model && task.is_single() && !task.key.is_late();
+        let newest = keys.iter().find(|key| {
+            let task = runner.task(key);
+            task.is_some_and(|task| task.with_untracked(is_meant))
+        });
+        newest.cloned()
+    })
+}

@@ -1,0 +1,42 @@
+//! What of the form the service has refused.
+
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Problem, Schema};
+use atelier_engine::{Task, TaskKey, refused_input};
+use leptos::prelude::*;
+
+use super::newest_single::newest_single;
+use crate::boxed::memo;
+use crate::contexts::contexts;
+
+/// By what was said of the newest task that was sent from here, which is the newest result, and of the one whose inputs
+/// fill the form; tracked. An item of a batch that was composed is mended in its table.
+pub fn refused(
+    schema: Arc<Schema>,
+    draft: RwSignal<Draft>,
+    edited: RwSignal<Option<TaskKey>>,
+) -> Memo<Vec<Problem>> {
+    let runner = contexts().runner;
+    let newest = newest_single(runner, schema.model.clone());
+    let tasks = {
+        let schema = schema.clone();
+        memo(move || {
+            let keys = newest.get().into_iter().chain(edited.get());
+            let tasks = keys.filter_map(|key| runner.task(&key));
+            let refused = tasks.filter_map(|task| {
+                let task = task.read();
+                let is_meant = task.is_single() && !refused_input::named(&task, &schema).is_empty();
+                is_meant.then(|| task.clone())
+            });
+            refused.collect::<Vec<Task>>()
+        })
+    };
+    memo(move || {
+        let tasks = tasks.read();
+        let problems = tasks.iter();
+        let problems =
+            problems.flat_map(|task| refused_input::problems(task, &schema, &draft.read()));
+        problems.collect()
+    })
+}

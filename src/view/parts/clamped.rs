@@ -1,0 +1,37 @@
+use leptos::html::P;
+use leptos::prelude::*;
+
+use super::size::follow_size;
+use crate::boxed::{handler, text, when};
+
+/// A text of a person, of which the first lines are in sight until all of it is asked for.
+pub fn clamped(words: String, class: &str) -> AnyView {
+    let paragraph = NodeRef::<P>::new();
+    let is_whole = RwSignal::new(false);
+    let is_cut = RwSignal::new(false);
+    follow_size(paragraph, move |paragraph| {
+        // All of it is as high as it is: that says nothing of the first lines.
+        if is_whole.try_get_untracked() == Some(false) {
+            is_cut.set(paragraph.scroll_height() > paragraph.client_height() + 1);
+        }
+    });
+    view! {
+        <p class=format!("clamped {class}") class:whole=is_whole dir="auto" node_ref=paragraph>
+            {words}
+        </p>
+        <button
+            class="button quiet show-all"
+            type="button"
+            hidden=when(move || !is_cut.get())
+            aria-expanded=said(is_whole, "true", "false")
+            on:click=handler(move |_| is_whole.update(|it| *it = !*it))
+        >
+            {said(is_whole, "Show less", "Show all")}
+        </button>
+    }
+    .into_any()
+}
+
+fn said(is_whole: RwSignal<bool>, yes: &'static str, no: &'static str) -> Signal<String> {
+    text(move || if is_whole.get() { yes } else { no }.to_owned())
+}

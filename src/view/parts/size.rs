@@ -1,0 +1,31 @@
+use leptos::html::ElementType;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::Element;
+
+use crate::boxed::effect;
+
+/// Tells of each size of an element before it is painted, so that nothing moves after it; for as long as its owner lives.
+pub fn follow_size<E>(element: NodeRef<E>, act: impl Fn(&E::Output) + Clone + 'static)
+where
+    E: ElementType,
+    E::Output: JsCast + Clone + AsRef<Element> + 'static,
+{
+    let kept = StoredValue::new_local(None);
+    effect(move || {
+        let Some(element) = element.get() else { return };
+        let (act, of) = (act.clone(), element.clone());
+        let on_size = Closure::<dyn FnMut()>::new(move || act(&of));
+        if let Ok(observer) = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()) {
+            observer.observe(element.as_ref());
+            kept.set_value(Some((observer, on_size)));
+        }
+    });
+    on_cleanup(move || {
+        let kept = kept.try_update_value(Option::take).flatten();
+        if let Some((observer, _)) = kept {
+            observer.disconnect();
+        }
+    });
+}

@@ -1,0 +1,125 @@
+//! Where an output came from and what came of it: a small tree, both ways.
+
+use atelier_engine::lineage::{self, Family, Relative};
+use atelier_engine::route::{Route, with_query_value};
+use atelier_engine::{Task, output_cache};
+use icondata_lu::LuRefreshCw;
+use leptos::prelude::*;
+
+use super::again::Again;
+use super::small_output;
+use crate::boxed::{dynamic, handler, memo};
+use crate::browser::location;
+use crate::contexts::contexts;
+use crate::view::lightbox::shown::SHOWN;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
+
+/// The relatives of a task's output, or, without a position, of all of its outputs. Nothing where there are none.
+pub fn lineage(task: Task, position: Option<usize>) -> AnyView {
+    let runner = contexts().runner;
+    // Of all of them: what is sent is a relative, with which the rows are made anew.
+    let answer = StatusNote::default();
+    let family = memo(move || {
+        runner.track_phases();
+        runner.with_tasks(|tasks| lineage::family(&task, position, tasks))
+    });
+    let tree = dynamic(move || {
+        let Family {
+            ancestors,
+            descendants,
+        } = family.get();
+        if ancestors.is_empty() && descendants.is_empty() {
+            return ().into_any();
+        }
+        view! {
+            <section class="lineage" aria-label="Lineage">
+                {branch("Made from", ancestors, answer)} {branch("Used in", descendants, answer)}
+            </section>
+        }
+        .into_any()
+    });
+    view! { <div class="lineage-room">{tree} {answer.view()}</div> }.into_any()
+}
+
+fn branch(heading: &'static str, relatives: Vec<Relative>, answer: StatusNote) -> Option<AnyView> {
+    if relatives.is_empty() {
+        return None;
+    }
+    let rows = relatives
+        .into_iter()
+        .map(|it| row(it, answer))
+        .collect_view();
+    let branch = view! {
+        <h3>{heading}</h3>
+        <ul role="list" aria-label=heading>
+            {rows}
+        </ul>
+    };
+    Some(branch.into_any())
+}
+
+fn row(relative: Relative, answer: StatusNote) -> AnyView {
+    let task = contexts().runner.task(&relative.task);
+    let task = task.filter(|_| relative.is_known);
+    let node = match task {
+        Some(task) => node(&relative, &task.get_untracked(), answer),
+        None => view! { <p class="muted">"An output that is not in this browser any more"</p> }
+            .into_any(),
+    };
+    view! { <li style:--distance=(relative.distance - 1).to_string()>{node}</li> }.into_any()
+}
+
+fn node(relative: &Relative, task: &Task, answer: StatusNote) -> AnyView {
+    let title = match task.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let picture = relative.output.as_ref().and_then(|name| {
+        let (_, position) = output_cache::place(name)?;
+        let url = task.outputs().get(position)?.clone();
+        let kind = task.output_kind(&url);
+        Some(small_output(name.clone(), url, kind))
+    });
+    let href = match &relative.output {
+        Some(name) => {
+            let (path, query) = location::current();
+            format!("{path}{}", with_query_value(&query, SHOWN, Some(name)))
+        }
+        None => Route::Task(task.key.clone()).path(),
+    };
+    let facts = format!("{} · {}", task.model_name, relative.parameter);
+    let mut again = Again::of(task);
+    again.answer = answer;
+    let held = DoubleClickGuard::default();
+    let send = move |_| {
+        if held.counts("Run again") {
+            again.send(1);
+        }
+    };
+    let label = format!("Run again: {title}");
+    view! {
+        <div class="relative">
+            <a href=href>
+                <span class="relative-picture">{picture}</span>
+                <span class="relative-words">
+                    <span class="relative-title" dir="auto">
+                        {title}
+                    </span>
+                    <span class="muted">{facts}</span>
+                </span>
+            </a>
+            <button
+                class="icon-button"
+                type="button"
+                aria-label=label.clone()
+                title=label
+                on:click=handler(send)
+            >
+                <Glyph icon=LuRefreshCw />
+            </button>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,49 @@
+//! The way to what the service has refused.
+
+use atelier_contract::Schema;
+use atelier_engine::route::Route;
+use atelier_engine::{Task, refused_input};
+use leptos::prelude::*;
+
+use super::edit;
+use crate::boxed::{dynamic, handler};
+use crate::browser::location;
+use crate::contexts::contexts;
+use crate::view::form::{Field, field};
+
+/// A link to each parameter that the service has named in refusing the input: in the form where that is on the page.
+pub fn links(task: &Task) -> AnyView {
+    let all = contexts();
+    let task = task.clone();
+    dynamic(move || {
+        let schema = all.catalog.schema(&task.model);
+        let Some(schema) = schema.loaded() else {
+            return ().into_any();
+        };
+        let named = refused_input::named(&task, schema);
+        if named.is_empty() {
+            return ().into_any();
+        }
+        let links = named.into_iter().map(|name| link(&task, schema, name));
+        view! { <p class="row tight">"Change " {links.collect_view()}</p> }.into_any()
+    })
+}
+
+fn link(task: &Task, schema: &Schema, name: &str) -> Option<AnyView> {
+    let navigation = contexts().navigation;
+    let at = schema.parameters().position(|(it, _)| it.name == name)?;
+    let id = Field::id_of(at);
+    let (href, here) = (edit::address(task), Route::Model(task.model.clone()));
+    let press = move |event: web_sys::MouseEvent| {
+        if !location::opens_elsewhere(&event) && untrack(|| navigation.route()) == here {
+            event.prevent_default();
+            field::focus(&id);
+        }
+    };
+    let link = view! {
+        <a href=href on:click=handler(press)>
+            {name.to_owned()}
+        </a>
+    };
+    Some(link.into_any())
+}

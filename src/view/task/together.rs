@@ -1,0 +1,274 @@
+//! What was varied with one press, seen together: each large enough to be judged beside the others.
+
+use std::sync::Arc;
+
+use atelier_engine::route::Route;
+use atelier_engine::together::{Place, state};
+use atelier_engine::{Action, BatchKey, Phase, Task, output};
+use icondata_lu::{LuColumns2, LuListChecks, LuPencil, LuRepeat2, LuTrash2};
+use leptos::prelude::*;
+
+use super::actions::{Actions, perform};
+use super::again::Again;
+use super::outputs::{NO_OUTPUT, Shape, figure};
+use super::room::room;
+use super::shown_output::ShownOutput;
+use super::state::{Explained, StateLine, StatePill, wait_line};
+use super::{edit, more, name, vary};
+use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::browser::clock;
+use crate::contexts::{Contexts, contexts};
+use crate::view::lightbox::shown;
+use crate::view::parts::double_click_guard::DoubleClickGuard;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::ticker::ticker;
+
+/// How many outputs a task asks for; tracked.
+pub fn expected(all: Contexts, task: &Task) -> usize {
+    let schema = all.catalog.schema(&task.model);
+    output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
+}
+
+pub fn together(batch: &BatchKey, places: &[Place]) -> AnyView {
+    let runner = contexts().runner;
+    let tasks = places.iter().map(|place| runner.task(&place.task));
+    let tasks: Vec<_> = tasks.collect();
+    let Some(first) = tasks.first().cloned().flatten() else {
+        return ().into_any();
+    };
+    let first = Arc::new(first.get_untracked());
+    let title = match first.input.title() {
+        "" => "No prompt".to_owned(),
+        title => title.to_owned(),
+    };
+    let again = Again::of(&first);
+    let shapes: Vec<Shape> = places.iter().map(|_| Shape::new(first.clone())).collect();
+    let total = places.len();
+    let items = places.iter().zip(&shapes).enumerate();
+    let items = items.map(|(at, (place, shape))| item(place, at + 1, total, again, shape.clone()));
+    let items = items.collect_view();
+    let measured = derived({
+        let tasks = tasks.clone();
+        let positions: Vec<usize> = places.iter().map(|place| place.position).collect();
+        move || {
+            let places = shapes.iter().zip(&tasks).zip(&positions);
+            let measured = places.map(|((shape, task), position)| {
+                let task = task.as_ref().map(|task| task.read());
+                let url = task.as_ref().and_then(|task| task.outputs().get(*position));
+                shape.measure(url.map_or("", String::as_str))
+            });
+            measured.collect()
+        }
+    });
+    let made = memo({
+        let (tasks, places) = (tasks, places.to_vec());
+        move || {
+            let known = places.iter().zip(&tasks);
+            let made = known.filter(|(place, task)| {
+                let task = task.as_ref().map(|task| task.read());
+                task.is_some_and(|task| task.outputs().len() > place.position)
+            });
+            made.map(|(place, _)| place.task.output(place.position))
+                .collect::<Vec<_>>()
+        }
+    });
+    let list = view! {
+        <ul role="list" class="outputs" data-count=total.to_string()>
+            {items}
+        </ul>
+    };
+    let keys = {
+        let batch = batch.clone();
+        memo(move || runner.keys_of_batch(&batch))
+    };
+    let said = text(move || {
+        runner.track_phases();
+        runner.with_tasks_of(&keys.read(), state)
+    });
+    let count = text(move || format!("{} variations", keys.read().len()));
+    view! {
+        <section class="task together" aria-label=count>
+            <header class="task-head">
+                <div class="task-title">
+                    <p class="task-prompt" dir="auto">
+                        {title}
+                    </p>
+                </div>
+                <p class="state-line">
+                    <a href=Route::Batch(batch.clone()).path()>{count}</a>
+                    <span class="muted" role="status">
+                        {said}
+                    </span>
+                </p>
+            </header>
+            {room(measured, list.into_any())}
+            {actions(&first, again, made)}
+        </section>
+    }
+    .into_any()
+}
+
+/// What makes all of them once more, and what shows those that are there side by side.
+fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
+    let navigation = contexts().navigation;
+    let held = DoubleClickGuard::default();
+    let send = move |what: &'static str, count| {
+        if held.counts(what) {
+            again.send(count);
+        }
+    };
+    let edit = view! {
+        <Glyph icon=LuPencil />
+        <span class="word">"Edit"</span>
+    };
+    view! {
+        <footer class="task-actions">
+            {dynamic(move || match again.has_seed() {
+                true => vary::vary(again.outputs_of_each(), move |count| send("Vary", count)),
+                false => ().into_any(),
+            })}
+            <button
+                class="button again"
+                type="button"
+                on:click=handler(move |_| send("Run again", 1))
+            >
+                <Glyph icon=LuRepeat2 />
+                <span class="word">"Run again"</span>
+            </button>
+            {edit::button(task, "button", edit.into_any())}
+            <button
+                class="button compare"
+                type="button"
+                title="Side by side"
+                hidden=when(move || made.read().len() < 2)
+                on:click=handler(move |_| shown::compare(navigation, &made.read_untracked()))
+            >
+                <Glyph icon=LuColumns2 />
+                <span class="word">{text(move || format!("Compare {}", made.read().len()))}</span>
+            </button>
+            {again.answer.view()}
+        </footer>
+    }
+    .into_any()
+}
+
+fn item(place: &Place, n: usize, total: usize, again: Again, shape: Shape) -> AnyView {
+    let Some(task) = contexts().runner.task(&place.task) else {
+        return ().into_any();
+    };
+    let position = place.position;
+    let output = place.task.output(position);
+    let (label, kind) = task.with_untracked(|task| (name(task), task.output_kind("")));
+    let since = clock::now();
+    let state = memo({
+        let task = task.clone();
+        move || {
+            let task = task.read();
+            let url = task.outputs().get(position).cloned();
+            // What can be done about it changes its place.
+            (Action::offered(&task), task.state.phase(), url)
+        }
+    });
+    let content = {
+        let task = task.clone();
+        dynamic(move || {
+            let now = Arc::new(task.get_untracked());
+            let Some(url) = state.get().2 else {
+                return waited_for(&task, position, shape.clone());
+            };
+            let shown = ShownOutput::new(now, url, position, since);
+            let has_dead_link = RwSignal::new(false);
+            let others = others(&shown);
+            figure(shown, n, total, again, has_dead_link, shape.clone(), others)
+        })
+    };
+    view! {
+        <li class="output" data-kind=kind.word() data-shown=output>
+            <article aria-label=format!("{label}, variation {n} of {total}")>
+                <span class="visually-hidden" role="status">
+                    <StatePill task />
+                </span>
+                {content}
+            </article>
+        </li>
+    }
+    .into_any()
+}
+
+/// What else can be done with one of them.
+fn others(shown: &ShownOutput) -> AnyView {
+    let all = contexts();
+    let key = shown.task.key.clone();
+    let output = key.output(shown.position);
+    let href = Route::Task(key.clone()).path();
+    let remove = move || perform(all, &key, Action::Remove);
+    view! {
+        <a class="button quiet" href=href>
+            <Glyph icon=LuListChecks />
+            "Show task"
+        </a>
+        {more::item(&output, Action::Remove.label(), LuTrash2, true, remove)}
+    }
+    .into_any()
+}
+
+/// What a person may do about a task that is on its way.
+fn offered(task: &Task) -> AnyView {
+    let all = contexts();
+    let key = task.key.clone();
+    let button = |action: Action| {
+        let key = key.clone();
+        let act = move |_| perform(all, &key, action);
+        view! {
+            <button class="button quiet" type="button" on:click=handler(act)>
+                {action.label()}
+            </button>
+        }
+        .into_any()
+    };
+    let offered = Action::offered(task).into_iter();
+    offered.map(button).collect_view().into_any()
+}
+
+/// The place of an output, and how it stands with it.
+fn waited_for(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyView {
+    let known = task.get_untracked();
+    let content = match known.is_active() {
+        _ if position > 0 => ().into_any(),
+        true => {
+            // What is done with all of them stands below.
+            let offered = offered(&known);
+            let (task, now) = (task.clone(), ticker(1_000));
+            let line = {
+                let task = task.clone();
+                text(move || {
+                    let task = task.read();
+                    let line = wait_line(&task, now.get());
+                    line.or_else(|| task.progress.clone()).unwrap_or_default()
+                })
+            };
+            view! {
+                <div aria-hidden="true">
+                    <StateLine task />
+                </div>
+                <p class="muted">{line}</p>
+                {offered}
+            }
+            .into_any()
+        }
+        false => view! {
+            <p class="muted" hidden=known.state.phase() != Phase::Ready>
+                {NO_OUTPUT}
+            </p>
+            <Explained task=known.clone() />
+            <Actions task=known.clone() again=Again::of(&known) has_dead_link=RwSignal::new(false) />
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="variation" style:--shape=shape.follow()>
+            {content}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,140 @@
+//! Rows that are taken out of the table come back, and a press sends what is in view or nothing.
+
+use crate::studio::{TIMEOUT, numbered, visit};
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::becomes;
+
+/// Guards against one press that loses all that was typed, against what is sent twice once it is back, and against
+/// keys that go nowhere after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn rows_that_were_replaced_or_removed_come_back() {
+    let name = "rows_that_were_replaced";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let rows = numbered("undone", 3);
+        studio.write(&rows).await?;
+        studio.choose("Import").await?;
+        let table = by("textbox", "Table");
+        browser.paste(&table, "prompt\nother\n").await?;
+        studio.press("Replace the table").await?;
+        browser.see_text("Replaced 3 rows by 1.", TIMEOUT).await?;
+        assert_eq!(studio.rows().await?, ["other"]);
+        studio.press("Undo").await?;
+        assert_eq!(studio.rows().await?, rows);
+
+        studio.press("Remove row 2").await?;
+        browser.see_text("Removed 1 row.", TIMEOUT).await?;
+        let focused = "return document.activeElement.ariaLabel";
+        assert_eq!(browser.run(focused, vec![]).await?, "Remove row 2");
+        assert_eq!(studio.rows().await?, [&*rows[0], &*rows[2]]);
+        studio.press("Undo").await?;
+        studio.press("Clear the table").await?;
+        browser.find_gone(&by("region", "Items")).await?;
+        studio.press("Undo").await?;
+        assert_eq!(studio.rows().await?, rows);
+
+        // What was sent comes back as sent.
+        studio.generate(&rows).await?;
+        studio.see_counts("3 completed").await?;
+        browser.set_size(900, 900).await?;
+        studio.press("New batch").await?;
+        studio.press("Remove 3 sent rows").await?;
+        studio.press("Undo").await?;
+        browser.see_text("3 rows sent", TIMEOUT).await?;
+        browser.find(&by("button", "Generate")).await?;
+        assert_eq!(studio.prompts_sent(), rows);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a press that sends, and has paid for, other rows than those of the panel in view, and against a panel
+/// that forgets what was typed there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_or_a_file_in_view_is_not_passed_over() {
+    let name = "a_sweep_or_a_file_in_view";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.write(&numbered("typed", 3)).await?;
+        studio.choose("Sweep").await?;
+        browser.find(&by("button", "Generate 3")).await?;
+        let axis = browser.find(&by("combobox", "Axis")).await?;
+        axis.select_by_value("prompt").await?;
+        browser
+            .paste(&by("textbox", "Values"), "dusk\ndawn")
+            .await?;
+        let swept = "3 rows of the table and 2 items of this sweep.";
+        browser.see_text(swept, TIMEOUT).await?;
+        browser.find(&by("button", "Generate 5")).await?;
+        // Where it is not in view, it is not meant.
+        studio.choose("Lines").await?;
+        browser.find(&by("button", "Generate 3")).await?;
+
+        studio.choose("Import").await?;
+        let table = by("textbox", "Table");
+        browser.paste(&table, "prompt\nnoon\n").await?;
+        let wanted = "3 rows of the table and 1 item of this table.";
+        browser.see_text(wanted, TIMEOUT).await?;
+        // Nor is it lost while another way is looked at.
+        studio.choose("Sweep").await?;
+        browser.see_text(swept, TIMEOUT).await?;
+        studio.choose("Import").await?;
+        browser.see_text(wanted, TIMEOUT).await?;
+        studio.press("Replace the table").await?;
+        studio.press("Generate 1").await?;
+        studio.see_counts("1 completed").await?;
+        assert_eq!(studio.prompts_sent(), ["noon"]);
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a sweep that is gone with one press, against rows that are there twice, and against a grey button beside a
+/// sweep that was changed after it was sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
+    let name = "what_takes_its_place_is_undone";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.choose("Sweep").await?;
+        let axis = browser.find(&by("combobox", "Axis")).await?;
+        axis.select_by_value("prompt").await?;
+        let values = by("textbox", "Values");
+        browser.paste(&values, "dusk\ndawn").await?;
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await?;
+
+        studio.press("Put 2 rows back").await?;
+        let made = "All 2 items are made already (same seed).";
+        browser.see_text(made, TIMEOUT).await?;
+        browser.see_text("Put 2 rows back.", TIMEOUT).await?;
+        browser.see_text("Sent before", TIMEOUT).await?;
+        studio.press("Undo").await?;
+        browser.find(&by("button", "Generate")).await?;
+        studio.press("Edit and run again").await?;
+        browser.see_text(made, TIMEOUT).await?;
+        // They are there again already.
+        browser.find_gone(&by("button", "Put 2 rows back")).await?;
+        studio.press("Clear the table").await?;
+        browser.paste(&values, "dusk\nnoon").await?;
+        let some = "1 of these 2 items is made already (same seed).";
+        browser.see_text(some, TIMEOUT).await?;
+        studio.press("Only the new one").await?;
+        studio.see_counts("1 completed").await?;
+        assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon"]);
+
+        browser.paste(&values, "noon\nnight").await?;
+        browser.see_text("1 item of this sweep.", TIMEOUT).await?;
+        browser.find(&by("button", "Generate 1")).await?;
+        studio.press("New batch").await?;
+        browser.find_gone(&by("button", "Generate 1")).await?;
+        studio.press("Undo").await?;
+        studio.press("Generate 1").await?;
+        studio.see_counts("1 completed").await?;
+        assert_eq!(studio.prompts_sent()[3..], ["night"]);
+        studio.press("Remove batch").await?;
+        let focused = "return document.activeElement.innerText";
+        becomes(browser, "what has the focus", focused, "Undo").await
+    })
+    .await;
+}

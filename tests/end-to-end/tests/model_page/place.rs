@@ -1,0 +1,87 @@
+//! What stays in place, and what is at hand.
+
+use crate::studio::{MODEL, TIMEOUT, play};
+use atelier_end_to_end::engine::Capability;
+use atelier_end_to_end::find::by;
+use atelier_end_to_end::wait::becomes;
+
+/// Guards against tabs that jump away from the finger that presses one.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_choice_of_the_mode_stays_in_place() {
+    play("the_choice_of_the_mode", &[], async |studio| {
+        let browser = studio.browser;
+        for width in [390, 768] {
+            browser.set_size(width, 844).await?;
+            studio.open(MODEL).await?;
+            browser.settled().await?;
+            let place = "
+                const { x, y } = document.querySelector('[role=radiogroup][aria-label=Mode]').getBoundingClientRect();
+                return `${Math.round(x)},${Math.round(y)}`";
+            let before = browser.run(place, vec![]).await?;
+            let before = before.as_str().unwrap_or_default().to_owned();
+            for mode in ["Batch", "Integrations", "One"] {
+                browser.press(&by("radio", mode)).await?;
+                let what = format!("the place at {width} in {mode}");
+                becomes(browser, &what, place, before.as_str()).await?;
+            }
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a prompt of 40 lines that pushes all other parameters out of sight.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_prompt_is_scrolled_within_itself() {
+    play("a_long_prompt", &[], async |studio| {
+        let browser = studio.browser;
+        let lines = |height: &str| {
+            format!(
+                "const field = document.querySelector('.form textarea[required]');
+                field.style.blockSize = '';
+                field.style.height = '{height}';
+                const {{ paddingTop, lineHeight }} = getComputedStyle(field);
+                return Math.round((field.clientHeight - 2 * parseFloat(paddingTop)) / parseFloat(lineHeight))"
+            )
+        };
+        let prompt = (0..40).map(|n| format!("line {n}")).collect::<Vec<_>>();
+        // Where a field does not grow with its text, it stays as high as it was.
+        let grows = browser.run("return CSS.supports('field-sizing', 'content')", vec![]).await?;
+        let most = if grows == true { 8 } else { 4 };
+        for (width, height) in [(1440, 900), (390, 844)] {
+            browser.set_size(width, height).await?;
+            studio.type_prompt(&prompt.join("\n")).await?;
+            becomes(browser, "its lines", &lines(""), most).await?;
+        }
+        browser.set_size(1440, 900).await?;
+        becomes(browser, "as it is drawn", &lines("20rem"), 13).await
+    })
+    .await;
+}
+
+/// Guards against a Download that is only in a menu.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_with_an_output_is_at_hand_on_a_phone() {
+    play("at_hand_on_a_phone", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::NarrowWindow)?;
+        browser.set_size(390, 844).await?;
+        studio.open(MODEL).await?;
+        studio.type_prompt("amber").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find_for(&by("button", "Download"), TIMEOUT).await?;
+        let row = "
+            const row = document.querySelector('.task-actions');
+            const seen = [...row.querySelectorAll('button')].filter(it => it.checkVisibility());
+            const tops = new Set(seen.map(it => Math.round(it.getBoundingClientRect().top)));
+            const names = seen.map(it => it.ariaLabel ?? it.textContent.trim());
+            return `${names.join()} in ${tops.size}`";
+        let all = "Vary,Use as input,Download,Favorite,More actions in 1";
+        becomes(browser, "the row", row, all).await?;
+        browser.press(&by("button", "More actions")).await?;
+        browser.find(&by("button", "Edit")).await?;
+        browser.press(&by("button", "Run again")).await?;
+        studio.sees_sent(2).await
+    })
+    .await;
+}
