@@ -1,4 +1,6 @@
-# Installs what is missing, into .tools/ as far as possible.
+# Installs what is missing. What is built or downloaded is kept by version in a folder that all checkouts of this user
+# share; .tools/ has links to it.
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/atelier
 
 # need COMMAND WHAT-TO-INSTALL
 need() {
@@ -19,80 +21,101 @@ set_up_base() {
 set_up_target() {
   local target=wasm32-unknown-unknown
   # A plain `rustup target list` asks which toolchain is the one here, so it respects an override.
-  rustup target list --installed | grep -qx "$target" || {
+  is_line_of "$target" "$(rustup target list --installed)" || {
     say "Adding the Rust target $target (some seconds)"
-    rustup target add "$target" || die "could not add $target: run \`rustup target add $target\`."
+    retry rustup target add "$target" || die "could not add $target: run \`rustup target add $target\`."
   }
 }
 
 set_up_page() {
   set_up_base
   set_up_target
-
   wasm_bindgen_version=$(awk '$1 == "name" { name = $3 } $1 == "version" && name == "\"wasm-bindgen\"" { gsub("\"", "", $3); print $3; exit }' Cargo.lock)
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
-  local wanted="trunk $trunk_version, wasm-bindgen $wasm_bindgen_version, wasm-split $wasm_split_version, binaryen $binaryen_version, esbuild $esbuild_version, axe $axe_version"
-  if [ "$(cat "$tools/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/trunk" ] &&
-    [ -x "$tools/bin/wasm-bindgen" ] && [ -x "$tools/bin/wasm-split-cli" ] &&
-    [ -x "$tools/npm/node_modules/.bin/wasm-opt" ] &&
-    [ -x "$tools/npm/node_modules/.bin/esbuild" ] && [ -f "$tools/npm/node_modules/axe-core/axe.min.js" ]; then
-    return
-  fi
-
-  local missing=()
-  has_version trunk "$trunk_version" || missing+=("trunk")
-  has_version wasm-bindgen "$wasm_bindgen_version" || missing+=("wasm-bindgen")
-  has_wasm_split || missing+=("wasm-split")
-  has_version wasm-opt "${binaryen_version%%.*}" && has_version esbuild "$esbuild_version" && has_axe || missing+=("from-npm")
-  local count=${#missing[@]} at=0 tool
-  [ "$count" -eq 0 ] || say "Set-up, the first time only: ${missing[*]}. Several minutes on two cores; the next start is quick."
-  for tool in ${missing[@]+"${missing[@]}"}; do
-    at=$((at + 1))
-    case $tool in
-      trunk) install_crate "$at/$count" trunk "$trunk_version" "about 2½ min" --locked ;;
-      # Not --locked: the versions it was locked with are older than some we need ourselves.
-      wasm-bindgen) install_crate "$at/$count" wasm-bindgen-cli "$wasm_bindgen_version" "about 1 min" ;;
-      wasm-split)
-        install_crate "$at/$count" wasm_split_cli_support "$wasm_split_version" "about ½ min" --locked \
-          --features build-binary
-        ;;
-      from-npm) install_from_npm "$at/$count" ;;
-    esac
-  done
-  # What the two had in common need not be built twice; now it is only large.
-  rm -rf "$tools/build"
-  echo "$wanted" >"$tools/stamp"
+  set_up_npm
+  set_up_crate trunk trunk "$trunk_version" "about 2½ min" --locked
+  # Not --locked: the versions it was locked with are older than some we need ourselves.
+  set_up_crate wasm-bindgen wasm-bindgen-cli "$wasm_bindgen_version" "about 1 min"
+  set_up_crate wasm-split-cli wasm_split_cli_support "$wasm_split_version" "about ½ min" --locked \
+    --features build-binary
+  # What the tools have in common need not be built twice; now it is only large.
+  rm -rf "$cache/build"
 }
 
 set_up_tests() {
+  set_up_base
+  # Packages are downloaded while the tools are built.
+  start_download "Python packages" set_up_python_packages
+  find_chromedriver && find_browser || start_download "Chromium" install_chromium
+  [[ " $engines " != *" firefox "* ]] || find_firefox || start_download "Firefox" install_firefox
+  [[ " $engines " != *" webkit "* ]] || find_webkit || start_download "WebKit" install_webkit
   set_up_page
-  local component
+  if ! is_version_from "$nextest_version" "$(cargo nextest --version 2>/dev/null)"; then
+    set_up_crate cargo-nextest cargo-nextest "$nextest_version" "about 3 min" --locked \
+      --no-default-features --features default-no-update
+  fi
+  [[ " $engines " != *" firefox "* ]] || set_up_geckodriver
+  rm -rf "$cache/build"
+  await_downloads
+
+  local component installed
+  installed=$(rustup component list --installed)
   for component in clippy rustfmt; do
-    rustup component list --installed | grep -q "^$component" || rustup component add "$component" ||
+    [[ "$installed" == *"$component"* ]] || retry rustup component add "$component" ||
       die "missing: $component. Run \`rustup component add $component\`."
   done
-
-  # The recommended packages of a desktop browser are many; of them tests need only letters.
-  if ! find_chromedriver || ! find_browser; then
-    install_packages "Chromium, for the browser tests" chromium chromium-driver fonts-liberation
-    find_browser || die "missing: Chromium (or Chrome). Install it, then run this again."
-    find_chromedriver || die "missing: chromedriver. Install it, or name it in CHROMEDRIVER, then run this again."
-  fi
-  [[ " $engines " != *" firefox "* ]] || set_up_firefox
-  [[ " $engines " != *" webkit "* ]] || set_up_webkit
-  set_up_python
+  find_browser || die "missing: Chromium (or Chrome). Install it, then run this again."
+  find_chromedriver || die "missing: chromedriver. Install it, or name it in CHROMEDRIVER, then run this again."
+  [[ " $engines " != *" firefox "* ]] || find_firefox || die "missing: Firefox. Install it, or name it in FIREFOX, then run this again."
+  [[ " $engines " != *" webkit "* ]] || find_webkit || die "missing: WebKitWebDriver and xvfb-run. Install them, then run this again."
+  export ATELIER_PYTHON=$tools/python/bin/python
 }
 
-set_up_firefox() {
-  find_firefox || install_packages "Firefox, for the browser tests" firefox-esr fonts-liberation
-  find_firefox || die "missing: Firefox. Install it, or name it in FIREFOX, then run this again."
+# The recommended packages of a desktop browser are many; of them tests need only letters.
+install_chromium() {
+  install_packages "Chromium, for the browser tests" chromium chromium-driver fonts-liberation
+}
+
+install_firefox() {
+  install_packages "Firefox, for the browser tests" firefox-esr fonts-liberation
+}
+
+# WebKit has no headless browser: its windows are on a virtual display.
+install_webkit() {
+  install_packages "WebKit, for the browser tests" webkit2gtk-driver xvfb xauth fonts-liberation
+}
+
+downloads=()
+
+# start_download NAME COMMAND…: in the background, but in the foreground if sudo may ask for a password.
+start_download() {
+  local name=$1 log
+  shift
+  log=$tools/logs/set-up-${name// /-}.log
+  if [ "$(id -u)" -ne 0 ] && ! sudo -n true 2>/dev/null; then
+    "$@"
+    return
+  fi
+  : >"$log"
+  start "$log" "$@"
+  downloads+=("$started $log")
+}
+
+await_downloads() {
+  local download pid log
+  for download in ${downloads[@]+"${downloads[@]}"}; do
+    pid=${download%% *} log=${download#* }
+    wait "$pid" || die "$(cat "$log")"
+    stop "$pid"
+  done
+  downloads=()
+}
+
+set_up_geckodriver() {
   GECKODRIVER=${GECKODRIVER:-$tools/bin/geckodriver}
   export GECKODRIVER
-  [ "$GECKODRIVER" = "$tools/bin/geckodriver" ] || return 0
-  if ! [ -x "$GECKODRIVER" ] || ! has_version geckodriver "$geckodriver_version"; then
-    install_crate "1/1" geckodriver "$geckodriver_version" "about 1 min" --locked
-    rm -rf "$tools/build"
-  fi
+  [ "$GECKODRIVER" != "$tools/bin/geckodriver" ] ||
+    set_up_crate geckodriver geckodriver "$geckodriver_version" "about 1 min" --locked
 }
 
 find_firefox() {
@@ -101,31 +124,36 @@ find_firefox() {
   [ -x "$FIREFOX" ]
 }
 
-# WebKit has no headless browser: its windows are on a virtual display.
-set_up_webkit() {
-  find_webkit || install_packages "WebKit, for the browser tests" webkit2gtk-driver xvfb xauth fonts-liberation
-  find_webkit || die "missing: WebKitWebDriver and xvfb-run. Install them, then run this again."
-}
-
 find_webkit() {
   WEBKITDRIVER=${WEBKITDRIVER:-$(command -v WebKitWebDriver || true)}
   export WEBKITDRIVER
   [ -x "$WEBKITDRIVER" ] && command -v xvfb-run >/dev/null && command -v xauth >/dev/null
 }
 
-# Runs the Python files that the service offers for download, and tries the service by its document.
-set_up_python() {
-  export ATELIER_PYTHON=$tools/python/bin/python
-  local wanted="${python_packages[*]}"
-  [ "$(cat "$tools/python/stamp" 2>/dev/null)" = "$wanted" ] && [ -x "$ATELIER_PYTHON" ] && return
+# They run the Python files that the service offers for download, and try the service by its document.
+set_up_python_packages() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages "Python with venv" python3 python3-venv
   python3 -c 'import ensurepip, venv' 2>/dev/null || die "missing: Python 3 with venv. Install python3 and python3-venv, then run this again."
-  say "Installing for tests of the Python files: $wanted (about 20 s)"
-  rm -rf "$tools/python"
-  python3 -m venv "$tools/python"
-  run "$ATELIER_PYTHON" -m pip install --quiet --disable-pip-version-check "${python_packages[@]}" ||
-    die "could not install $wanted with pip."
-  echo "$wanted" >"$tools/python/stamp"
+  set_up_venv python "${python_packages[@]}"
+}
+
+# set_up_venv NAME PACKAGE…: .tools/NAME is a virtual environment of Python with these packages.
+set_up_venv() {
+  local name=$1 folder
+  shift
+  folder=$cache/$name-$(echo "$*" "$(python3 --version)" | cksum | cut -d ' ' -f 1)
+  if [ ! -f "$folder/complete" ]; then
+    say "Installing with pip: $*"
+    rm -rf "$folder"
+    mkdir -p "$cache"
+    python3 -m venv "$folder"
+    retry "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" ||
+      die "could not install $* with pip."
+    touch "$folder/complete"
+  fi
+  # A folder of an earlier version of this script.
+  [ -L "$tools/$name" ] || rm -rf "${tools:?}/$name"
+  ln -sfn "$folder" "$tools/$name"
 }
 
 find_chromedriver() {
@@ -142,18 +170,28 @@ find_browser() {
   [ -d "/Applications/Google Chrome.app" ]
 }
 
-# has_version COMMAND VERSION: whether it says this version of itself.
-has_version() {
-  command -v "$1" >/dev/null && "$1" --version 2>/dev/null | grep -qwF -- "$2"
+# is_line_of LINE TEXT
+is_line_of() {
+  [[ $'\n'"$2"$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-has_axe() {
-  grep -qsF "\"version\": \"$axe_version\"" "$tools/npm/node_modules/axe-core/package.json"
+# is_version_from VERSION TEXT: whether the first version number in the text is this one or a later one.
+is_version_from() {
+  local found
+  [[ "$2" =~ [0-9]+\.[0-9]+\.[0-9]+ ]] || return 1
+  found=${BASH_REMATCH[0]}
+  [ "$(printf '%s\n' "$1" "$found" | sort -V | head -n 1)" = "$1" ]
 }
 
-# It does not say its version; cargo wrote down which one it has installed.
-has_wasm_split() {
-  [ -x "$tools/bin/wasm-split-cli" ] && grep -qF "\"wasm_split_cli_support $wasm_split_version " "$tools/.crates.toml" 2>/dev/null
+# retry COMMAND…: up to three times, since a download may fail once.
+retry() {
+  local pause
+  for pause in 5 15; do
+    ! "$@" || return 0
+    say "$1 failed; trying again in $pause s"
+    sleep "$pause"
+  done
+  "$@"
 }
 
 # install_packages WHAT PACKAGE…
@@ -169,30 +207,55 @@ install_packages() {
   local apt=(${root[@]+"${root[@]}"} env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
   # In the foreground, since sudo may ask for a password. The list of packages may be old or absent.
   "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null 2>&1 ||
-    { "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null; } ||
+    { retry "${apt[@]}" update && retry "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null; } ||
     die "could not install $what. By hand: apt-get install $*"
 }
 
-# install_crate N/M CRATE VERSION HOW-LONG [OPTION…]: a built one if cargo-binstall has it, else built
+# set_up_crate BINARY CRATE VERSION HOW-LONG [OPTION…]: .tools/bin/BINARY is of this version.
+set_up_crate() {
+  local binary=$1 crate=$2 version=$3 folder
+  folder=$cache/$crate-$version
+  mkdir -p "$tools/bin"
+  [ -x "$folder/bin/$binary" ] || install_crate "$folder" "${@:2}"
+  ln -sfn "$folder/bin/$binary" "$tools/bin/$binary"
+}
+
+# install_crate FOLDER CRATE VERSION HOW-LONG [OPTION…]: a built one if cargo-binstall has it, else built
 # here. Tools run for seconds: to optimise them at all takes as long again as to build them (686 s of
 # processor time instead of 360, measured), and spares two seconds of a build of the page.
 install_crate() {
-  local step=$1 crate=$2 version=$3 time=$4
+  local folder=$1 crate=$2 version=$3 time=$4
   shift 4
+  mkdir -p "$cache"
   if command -v cargo-binstall >/dev/null; then
-    say "[$step] $crate $version: looking for a built one (some seconds)"
-    if run cargo binstall --no-confirm --disable-strategies compile --root "$tools" --version "=$version" \
+    say "$crate $version: looking for a built one (some seconds)"
+    if run cargo binstall --no-confirm --disable-strategies compile --root "$folder" --version "=$version" \
       "$crate" >"$tools/install.log" 2>&1; then
       return
     fi
   fi
-  say "[$step] $crate $version: building it ($time on two cores)"
-  : >"$tools/install.log"
+  say "$crate $version: building it ($time on two cores; the first time only)"
+  local attempt status
+  for attempt in 1 2 3; do
+    : >"$tools/install.log"
+    build_crate "$folder" "$crate" "$version" "$@" && return
+    # Only a download is worth another attempt.
+    grep -qiE 'download|spurious|network|timed? ?out|connection' "$tools/install.log" || break
+    sleep 10
+  done
+  tr '\r' '\n' <"$tools/install.log" | tail -n 25 >&2
+  die "could not build $crate $version. By hand: cargo install $crate --version $version $*"
+}
+
+# build_crate FOLDER CRATE VERSION [OPTION…]
+build_crate() {
+  local folder=$1 crate=$2 version=$3
+  shift 3
   start "$tools/install.log" env \
     CARGO_PROFILE_RELEASE_OPT_LEVEL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-    CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_TARGET_DIR="$tools/build" \
+    CARGO_PROFILE_RELEASE_DEBUG=0 CARGO_TARGET_DIR="$cache/build" \
     CARGO_TERM_PROGRESS_WHEN=always CARGO_TERM_PROGRESS_WIDTH=100 \
-    cargo install "$crate" --version "$version" --root "$tools" --force "$@"
+    cargo install "$crate" --version "$version" --root "$folder" --force "$@"
   local pid=$started begin=$SECONDS next=15 done_of status=0
   while running "$pid"; do
     sleep 0.5
@@ -204,43 +267,36 @@ install_crate() {
   done
   wait "$pid" || status=$?
   stop "$pid"
-  if [ "$status" -ne 0 ]; then
-    tr '\r' '\n' <"$tools/install.log" | tail -n 25 >&2
-    die "could not build $crate $version. By hand: cargo install $crate --version $version $*"
-  fi
+  return "$status"
 }
 
-install_from_npm() {
-  say "[$1] binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version from npm (some seconds)"
-  run npm install --silent --no-audit --no-fund --no-save --prefix "$tools/npm" \
-    "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version" ||
-    die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
+set_up_npm() {
+  local folder=$cache/npm-$binaryen_version-$esbuild_version-$axe_version
+  if [ ! -f "$folder/complete" ]; then
+    say "binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version from npm (some seconds)"
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    retry run npm install --silent --no-audit --no-fund --no-save --prefix "$folder" \
+      "binaryen@$binaryen_version" "esbuild@$esbuild_version" "axe-core@$axe_version" ||
+      die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
+    touch "$folder/complete"
+  fi
+  # A folder of an earlier version of this script.
+  [ -L "$tools/npm" ] || rm -rf "$tools/npm"
+  ln -sfn "$folder" "$tools/npm"
 }
 
 # The servers that Replicate's models are packaged in, for the tests of runners.
 set_up_cog() {
-  local version folder
+  local version
   for version in "${cog_versions[@]}"; do
-    folder=$tools/cog-$version
-    [ ! -f "$folder/stamp" ] || continue
-    say "Installing for tests of runners: cog $version (about 30 s)"
-    rm -rf "$folder"
-    run python3 -m venv "$folder"
-    run "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "cog==$version" "$cog_pillow" ||
-      die "could not install cog $version"
-    touch "$folder/stamp"
+    set_up_venv "cog-$version" "cog==$version" "$cog_pillow"
   done
 }
 
 # A server of S3's interface, for the tests of outputs in a bucket.
 set_up_moto() {
-  [ "$(cat "$tools/moto/stamp" 2>/dev/null)" != "$moto_package" ] || return 0
-  say "Installing for tests of buckets: $moto_package (about 30 s)"
-  rm -rf "$tools/moto"
-  run python3 -m venv "$tools/moto"
-  run "$tools/moto/bin/python" -m pip install --quiet --disable-pip-version-check "$moto_package" ||
-    die "could not install $moto_package with pip."
-  echo "$moto_package" >"$tools/moto/stamp"
+  set_up_venv moto "$moto_package"
 }
 
 # PostgreSQL itself, for the tests of several processes: its programs are in $postgres_bin.

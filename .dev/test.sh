@@ -1,12 +1,19 @@
 # All checks, or those that are named. All of them run, even if one fails, so that one run shows all
 # that is wrong; the last line is the sum.
+#
+# There are two tiers, see .config/nextest.toml: core, and `full`, which has everything.
 
 phases=(format lint native browser build end-to-end budget)
-# Run only when they are named.
-more_phases=(engines trials soak comfyui runners cluster)
+# Part of `full`, or run when named.
+full_phases=(engines trials soak runners cluster)
+more_phases=("${full_phases[@]}" comfyui)
 passed=0
 failed=0
 left_out=0
+# The profile of nextest: `default` is core.
+profile=default
+# How long each phase that has ended took.
+phase_times=()
 # What a failure leaves for the end, because all that was printed before it can be much.
 failures=()
 
@@ -14,14 +21,15 @@ failures=()
 # differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
 # Chromium's.
 engines="chromium"
-# The longest stand last: what there is no time for is then least.
 engine_suites=(main_job first_view model_page later_part boot models_page browser gallery kept_outputs
   copy_as times chaining history_file remote_models many_tasks hostile batch durability)
 
 test_all() {
-  local wanted=() phase begin status engine
+  local begin engine
+  wanted=()
   while [ $# -gt 0 ]; do
     case $1 in
+      full) profile=full ;;
       --all-browsers) engines="chromium firefox webkit" ;;
       --browsers=*) engines=${1#*=} ;;
       *) wanted+=("$1") ;;
@@ -31,25 +39,97 @@ test_all() {
   for engine in $engines; do
     [[ " chromium firefox webkit " == *" $engine "* ]] || die "no such browser: $engine"
   done
-  [ "${#wanted[@]}" -gt 0 ] || wanted=("${phases[@]}")
+  local is_whole=no
+  if [ "${#wanted[@]}" -eq 0 ]; then
+    is_whole=yes
+    wanted=("${phases[@]}")
+    [ "$profile" = default ] || wanted+=("${full_phases[@]}")
+  fi
   for phase in "${wanted[@]}"; do
     [[ " ${phases[*]} ${more_phases[*]} " == *" $phase "* ]] ||
       die "no such phase: $phase (there are: ${phases[*]} ${more_phases[*]})"
   done
   counting=yes
+  local commit
+  commit=$(clean_commit)
+  echo "$(getconf _NPROCESSORS_ONLN) processors; disk: $(df -h . | awk 'END { print $4 " of " $2 " free" }')"
+  phase="set-up"
+  start_time_limit
   set_up_tests
+  phase_times=("set-up: $(minutes "$SECONDS")")
+  use_memory_for_temporary_files
   # Somebody's own setting would refuse the tests.
   unset ATELIER_SERVICE_TOKEN
+  # The same cases each time; `full` draws others.
+  [ "$profile" = full ] || export PROPTEST_RNG_SEED=1
   for phase in "${wanted[@]}"; do
     begin=$SECONDS
     "test_${phase//-/_}"
-    echo "    ($phase: $((SECONDS - begin)) s)"
+    phase_times+=("$phase: $(minutes $((SECONDS - begin)))")
+    echo "    ($phase: $(minutes $((SECONDS - begin))))"
   done
+  # So that a commit that was tested as a whole is known.
+  if [ "$is_whole" = yes ] && [ "$failed" -eq 0 ] && [ -n "$commit" ] && [ "$(clean_commit)" = "$commit" ]; then
+    echo "$commit" >"$tools/passed"
+  fi
+  print_result
+  [ "$failed" -eq 0 ]
+}
+
+print_result() {
   [ "${#failures[@]}" -eq 0 ] || printf '\n== failed: %s\n' "${failures[@]}"
-  echo
+  printf '\nminutes'
+  printf ', %s' ${phase_times[@]+"${phase_times[@]}"}
+  echo ", all: $(minutes "$SECONDS")"
   [ "$left_out" -eq 0 ] || echo "$left_out left out, where an engine has no way to do what they need (named above)"
   echo "$passed passed, $failed failed"
-  [ "$failed" -eq 0 ]
+}
+
+# minutes SECONDS: as m:ss.
+minutes() {
+  printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+# The commit that is checked out, if nothing differs from it.
+clean_commit() {
+  [ -n "$(git status --porcelain 2>&1)" ] || git rev-parse HEAD
+}
+
+# Ends the run after ATELIER_TEST_MINUTES (unset: never), and reports which phases did not finish: a run that is
+# killed from outside reports nothing.
+start_time_limit() {
+  [ -n "${ATELIER_TEST_MINUTES:-}" ] || return 0
+  trap out_of_time USR1
+  start - sleep_and_signal "$((ATELIER_TEST_MINUTES * 60))" "$$"
+}
+
+sleep_and_signal() {
+  sleep "$1"
+  kill -USR1 "$2"
+}
+
+out_of_time() {
+  local name not_run=()
+  trap - USR1
+  for name in "${wanted[@]}"; do
+    [[ " ${phase_times[*]:-}" == *" $name: "* ]] || [ "$name" = "$phase" ] || not_run+=("$name")
+  done
+  failures+=("time limit of $ATELIER_TEST_MINUTES minutes reached in phase $phase; not run: ${not_run[*]:-none}")
+  stop_all
+  failed=$((failed + 1))
+  print_result
+  exit 1
+}
+
+# Browser profiles and data folders of tests are written and removed all the time. The page gives storage some
+# seconds to answer, which a slow disk may need.
+use_memory_for_temporary_files() {
+  local free
+  [ -d /dev/shm ] && [ -w /dev/shm ] || return 0
+  free=$(df --output=avail -k /dev/shm | tail -n 1)
+  [ "$free" -ge $((4 << 20)) ] || return 0
+  temporary_files=$(mktemp -d /dev/shm/atelier.XXXXXX)
+  export TMPDIR=$temporary_files
 }
 
 # fail NAME [LOG]: counts one that failed, with the end of its log.
@@ -106,6 +186,39 @@ count_suite() {
   node .dev/counted.mjs "$log" "$@" 2>&1 | tee "$counted" || fail "$name: a test has not run" "$counted"
 }
 
+# nextest NAME FILTER OPTION…: runs the tests that the filter selects, each in a process of its own, and counts them.
+nextest() {
+  local name=$1 filter=$2 log status=0 good bad
+  shift 2
+  build_tests || return 0
+  log=$tools/logs/${name// /-}.log
+  heading "$name"
+  run logged "$log" ${frame[@]+"${frame[@]}"} cargo nextest run --locked "${test_packages[@]}" --profile "$profile" -E "$filter" "$@" || status=$?
+  good=$(nextest_sum_of 'passed' "$log")
+  bad=$(nextest_sum_of 'failed|timed out|exec failed' "$log")
+  passed=$((passed + good))
+  failed=$((failed + bad))
+  left_out=$((left_out + $(grep -c '^ *left out: ' "$log" || true)))
+  if [ "$bad" -gt 0 ]; then
+    failures+=("$name"$'\n'"$(nextest_failures_in "$log")")
+  elif [ "$status" -ne 0 ] || [ "$good" -eq 0 ]; then
+    fail "$name: no test has run" "$log"
+  fi
+}
+
+# nextest_sum_of WORDS LOG: of the line `Summary [  1.234s] 10 tests run: 9 passed (1 slow), 1 failed, 5 skipped`.
+nextest_sum_of() {
+  sed 's/\x1b\[[0-9;]*m//g' "$2" | grep -E '^ *Summary \[' | tail -n 1 | grep -oE "[0-9]+ ($1)" |
+    awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# nextest_failures_in LOG: what stands behind the summary: the tests that failed, and their output, shortened.
+nextest_failures_in() {
+  sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
+    /^ *Summary \[/ { shown = 1 }
+    shown && !/ (INFO|DEBUG) / && ++lines <= 200 { print substr($0, 1, 500) }'
+}
+
 # failures_in LOG: what the tests that failed have said, shortened. All of the log is read: who stops
 # before its end breaks the pipe, and with it this script.
 failures_in() {
@@ -137,30 +250,27 @@ test_lint() {
   check "every style used" node .dev/unused_styles.mjs
   check "no file too long" node .dev/long_files.mjs
   check "no modules in circles" node .dev/circles.mjs
-  check "clippy, native" cargo clippy --locked --workspace --exclude atelier --all-targets -- -D warnings
-  check "clippy, cluster" cargo clippy --locked -p atelier-service --features cluster --all-targets -- -D warnings
   # "All targets" are without what runs only when it is named.
-  check "clippy, trials and soak" cargo clippy --locked -p atelier-end-to-end --test trials --test soak -- -D warnings
-  check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --all-targets -- -D warnings
-  check "clippy, wasm32, split" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split -- -D warnings
+  check "clippy, native" cargo clippy --locked --workspace --exclude atelier --features atelier-service/cluster \
+    --all-targets --test trials --test soak -- -D warnings
+  check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split --all-targets -- -D warnings
 }
 
 test_native() {
-  suite "native tests" cargo test --locked --no-fail-fast -p atelier-contract -p atelier-engine -p atelier-service
+  nextest "native tests" "package(/^atelier-(contract|engine|service)$/)"
 }
 
 # The tests run in a page and call the real service, and the fault proxy in front of it. They read
 # where these are when they are compiled: with the same ports as last time nothing is built again.
 test_browser() {
-  build_service || return 0
-  check "build of the fault proxy" cargo build --locked -p atelier-end-to-end --bin fault-proxy
+  build_tests || return 0
   local service faults
   service=127.0.0.1:$(node .dev/port.mjs 18787 0)
   faults=127.0.0.1:$(node .dev/port.mjs 18788 0)
   browser_tests_data=$(mktemp -d "$tools/browser-tests.XXXXXX")
   local logs=$tools/logs service_pid faults_pid
   : >"$logs/service.log"
-  start "$logs/service.log" "$target/release/atelier-service" --listen "$service" --data "$browser_tests_data"
+  start "$logs/service.log" "$target/debug/atelier-service" --listen "$service" --data "$browser_tests_data"
   service_pid=$started
   start "$logs/service.log" "$target/debug/fault-proxy" --service "http://$service" --listen "$faults"
   faults_pid=$started
@@ -198,31 +308,18 @@ browser_suite() {
     WASM_BINDGEN_TEST_WEBDRIVER_JSON="$PWD/.dev/webdriver.json" \
     WASM_BINDGEN_USE_BROWSER=1 \
     WASM_BINDGEN_TEST_NO_ORIGIN_ISOLATION=1 \
-    WASM_BINDGEN_TEST_TIMEOUT=300 \
+    WASM_BINDGEN_TEST_TIMEOUT=900 \
     WASM_BINDGEN_TEST_DRIVER_TIMEOUT=30 \
     ${frame[@]+"${frame[@]}"} \
     cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
 }
 
-# The browser suite and the end-to-end suites in the other browsers, which are installed only where there is time.
+# The browser suite and the end-to-end suites in the other browsers.
 test_engines() {
-  local engines="firefox webkit" all=("${engine_suites[@]}") engine_suites suite
-  for suite in browser-tests "${all[@]}"; do
-    has_time "$suite in Firefox and WebKit" || continue
-    set_up_tests
-    engine_suites=("$suite")
-    case $suite in
-      browser-tests) test_browser ;;
-      *) test_end_to_end ;;
-    esac
-  done
-}
-
-# has_time WHAT: whether it can begin within ATELIER_TEST_MINUTES of the whole run (unset: always); else it is named.
-has_time() {
-  [ "$SECONDS" -gt $((${ATELIER_TEST_MINUTES:-999999} * 60)) ] || return 0
-  echo "no time left for: $1"
-  return 1
+  local engines="firefox webkit"
+  set_up_tests
+  test_browser
+  test_end_to_end
 }
 
 # A display as high as the tests make a page that is to show all of a list.
@@ -241,16 +338,15 @@ test_build() {
 
 # Random trials of the page on what build has left in dist/; ATELIER_TRIAL_SEED chooses others.
 test_trials() {
-  has_time "random trials" || return 0
-  build_service || return 0
-  suite "random trials" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+  build_tests || return 0
+  suite "random trials" env ATELIER_SERVICE_BIN="$target/debug/atelier-service" \
     cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
 }
 
 # Half an hour of work at twenty times the speed, on what build has left in dist/.
 test_soak() {
-  build_service || return 0
-  suite "soak" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
+  build_tests || return 0
+  suite "soak" env ATELIER_SERVICE_BIN="$target/debug/atelier-service" \
     cargo test --locked -p atelier-end-to-end --test soak -- --nocapture
 }
 
@@ -296,41 +392,19 @@ test_cluster() {
   stop_postgres
 }
 
-# One browser's tests mostly wait; so the browsers run beside each other, and are told of one by one.
+# On what build has left in dist/. One browser's tests mostly wait, so Chromium runs two at a time.
 test_end_to_end() {
-  build_service || return 0
-  [ -n "${end_to_end_is_built:-}" ] ||
-    check "build of the end-to-end tests" cargo test --locked --no-run -p atelier-end-to-end
-  end_to_end_is_built=yes
-  local engine suites frame status name at_once log shown logs=() pids=()
-  local tests=(cargo test --locked --no-fail-fast -p atelier-end-to-end)
+  local engine filter options frame
+  export ATELIER_SERVICE_BIN=$target/debug/atelier-service
   for engine in $engines; do
-    suites=() frame=() at_once=2
-    [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}") at_once=1
+    filter="package(atelier-end-to-end)" options=()
+    if [ "$engine" != chromium ]; then
+      # What an engine has no way to do is reported by the tests that have passed.
+      filter+=" & binary(/^($(IFS='|' && echo "${engine_suites[*]}"))$/)" options=(-j 1 --success-output immediate)
+    fi
+    frame=()
     [ "$engine" != webkit ] || frame=("${virtual_display[@]}")
-    log=$tools/logs/end-to-end-$engine.log
-    : >"$log"
-    start "$log" env ATELIER_SERVICE_BIN="$target/release/atelier-service" \
-      ATELIER_ENGINE="$engine" ${frame[@]+"${frame[@]}"} \
-      "${tests[@]}" ${suites[@]+"${suites[@]}"} -- --test-threads="$at_once"
-    logs+=("$log") pids+=("$started")
-  done
-  local at=0
-  for engine in $engines; do
-    name="end-to-end tests, $engine" status=0
-    heading "$name"
-    log=${logs[at]}
-    start - tail -n +1 -f "$log"
-    shown=$started
-    wait "${pids[at]}" || status=$?
-    stop "${pids[at]}"
-    # It has the last lines to show.
-    sleep 1
-    stop "$shown"
-    suites=()
-    [ "$engine" = chromium ] || suites=("${engine_suites[@]/#/--test=}")
-    count_suite "$name" "$log" "$status" "${tests[@]}" ${suites[@]+"${suites[@]}"}
-    at=$((at + 1))
+    ATELIER_ENGINE=$engine nextest "end-to-end tests, $engine" "$filter" ${options[@]+"${options[@]}"}
   done
 }
 
@@ -338,14 +412,18 @@ test_budget() {
   check "size of the first view" node .dev/budget.mjs dist "$first_cards_limit" "$first_view_limit" "$visit_limit"
 }
 
-# Once a run; the second phase that needs it has it.
-build_service() {
-  [ -z "${service_is_built:-}" ] || return "$service_is_built"
-  heading "build of the service"
-  service_is_built=0
-  run logged "$tools/logs/build-of-the-service.log" cargo build --locked --release -p atelier-service || {
-    service_is_built=1
-    fail "build of the service" "$tools/logs/build-of-the-service.log"
+# All native and end-to-end tests, and the programs that they start. Always the same packages: another selection has
+# other features, and builds again.
+test_packages=(-p atelier-contract -p atelier-engine -p atelier-service -p atelier-end-to-end)
+
+# Once a run; the second phase that needs them has them.
+build_tests() {
+  [ -z "${tests_are_built:-}" ] || return "$tests_are_built"
+  heading "build of the tests"
+  tests_are_built=0
+  run logged "$tools/logs/build-of-the-tests.log" cargo nextest run --locked --no-run "${test_packages[@]}" || {
+    tests_are_built=1
+    fail "build of the tests" "$tools/logs/build-of-the-tests.log"
   }
-  return "$service_is_built"
+  return "$tests_are_built"
 }

@@ -102,7 +102,7 @@ impl Installed {
     }
 
     fn await_run(&self, count: usize) {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while self.ran().len() < count {
             assert!(Instant::now() < deadline, "{:?}", self.ran());
             std::thread::sleep(Duration::from_millis(50));

@@ -122,7 +122,7 @@ fn start(data: &Path, server: &SmallServer) -> Server {
 }
 
 fn await_prompts(server: &SmallServer, count: usize) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while server.asked("/prompt").len() < count {
         assert!(std::time::Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(20));

@@ -135,7 +135,7 @@ fn slow() -> (SmallServer, Arc<Mutex<bool>>) {
 }
 
 fn await_asked(server: &SmallServer, count: usize) {
-    let deadline = std::time::Instant::now() + Duration::from_secs(20);
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while server.asked(GENERATIONS).len() < count {
         assert!(std::time::Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(10));

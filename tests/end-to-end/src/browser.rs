@@ -201,11 +201,11 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// The page is not there anew within 30 seconds.
+    /// The page is not there anew within a minute.
     pub async fn reload(&self) -> Result<()> {
         self.run("window.isBefore = true; location.reload()", vec![])
             .await?;
-        until("the page anew", Duration::from_secs(30), async || {
+        until("the page anew", Duration::from_secs(60), async || {
             let is_anew = "return document.readyState === 'complete' && !window.isBefore";
             Ok(match self.run(is_anew, vec![]).await? == true {
                 true => Seen::Yes(()),
@@ -220,9 +220,9 @@ impl Browser {
     ///
     /// # Errors
     ///
-    /// It has not within 30 seconds.
+    /// It has not within a minute.
     pub async fn is_at_work(&self) -> Result<()> {
-        until("the program", Duration::from_secs(30), async || {
+        until("the program", Duration::from_secs(60), async || {
             let has_begun = "return !document.getElementById('boot')";
             Ok(match self.run(has_begun, vec![]).await? == true {
                 true => Seen::Yes(()),

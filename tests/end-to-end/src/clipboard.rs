@@ -8,7 +8,7 @@ use fantoccini::key::Key;
 use std::time::Duration;
 
 /// How long what is pasted may take to stand in its field.
-const PASTE_LIMIT: Duration = Duration::from_secs(10);
+const PASTE_LIMIT: Duration = Duration::from_secs(60);
 
 impl Browser {
     /// The text in the clipboard, as a person gets it: by the keys, into a field of the page.

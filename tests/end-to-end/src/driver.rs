@@ -103,7 +103,7 @@ impl Driver {
     /// One request, without a runtime; the body of the reply.
     fn request(&self, method: &str, path: &str) -> Result<String> {
         let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         write!(
             stream,
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n\
@@ -150,7 +150,7 @@ fn listens(child: &mut Child, port: u16) -> bool {
     if let Some(output) = child.stdout.take() {
         std::thread::spawn(move || BufReader::new(output).lines().for_each(drop));
     }
-    let patience = Instant::now() + Duration::from_secs(20);
+    let patience = Instant::now() + Duration::from_secs(60);
     while matches!(child.try_wait(), Ok(None)) && Instant::now() < patience {
         if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return true;

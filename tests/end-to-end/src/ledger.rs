@@ -3,15 +3,6 @@
 use crate::fault::Call;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io::Write;
-use std::ops::AddAssign;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
-
-static TOTAL: Mutex<(usize, Counts)> = Mutex::new((0, Counts::NONE));
-
-/// A call this short after a refusal had left when that came.
-const UNDER_WAY: Duration = Duration::from_millis(300);
 
 /// What the person did: by the prompt, which is another one for each task.
 #[derive(Default)]
@@ -71,46 +62,14 @@ impl Ledger {
             completed: self.expected().filter(completed).count(),
             lost: self.expected().filter(|prompt| !completed(prompt)).count(),
             duplicated: sent.iter().map(too_often).sum(),
-            early: heedless(calls).len(),
+            early: early(calls, |_| true).len(),
         }
     }
 }
 
 impl Counts {
-    const NONE: Self = Self {
-        submitted: 0,
-        generate_requests: 0,
-        completed: 0,
-        lost: 0,
-        duplicated: 0,
-        early: 0,
-    };
-
     pub fn is_clean(&self) -> bool {
         (self.lost, self.duplicated, self.early) == (0, 0, 0)
-    }
-
-    /// Adds these counts to those of the other tests of this program. When the last of them, of
-    /// `tests`, is done, the sum is printed.
-    pub fn enter(self, tests: usize) {
-        let mut total = TOTAL.lock().unwrap_or_else(PoisonError::into_inner);
-        total.0 += 1;
-        total.1 += self;
-        if total.0 == tests {
-            // Not `println!`: its output is shown of failing tests only.
-            let _ = writeln!(std::io::stdout(), "\n{}", total.1);
-        }
-    }
-}
-
-impl AddAssign for Counts {
-    fn add_assign(&mut self, other: Self) {
-        self.submitted += other.submitted;
-        self.generate_requests += other.generate_requests;
-        self.completed += other.completed;
-        self.lost += other.lost;
-        self.duplicated += other.duplicated;
-        self.early += other.early;
     }
 }
 
@@ -136,57 +95,49 @@ pub fn is_generate(call: &Call) -> bool {
     call.path.starts_with("/v2/generate")
 }
 
-/// The calls that came while the service wanted none, later than `under_way` after it said so.
-pub fn early(calls: &[Call], under_way: Duration) -> Vec<Call> {
-    early_after(calls, under_way, |_, _| true)
-}
-
-/// Those of them whose browser had heard that, as far as it says.
-fn heedless(calls: &[Call]) -> Vec<Call> {
-    early_after(calls, UNDER_WAY, |refused, call| {
-        match (&refused.mark, &call.mark) {
-            (Some(refused), Some(_)) => call.heard.contains(refused),
-            _ => true,
-        }
-    })
-}
-
-fn early_after(
-    calls: &[Call],
-    under_way: Duration,
-    is_known: impl Fn(&Call, &Call) -> bool,
-) -> Vec<Call> {
-    let is_soon_after =
-        |refused: &Call, call: &Call| call.at >= refused.at && call.at <= refused.at + under_way;
-    // A page that was left in that moment did not hear it, and the next one cannot know. It makes
-    // its calls until the next one has taken its place; the first thing which that one asks for is
-    // the list of models.
-    let is_heard = |refused: &&Call| {
-        let mut left = calls.iter().filter(|call| is_page(call));
-        !left.any(|page| {
-            let next = calls
-                .iter()
-                .find(|call| call.number > page.number && call.path == "/api/models");
-            let was_there = next.is_some_and(|next| next.at < refused.at);
-            is_soon_after(refused, page) || (page.at < refused.at && !was_there)
-        })
-    };
-    let refused: Vec<&Call> = calls.iter().filter(is_heard).collect();
+/// The calls that left before the time that a refusal named, by a browser that had received that refusal
+/// ([`crate::hearing`]), of those that it can be expected to remember.
+pub fn early(calls: &[Call], is_remembered: impl Fn(&Call) -> bool) -> Vec<Call> {
+    let refusals: Vec<(&Call, &String)> = calls
+        .iter()
+        .filter(|call| call.not_before.is_some() && is_remembered(call))
+        .filter_map(|call| Some((call, call.mark.as_ref()?)))
+        .collect();
     let is_early = |call: &&Call| {
-        refused.iter().any(|refused| {
-            refused.not_before.is_some_and(|until| {
-                call.is_v2()
-                    && call.number > refused.number
-                    && !is_soon_after(refused, call)
-                    && call.at < until
-                    && is_known(refused, call)
-            })
+        refusals.iter().any(|(refusal, mark)| {
+            call.is_v2() && call.heard.contains(mark) && Some(call.at) < refusal.not_before
         })
     };
     calls.iter().filter(is_early).cloned().collect()
 }
 
-/// The load of a page, by one of the addresses that the tests open.
-fn is_page(call: &Call) -> bool {
-    call.path == "/tasks" || call.path.starts_with("/models/")
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_call_is_early_only_after_its_browser_received_the_refusal() {
+        let call = |number: usize, at_s: u64, heard: &[&str]| Call {
+            mark: Some(number.to_string()),
+            heard: heard.iter().map(ToString::to_string).collect(),
+            ..Call::at("/v2/status", number, Duration::from_secs(at_s))
+        };
+        let refusal = Call {
+            not_before: Some(Duration::from_secs(5)),
+            ..call(1, 1, &[])
+        };
+        let calls = [
+            refusal,
+            call(2, 2, &[]),
+            call(3, 4, &["1"]),
+            call(4, 5, &["1"]),
+        ];
+        let found: Vec<usize> = early(&calls, |_| true)
+            .iter()
+            .map(|call| call.number)
+            .collect();
+        assert_eq!(found, [3]);
+        assert_eq!(early(&calls, |refusal| refusal.number != 1).len(), 0);
+    }
 }

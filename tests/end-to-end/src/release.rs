@@ -4,6 +4,7 @@
 use crate::{Result, site};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 use tokio::process::Command;
 
 /// Those of WebAssembly that the page uses, see `.dev/finish.mjs`.
@@ -16,9 +17,9 @@ const FEATURES: [&str; 6] = [
     "multivalue",
 ];
 
-/// A finished release, in a folder of its own.
+/// A finished release, in a temporary folder of its own.
 pub struct Release {
-    folder: PathBuf,
+    folder: TempDir,
 }
 
 /// What is different from the page as it was built.
@@ -32,45 +33,40 @@ pub enum Change<'a> {
 }
 
 impl Release {
-    /// Makes it anew in `target/end-to-end/releases/`.
+    /// Makes it from what the last build has left.
     ///
     /// # Errors
     ///
     /// There is no build to make it from, a change does not fit it, or `.dev/finish.mjs` fails.
     pub async fn make(name: &str, change: Change<'_>) -> Result<Self> {
-        let folder = site::repository().join("target/end-to-end/releases");
-        let folder = folder.join(name);
-        if folder.exists() {
-            std::fs::remove_dir_all(&folder)?;
-        }
-        copy(&unfinished()?, &folder)?;
+        let temporary = tempfile::tempdir()?;
+        let folder = temporary.path();
+        copy(&unfinished()?, folder)?;
         let mut finish = Command::new("node");
         finish
             .current_dir(site::repository())
             .arg(".dev/finish.mjs")
-            .arg(&folder)
+            .arg(folder)
             // Takes long, and changes no name.
             .env("ATELIER_COMPRESS", "no");
         match change {
             Change::Nothing => {}
             Change::Styles(changes) => {
                 for (stem, from, to) in changes {
-                    restyle(&folder, stem, from, to)?;
+                    restyle(folder, stem, from, to)?;
                 }
             }
-            Change::Optimised(option) => optimise(&folder, option).await?,
+            Change::Optimised(option) => optimise(folder, option).await?,
         }
         let status = finish.status().await?;
         if !status.success() {
             return Err(format!("finishing {name} ended with {status}").into());
         }
-        Ok(Self {
-            folder: folder.canonicalize()?,
-        })
+        Ok(Self { folder: temporary })
     }
 
     pub fn folder(&self) -> &Path {
-        &self.folder
+        self.folder.path()
     }
 
     /// Every file by its path in the release.
@@ -80,7 +76,7 @@ impl Release {
     /// A file can't be read.
     pub fn files(&self) -> Result<BTreeMap<String, Vec<u8>>> {
         let mut files = BTreeMap::new();
-        read(&self.folder, "", &mut files)?;
+        read(self.folder(), "", &mut files)?;
         Ok(files)
     }
 
@@ -90,7 +86,7 @@ impl Release {
     ///
     /// There is none, or more than one.
     pub fn path(&self, start: &str, end: &str) -> Result<String> {
-        Ok(format!("/{}", site::one(&self.folder, start, end)?))
+        Ok(format!("/{}", site::one(self.folder(), start, end)?))
     }
 }
 

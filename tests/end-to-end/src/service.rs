@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, ChildStdout, Command};
 
 pub struct Service {
     address: SocketAddr,
@@ -27,7 +28,8 @@ impl Service {
     /// As for [`Self::start_again`].
     pub async fn start(args: &[&str]) -> Result<Self> {
         let mut service = Self {
-            address: free_address()?,
+            // Any free port; the service reports which.
+            address: (Ipv4Addr::LOCALHOST, 0).into(),
             args: args.iter().map(ToString::to_string).collect(),
             data: tempfile::tempdir()?,
             child: None,
@@ -101,25 +103,27 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// The program is not there, or does not answer within 20 seconds.
+    /// The program is not there, or does not answer within a minute.
     pub async fn start_again(&mut self) -> Result<()> {
         let binary = binary()?;
-        let child = Command::new(&binary)
+        let mut child = Command::new(&binary)
             .arg("--listen")
             .arg(self.address.to_string())
             .arg("--data")
             .arg(self.data.path())
             .args(&self.args)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .map_err(|error| format!("{}: {error}", binary.display()))?;
+        let stdout = child.stdout.take().ok_or("no output")?;
         self.child = Some(child);
+        self.address = listens_on(stdout).await?;
         let models = format!("{}/api/models", self.address());
         until(
             "the service to answer",
-            Duration::from_secs(20),
+            Duration::from_secs(60),
             async || {
                 if let Some(child) = &mut self.child
                     && let Some(status) = child.try_wait()?
@@ -144,6 +148,18 @@ impl Service {
         self.stop().await?;
         self.start_again().await
     }
+}
+
+/// Reads the address that the service prints when it listens.
+async fn listens_on(stdout: ChildStdout) -> Result<SocketAddr> {
+    let mut lines = BufReader::new(stdout).lines();
+    let line = lines.next_line().await?.ok_or("the service has ended")?;
+    // Someone has to go on reading, or the service blocks on a full pipe.
+    tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+    let address = line
+        .strip_prefix("Listening on http://")
+        .ok_or_else(|| format!("no address: {line}"))?;
+    Ok(address.trim_end_matches('/').parse()?)
 }
 
 /// An address nobody listens on. Another program might take it before we do; starting then fails

@@ -13,7 +13,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerAction};
 use serde_json::{Value, json};
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The page in front of a service; its program is held back until the rules are forgotten.
 async fn held_back(browser: &Browser) -> Result<(Service, FaultProxy)> {

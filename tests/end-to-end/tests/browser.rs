@@ -44,7 +44,7 @@ async fn the_page_notices_offline() {
         browser.open(PAGE).await?;
         for offline in [true, false] {
             browser.set_offline(offline).await?;
-            until("navigator.onLine", Duration::from_secs(5), async || {
+            until("navigator.onLine", Duration::from_secs(60), async || {
                 let online = browser.run("return navigator.onLine", vec![]).await?;
                 Ok(if online == !offline {
                     Seen::Yes(())

@@ -11,7 +11,7 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
 use atelier_end_to_end::{Result, site};
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const DEFERRED: &str = "_deferred.wasm";
 const PAGES: &str = "_pages.wasm";

@@ -9,7 +9,7 @@ use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 const FEW: u64 = 200;
 const MANY: u64 = 2_000;

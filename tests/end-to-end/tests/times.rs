@@ -8,7 +8,7 @@ use atelier_end_to_end::story::drive_in_zone;
 use serde_json::json;
 use std::time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Puts tasks with these prompts and times (ISO 8601) into the browser's storage, by repeating what
 /// the page itself has stored for one.

@@ -116,7 +116,7 @@ impl Server {
     /// Waits until the log has these words.
     pub fn await_log(&self, words: &str) {
         let (text, grown) = &*self.log.0;
-        let patience = Duration::from_secs(30);
+        let patience = Duration::from_secs(60);
         let waited = grown
             .wait_timeout_while(text.lock().unwrap(), patience, |text| !text.contains(words))
             .unwrap();
@@ -132,7 +132,7 @@ impl Server {
         let address = self.url.strip_prefix("http://").unwrap();
         let stream = TcpStream::connect(address).unwrap();
         stream
-            .set_read_timeout(Some(Duration::from_secs(20)))
+            .set_read_timeout(Some(Duration::from_secs(60)))
             .unwrap();
         stream
     }
@@ -167,7 +167,7 @@ impl Server {
     /// Whether it ended well, in time.
     #[cfg(unix)]
     pub fn ended_well(&mut self) -> bool {
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.success();
@@ -233,7 +233,7 @@ impl Server {
 
     /// Waits until the entry of a model in the list is as it should be.
     pub fn await_model(&self, model: (&str, &str), is_it: impl Fn(&Value) -> bool) -> Value {
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let list = self.get("/api/models").json();
             let mut entries = list["data"].as_array().unwrap().iter();

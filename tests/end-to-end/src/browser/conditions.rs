@@ -8,7 +8,7 @@ use crate::wait::{Seen, until};
 use crate::{Result, chromium, firefox};
 
 /// How long a page may take to hear of another color scheme.
-const SCHEME_LIMIT: Duration = Duration::from_secs(10);
+const SCHEME_LIMIT: Duration = Duration::from_secs(60);
 
 impl Browser {
     /// Cuts the network of the tab off, or brings it back; the page sees `offline` and `online`.

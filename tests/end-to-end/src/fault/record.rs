@@ -86,6 +86,12 @@ impl Call {
         }
     }
 
+    /// A call without content, for tests of what is made of calls.
+    pub fn at(path: &str, number: usize, at: Duration) -> Self {
+        let call = Self::new(number, Instant::now(), "POST", path, None, b"{}");
+        Self { at, ..call }
+    }
+
     /// Notes which tasks the service says it has accepted.
     pub(super) fn note_answer(&mut self, reply: &[u8]) {
         if !self.path.starts_with("/v2/generate") {

@@ -14,9 +14,6 @@ use std::ops::{Deref, DerefMut};
 
 pub use atelier_end_to_end::studio::TIMEOUT;
 
-/// The tests whose ledger is balanced.
-const TESTS: usize = 20;
-
 pub const BATCH: &str = "/v2/generate-batch";
 pub const SINGLE: &str = "/v2/generate";
 
@@ -116,7 +113,7 @@ impl Studio<'_> {
                 return Err(format!("{name}: “{}” is shown twice", item.prompt).into());
             }
         }
-        self.balance(name, &states, settled, TESTS)
+        self.balance(name, &states, settled)
     }
 
     /// Loads the model's page afresh, in Batch mode.

@@ -15,7 +15,7 @@ use std::time::Duration;
 const BEFORE: &str = "localStorage.getItem('atelier.table.image/tessera')";
 
 /// Longer than storage is waited for.
-const AWHILE: Duration = Duration::from_secs(15);
+const AWHILE: Duration = Duration::from_secs(60);
 
 const UNKEPT: &str = "These rows are not being kept";
 

@@ -43,7 +43,7 @@ async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
-        browser.see_text(NOT_KEPT, Duration::from_secs(5)).await?;
+        browser.see_text(NOT_KEPT, TIMEOUT).await?;
         if page == "Settings" {
             // Nothing is promised that can't be.
             for said in ["no outputs are kept", "Atelier needs the network"] {

@@ -13,9 +13,6 @@ use std::ops::{Deref, DerefMut};
 
 pub use atelier_end_to_end::studio::TIMEOUT;
 
-/// The tests that use a ledger.
-const TESTS: usize = 30;
-
 /// States in which something more will happen by itself.
 const UNDER_WAY: [&str; 5] = ["Queued", "Submitting", "Starting", "Processing", "Unknown"];
 
@@ -85,7 +82,7 @@ impl Studio<'_> {
         self.open_tasks().await?;
         let settled = settled.and(self.settled().await);
         let states = self.states().await?;
-        self.balance(name, &states, settled, TESTS)
+        self.balance(name, &states, settled)
     }
 
     /// Loads the model's page afresh.

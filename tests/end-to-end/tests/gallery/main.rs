@@ -23,7 +23,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const TIMEOUT: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Stores completed tasks: so many, two outputs each, the higher the newer, ten a day.
 const STORE: &str = "

@@ -134,7 +134,7 @@ async fn what_a_guest_has_made_says_what_it_waits_for() {
             "The service can't be reached. What waits is sent as soon as it answers.",
             "Nothing has left this browser.",
         ] {
-            browser.see_text(line, Duration::from_secs(30)).await?;
+            browser.see_text(line, TIMEOUT).await?;
         }
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
@@ -162,9 +162,7 @@ async fn a_page_in_place_of_the_service_is_no_service() {
             studio.proxy.add(Rule::every(path, Fault::NotJson));
         }
         studio.open(MODEL).await?;
-        browser
-            .see_text("This form is from", Duration::from_secs(30))
-            .await?;
+        browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "in a café").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)

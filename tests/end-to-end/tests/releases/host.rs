@@ -13,7 +13,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-pub const TIMEOUT: Duration = Duration::from_secs(20);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 pub const MODEL: &str = "/models/image/tessera";
 
 /// A colour of the first view, and one of the pages behind it.

@@ -2,21 +2,14 @@
 
 use crate::Keys;
 use atelier_end_to_end::fault::Call;
-use atelier_end_to_end::ledger::{Ledger, is_generate};
+use atelier_end_to_end::ledger::{self, Ledger, is_generate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-/// A call this short after a refusal had left when that came, and a tab that went this short after
-/// it had not told anybody: on a busy machine an answer takes its time.
-const UNDER_WAY: Duration = Duration::from_millis(1_000);
-
 /// What a trial has done to the page that the page could not help.
 #[derive(Default)]
 pub struct Excuses {
-    /// Since when and until when a tab or the network was gone at the latest: a refusal of that time,
-    /// or right before it, was not heard.
-    pub gone: Vec<(Duration, Duration)>,
     /// From when to when tasks were not being kept, by the page's own word, until a tab went: what
     /// it was told meanwhile is forgotten.
     pub forgotten: Vec<(Duration, Duration)>,
@@ -48,13 +41,10 @@ impl Excuses {
         self.unkept.extend(ledger.asked.keys().cloned());
     }
 
-    fn is_unheard(&self, refused: &Call) -> bool {
-        let soon = |(since, gone): &(Duration, Duration)| {
-            *gone >= refused.at && *since <= refused.at + UNDER_WAY
-        };
+    fn is_forgotten(&self, refused: &Call) -> bool {
         let within =
             |(since, gone): &(Duration, Duration)| refused.at >= *since && refused.at <= *gone;
-        self.gone.iter().any(soon) || self.forgotten.iter().any(within)
+        self.forgotten.iter().any(within)
     }
 }
 
@@ -98,7 +88,7 @@ pub fn judge(evidence: &Evidence) -> Verdict {
     let mut verdict = Verdict {
         submitted: ledger.asked.values().sum(),
         calls: calls.iter().filter(|call| call.is_v2()).count(),
-        early: early(calls, excuses),
+        early: ledger::early(calls, |refused| !excuses.is_forgotten(refused)),
         ..Verdict::default()
     };
     for prompt in ledger.expected() {
@@ -151,24 +141,6 @@ fn sent(calls: &[Call]) -> BTreeMap<&String, usize> {
     sent
 }
 
-/// The calls that came while the service wanted none, by a refusal that was heard.
-fn early(calls: &[Call], excuses: &Excuses) -> Vec<Call> {
-    let refused: Vec<(&Call, Duration)> = calls
-        .iter()
-        .filter(|call| !excuses.is_unheard(call))
-        .filter_map(|call| Some((call, call.not_before?)))
-        .collect();
-    let is_early = |call: &&Call| {
-        refused.iter().any(|(refused, until)| {
-            call.number > refused.number
-                && call.is_v2()
-                && call.at > refused.at + UNDER_WAY
-                && call.at < *until
-        })
-    };
-    calls.iter().filter(is_early).cloned().collect()
-}
-
 impl Verdict {
     pub fn is_clean(&self) -> bool {
         self.lost.is_empty()
@@ -216,22 +188,9 @@ mod tests {
 
     fn call(number: usize, at_ms: u64, path: &str, prompts: &[&str]) -> Call {
         Call {
-            number,
-            at: Duration::from_millis(at_ms),
-            method: "POST".into(),
-            path: path.into(),
-            authorization: None,
-            ids: Vec::new(),
             prompts: prompts.iter().map(ToString::to_string).collect(),
-            seeds: Vec::new(),
-            keys: Vec::new(),
-            mark: None,
-            heard: Vec::new(),
-            items: 1,
             status: Some(200),
-            accepted: Vec::new(),
-            not_before: None,
-            fault: None,
+            ..Call::at(path, number, Duration::from_millis(at_ms))
         }
     }
 
@@ -297,23 +256,20 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_early_after_a_refusal_that_was_heard() {
+    fn a_refusal_that_was_forgotten_excuses_early_calls() {
         let mut refused = call(1, 1_000, "/v2/status", &[]);
         refused.status = Some(429);
         refused.not_before = Some(Duration::from_millis(5_000));
-        let calls = [
-            refused,
-            call(2, 1_900, "/v2/status", &[]),
-            call(3, 2_500, "/models/image/tessera", &[]),
-            call(4, 4_900, "/v2/status", &[]),
-            call(5, 5_000, "/v2/status", &[]),
-        ];
+        refused.mark = Some("a".into());
+        let mut later = call(2, 4_900, "/v2/status", &[]);
+        later.heard = vec!["a".into()];
+        let calls = [refused, later];
         let mut excuses = Excuses::default();
         let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
         assert_eq!(early.len(), 1);
-        assert_eq!(early[0].number, 4);
-        let [since, gone] = [1_200, 1_300].map(Duration::from_millis);
-        excuses.gone.push((since, gone));
+        assert_eq!(early[0].number, 2);
+        let [since, until] = [900, 1_300].map(Duration::from_millis);
+        excuses.forgotten.push((since, until));
         let early = verdict(Keys::Honoured, &calls, &excuses, &DONE, &[]).early;
         assert!(early.is_empty());
     }

@@ -5,6 +5,7 @@ use crate::plan::Tab;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::hearing;
 use atelier_end_to_end::wait::{Seen, until};
 use fantoccini::wd::WindowHandle;
 use serde_json::{Value, json};
@@ -75,6 +76,7 @@ impl<'a> Tabs<'a> {
         // So high that the list of tasks, of which only what is near the screen exists, is there
         // as a whole.
         self.browser.set_size(1280, 8000).await?;
+        self.browser.before_each_page(&hearing::script()).await?;
         let script = self.run_first().await?;
         self.open.push(OpenTab { handle, script });
         self.load().await?;

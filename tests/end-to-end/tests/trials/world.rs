@@ -110,28 +110,21 @@ impl World<'_> {
         match injection {
             Injection::Fault(rule) => self.proxy.add(rule),
             Injection::Reload(tab) => {
-                let since = self.reckon().await?;
+                self.reckon().await?;
                 let tab = self.tabs.which(tab);
                 self.tabs.reload(tab).await?;
-                self.excuses.gone.push((since, self.proxy.now()));
                 self.tabs.loaded(self.known()).await?;
             }
             Injection::Crash(tab) => {
-                let (tab, since) = self.make_way(tab).await?;
+                let tab = self.make_way(tab).await?;
                 self.tabs.crash(tab).await?;
-                self.excuses.gone.push((since, self.proxy.now()));
             }
             Injection::Close(tab) => {
-                let (tab, since) = self.make_way(tab).await?;
+                let tab = self.make_way(tab).await?;
                 self.tabs.close(tab).await?;
-                self.excuses.gone.push((since, self.proxy.now()));
             }
             Injection::OpenTab => self.tabs.open(self.known()).await?,
-            Injection::Offline => {
-                let since = self.proxy.now();
-                self.tabs.browser.set_offline(true).await?;
-                self.excuses.gone.push((since, self.proxy.now()));
-            }
+            Injection::Offline => self.tabs.browser.set_offline(true).await?,
             Injection::ClockBack { minutes } => {
                 let mut conditions = self.tabs.conditions();
                 conditions.back_ms += minutes * 60_000;
@@ -161,18 +154,18 @@ impl World<'_> {
         self.tabs.set_conditions(conditions).await
     }
 
-    /// A tab is about to be gone: another one is there, and what it could not keep is known. Gives
-    /// since when it may be gone, too.
-    async fn make_way(&mut self, tab: plan::Tab) -> Result<(usize, Duration)> {
+    /// Prepares for the end of a tab: opens another one if it is the only one, and notes what it could not keep.
+    async fn make_way(&mut self, tab: plan::Tab) -> Result<usize> {
         let tab = self.tabs.which(tab);
         if self.tabs.len() == 1 {
             self.tabs.open(self.known()).await?;
         }
-        Ok((tab, self.reckon().await?))
+        self.reckon().await?;
+        Ok(tab)
     }
 
-    /// Notes what may be lost with a tab that goes now, and gives the time.
-    async fn reckon(&mut self) -> Result<Duration> {
+    /// Notes what may be lost with a tab that ends now.
+    async fn reckon(&mut self) -> Result<()> {
         if let Some(since) = self.unkept_since {
             if self.tabs.any_says_unkept().await? {
                 let now = self.proxy.now();
@@ -188,7 +181,7 @@ impl World<'_> {
                 self.is_cleared = false;
             }
         }
-        Ok(self.proxy.now())
+        Ok(())
     }
 
     /// How many tasks a page that is loaded now has to know.
@@ -209,10 +202,9 @@ impl World<'_> {
         self.tabs.switch_to(self.tabs.len() - 1).await?;
         self.tabs.browser.press(&by("link", "Tasks")).await?;
         self.settled().await?;
-        let since = self.reckon().await?;
+        self.reckon().await?;
         // What is stored counts, not what the page still knows.
         self.tabs.open_list().await?;
-        self.excuses.gone.push((since, self.proxy.now()));
         self.settled().await?;
         let states = self.tabs.states().await?;
         let unconfirmed = states.iter().filter(|(_, state)| *state == "Unconfirmed");
