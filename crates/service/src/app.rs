@@ -168,6 +168,7 @@ impl App {
             outputs: outputs.clone(),
             metrics: metrics.clone(),
             speed: config.speed,
+            draw_scale: config.draw_scale,
         };
         let pool = pool(config, context, &remotes)?;
         watch(&remotes, pool.stopping());

@@ -35,6 +35,8 @@ pub struct WorkerContext {
     pub metrics: Arc<Metrics>,
     /// Multiplies the time that models take, 0 to 100.
     pub speed: f64,
+    /// Multiplies the sides of the pictures and films that the built-in models draw, above 0 to 1.
+    pub draw_scale: f64,
 }
 
 /// The limits of one owner; without a number, there is none.

@@ -6,23 +6,21 @@ use super::rng::Rng;
 /// A field of smooth noise, about -1 to 1, that repeats after 256 units.
 #[derive(Debug, Clone)]
 pub struct Noise {
-    order: Vec<u8>,
+    order: [u8; 256],
 }
 
 impl Noise {
     pub fn new(rng: &mut Rng) -> Self {
-        let mut order: Vec<u8> = (0..=255).collect();
+        let mut order = std::array::from_fn(|i| i as u8);
         for i in (1..order.len()).rev() {
             order.swap(i, rng.below(i + 1));
         }
-        order.extend_from_within(..);
         Self { order }
     }
 
-    fn hash(&self, x: i32, y: i32, z: i32) -> u8 {
-        let at = |i: usize| usize::from(self.order[i]);
-        let wrap = |n: i32| (n & 255) as usize;
-        self.order[at(at(wrap(x)) + wrap(y)) + wrap(z)]
+    /// The number in the order that follows so many places after another.
+    fn after(&self, number: u8, places: i32) -> u8 {
+        self.order[usize::from(number.wrapping_add(places as u8))]
     }
 
     pub fn at(&self, x: f32, y: f32) -> f32 {
@@ -35,22 +33,25 @@ impl Noise {
         let (ix, iy, iz) = (ix as i32, iy as i32, iz as i32);
         let fade = |t: f32| t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
         let (u, v, w) = (fade(fx), fade(fy), fade(fz));
-        let corner = |dx: i32, dy: i32, dz: i32| {
-            gradient(
-                self.hash(ix + dx, iy + dy, iz + dz),
-                fx - dx as f32,
-                fy - dy as f32,
-                fz - dz as f32,
-            )
-        };
-        let plane = |dz| {
+        // What corners have in common is looked up once: this is most of the work of a picture.
+        let [left, right] = [ix, ix.wrapping_add(1)].map(|x| self.after(0, x));
+        let columns = [(left, fx), (right, fx - 1.0)]
+            .map(|(number, dx)| [iy, iy.wrapping_add(1)].map(|y| (self.after(number, y), dx)));
+        let plane = |z: i32, dz: f32| {
+            let corner =
+                |(number, dx): (u8, f32), dy: f32| gradient(self.after(number, z), dx, dy, dz);
+            let [[lower_left, upper_left], [lower_right, upper_right]] = columns;
             lerp(
-                lerp(corner(0, 0, dz), corner(1, 0, dz), u),
-                lerp(corner(0, 1, dz), corner(1, 1, dz), u),
+                lerp(corner(lower_left, fy), corner(lower_right, fy), u),
+                lerp(
+                    corner(upper_left, fy - 1.0),
+                    corner(upper_right, fy - 1.0),
+                    u,
+                ),
                 v,
             )
         };
-        lerp(plane(0), plane(1), w)
+        lerp(plane(iz, fz), plane(iz.wrapping_add(1), fz - 1.0), w)
     }
 
     /// Several octaves, each of twice the frequency and half the strength; about -1 to 1.

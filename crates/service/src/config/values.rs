@@ -122,6 +122,18 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a factor from 0.05 to 1: `0.25`.
+///
+/// # Errors
+///
+/// A sentence: it is no number, or outside that range.
+pub fn parse_draw_scale(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(scale) if (0.05..=1.0).contains(&scale) => Ok(scale),
+        _ => Err("a factor from 0.05 to 1".into()),
+    }
+}
+
 /// Reads an absolute address with http or https; gives it without its last slash.
 ///
 /// # Errors

@@ -75,6 +75,8 @@ pub struct Job<'a> {
     pub outputs: &'a Outputs,
     /// The frame that a poster is painted into.
     pub frame: Option<Frame>,
+    /// Multiplies the sides of pictures and films.
+    pub scale: f64,
 }
 
 /// The size of a poster in pixels, and what a model paints over that needs an image.
@@ -93,6 +95,7 @@ impl<'a> Job<'a> {
             pace,
             outputs,
             frame: None,
+            scale: 1.0,
         }
     }
 
@@ -105,7 +108,7 @@ impl<'a> Job<'a> {
     pub(super) fn size(&self, long: u32) -> (u32, u32) {
         match &self.frame {
             Some(frame) => (frame.width, frame.height),
-            None => self.input.size(long),
+            None => self.input.size((f64::from(long) * self.scale) as u32),
         }
     }
 }

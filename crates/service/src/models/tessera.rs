@@ -312,12 +312,13 @@ fn glasses(reading: &Reading, rng: &mut Rng) -> Vec<Lab> {
         .collect()
 }
 
-/// The panes by square, to find the nearest quickly.
+/// The panes near each square, to find the nearest of a point quickly.
 struct Grid {
     side: f32,
     columns: usize,
     rows: usize,
-    cells: Vec<Vec<usize>>,
+    /// By square: the panes of the squares around it, of enough squares that there is one.
+    near: Vec<Vec<usize>>,
 }
 
 impl Grid {
@@ -329,12 +330,17 @@ impl Grid {
             side,
             columns,
             rows,
-            cells: vec![Vec::new(); columns * rows],
+            near: Vec::new(),
         };
+        let mut cells = vec![Vec::new(); columns * rows];
         for (i, pane) in panes.iter().enumerate() {
             let (column, row) = grid.cell(pane.x, pane.y);
-            grid.cells[row * columns + column].push(i);
+            cells[row * columns + column].push(i);
         }
+        let squares = (0..rows).flat_map(|row| (0..columns).map(move |column| (column, row)));
+        grid.near = squares
+            .map(|(column, row)| grid.around(&cells, column, row))
+            .collect();
         grid
     }
 
@@ -346,40 +352,43 @@ impl Grid {
     /// The pane nearest to a point, and how far the edge to the next pane is.
     fn nearest<'a>(&self, panes: &'a [Pane], x: f32, y: f32) -> (&'a Pane, f32) {
         let (column, row) = self.cell(x, y);
-        let mut reach = 2;
-        loop {
-            let near = self.around(column, row, reach);
-            let distance = |i: usize| (panes[i].x - x).powi(2) + (panes[i].y - y).powi(2);
-            let first = near
-                .iter()
-                .copied()
-                .min_by(|a, b| distance(*a).total_cmp(&distance(*b)));
-            if let Some(first) = first {
-                let nearest = &panes[first];
-                let edge = near
-                    .iter()
-                    .filter(|i| **i != first)
-                    .map(|i| {
-                        let other = &panes[*i];
-                        let (ex, ey) = (other.x - nearest.x, other.y - nearest.y);
-                        let (mx, my) =
-                            (other.x + nearest.x - 2.0 * x, other.y + nearest.y - 2.0 * y);
-                        (mx * ex + my * ey) / (2.0 * ex.hypot(ey).max(1e-3))
-                    })
-                    .fold(f32::MAX, f32::min);
-                return (nearest, edge);
+        let near = &self.near[row * self.columns + column];
+        let (mut first, mut least) = (near[0], f32::INFINITY);
+        for &i in near {
+            let (dx, dy) = (panes[i].x - x, panes[i].y - y);
+            let distance = dx * dx + dy * dy;
+            if distance < least {
+                (first, least) = (i, distance);
             }
-            // The neighbourhood is empty: look farther.
-            reach += 2;
         }
+        let nearest = &panes[first];
+        let mut edge = f32::MAX;
+        for &i in near {
+            if i == first {
+                continue;
+            }
+            let other = &panes[i];
+            let (ex, ey) = (other.x - nearest.x, other.y - nearest.y);
+            let (mx, my) = (other.x + nearest.x - 2.0 * x, other.y + nearest.y - 2.0 * y);
+            edge = edge.min((mx * ex + my * ey) / (2.0 * ex.hypot(ey).max(1e-3)));
+        }
+        (nearest, edge)
     }
 
-    fn around(&self, column: usize, row: usize, reach: usize) -> Vec<usize> {
-        let rows = row.saturating_sub(reach)..=(row + reach).min(self.rows - 1);
-        rows.flat_map(|r| {
-            let columns = column.saturating_sub(reach)..=(column + reach).min(self.columns - 1);
-            columns.flat_map(move |c| self.cells[r * self.columns + c].iter().copied())
-        })
-        .collect()
+    /// The panes of the squares around one; of more squares where these have none.
+    fn around(&self, cells: &[Vec<usize>], column: usize, row: usize) -> Vec<usize> {
+        let mut reach = 2;
+        loop {
+            let mut near = Vec::new();
+            for r in row.saturating_sub(reach)..=(row + reach).min(self.rows - 1) {
+                for c in column.saturating_sub(reach)..=(column + reach).min(self.columns - 1) {
+                    near.extend_from_slice(&cells[r * self.columns + c]);
+                }
+            }
+            if !near.is_empty() {
+                return near;
+            }
+            reach += 2;
+        }
     }
 }

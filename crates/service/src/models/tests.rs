@@ -54,6 +54,30 @@ fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
+fn the_draw_scale_multiplies_the_sides_of_a_picture() {
+    let models = Models::built_in();
+    let model = models
+        .iter()
+        .find(|it| it.id().to_string() == "image/tessera");
+    let model = model.expect("image/tessera");
+    let input = models.sample_input(model).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let sides = |scale: f64| {
+        let job = Job {
+            scale,
+            ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
+        };
+        let file = model.make(&job).unwrap().remove(0).bytes;
+        // Width and height of a PNG lie at a fixed place.
+        [16, 20].map(|at| u32::from_be_bytes(file[at..at + 4].try_into().unwrap()))
+    };
+    let (whole, quarter) = (sides(1.0), sides(0.25));
+    assert_eq!(whole.into_iter().max(), Some(1024));
+    assert_eq!(quarter, whole.map(|side| side / 4));
+}
+
+#[test]
 fn the_prompt_shapes_the_result() {
     let models = Models::built_in();
     for model in models.iter() {

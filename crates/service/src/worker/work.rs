@@ -30,6 +30,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         outputs,
         metrics,
         speed,
+        draw_scale,
     } = context;
     let id = &turn.id;
     let Some(Order { model, input, sent }) = store.order(id)? else {
@@ -61,7 +62,10 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             // A task that is tried again does not wait for the show a second time.
             let show = if turn.failures == 0 { *speed } else { 0.0 };
             let pace = Pace::new(model.seconds(&input) * show, &queue.stop);
-            model.make(&Job::new(&input, pace, outputs))
+            model.make(&Job {
+                scale: *draw_scale,
+                ..Job::new(&input, pace, outputs)
+            })
         }
     };
     let made = catch_unwind(AssertUnwindSafe(make))
