@@ -217,7 +217,8 @@ set_up_crate() {
   folder=$cache/$crate-$version
   mkdir -p "$tools/bin"
   [ -x "$folder/bin/$binary" ] || install_crate "$folder" "${@:2}"
-  ln -sfn "$folder/bin/$binary" "$tools/bin/$binary"
+  # Some come with others, such as a test runner.
+  ln -sfn "$folder/bin/"* "$tools/bin/"
 }
 
 # install_crate FOLDER CRATE VERSION HOW-LONG [OPTION…]: a built one if cargo-binstall has it, else built

@@ -77,7 +77,7 @@ async function search(browser, serve) {
   return { search: median(settled), search_slowest: Math.max(...settled), letter: median(times.map(({ letter }) => letter)) };
 }
 
-async function pressed(page, letter) {
+export async function pressed(page, letter) {
   const seen = await page.begin(`bench.after("keydown")`);
   await page.press(letter);
   return seen();

@@ -1,12 +1,18 @@
 // A thousand tasks at once: sent, followed and listed, and their outputs packed. The page by hand has none.
 
+import { pressed } from "./interaction.mjs";
+import { median } from "./numbers.mjs";
+
 export const rows = [
+  { id: "rows_key", name: "table of 1,000 rows: settled after a key, median", unit: "ms" },
+  { id: "rows_longest", name: "the same, and while it is stored: longest task", unit: "ms" },
   { id: "submit_longest", name: "1,000 items submitted at once: longest task", unit: "ms" },
   { id: "poll_calls", name: "1,000 running: calls in a round", unit: "" },
   { id: "poll_cpu", name: "the same: main-thread CPU in a round", unit: "ms" },
   { id: "poll_longest", name: "the same: longest task", unit: "ms" },
   { id: "tasks_opened", name: "Tasks with 2,000: opened", unit: "ms" },
   { id: "tasks_longest", name: "the same: longest task", unit: "ms" },
+  { id: "tasks_key", name: "the same: settled after a key in its search, median", unit: "ms" },
   { id: "zip", name: "ZIP of 200 outputs", unit: "ms" },
   { id: "zip_longest", name: "the same: longest task", unit: "ms" },
 ];
@@ -31,6 +37,12 @@ async function submit(browser, serve) {
   const service = await serve({ models: 10, parameters: 6, running: true });
   const page = await browser.page();
   await compose(page, service.origin, ITEMS);
+  await page.run(`document.querySelector('[aria-label="prompt, row 2"]').focus()`);
+  let keys;
+  const typed = await busy(browser, page, async () => {
+    keys = await type(page, "and a dog");
+    await page.rest(1_000);
+  });
   await page.run(`${button(`Generate ${ITEMS}`)}.click()`);
   await page.rest(300);
   const sent = await busy(browser, page, async () => {
@@ -38,7 +50,7 @@ async function submit(browser, serve) {
     await until(() => items(service, "/v2/generate-batch") >= ITEMS / 10);
   });
   await page.close();
-  return { submit_longest: sent.longest };
+  return { rows_key: median(keys), rows_longest: typed.longest, submit_longest: sent.longest };
 }
 
 async function follow(browser, serve) {
@@ -64,8 +76,11 @@ async function history(browser, serve) {
     await page.open(`${service.origin}/tasks`);
     opened = await page.painted("document.querySelectorAll('ul[aria-label=Tasks] li, ol[aria-label=Tasks] li').length > 3");
   });
+  await page.rest(300);
+  await page.run("document.querySelector('input[type=search]').focus()");
+  const keys = await type(page, "harbour 10");
   await page.close();
-  return { tasks_opened: opened, tasks_longest: reloaded.longest };
+  return { tasks_opened: opened, tasks_longest: reloaded.longest, tasks_key: median(keys) };
 }
 
 async function pack(browser, serve) {
@@ -86,6 +101,13 @@ async function pack(browser, serve) {
   });
   await page.close();
   return { zip: packed, zip_longest: work.longest };
+}
+
+// The time after each key, until the page has settled.
+async function type(page, text) {
+  const times = [];
+  for (const letter of text) times.push((await pressed(page, letter)).settled);
+  return times;
 }
 
 async function compose(page, origin, count) {

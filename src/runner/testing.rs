@@ -16,6 +16,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::Runner;
 use super::parts::Parts;
 use crate::boxed::effect;
+use crate::browser::clock;
 use crate::browser::storage::{Storage, Store};
 use crate::notices::Notices;
 use crate::session::{Session, Settings};
@@ -129,15 +130,14 @@ pub async fn stored() -> Vec<Task> {
     tasks.collect()
 }
 
-/// Waits for something that others do.
+/// Waits up to a minute for something that others do. The page itself waits up to ten seconds to learn whether a
+/// service knows keys.
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {
-    for _ in 0..1_000 {
-        if is_so() {
-            return;
-        }
+    let begun = clock::now();
+    while !is_so() {
+        assert!(clock::now() - begun < 60_000, "waited in vain for {what}");
         pause().await;
     }
-    panic!("waited in vain for {what}");
 }
 
 /// Waits long enough for messages to be heard.

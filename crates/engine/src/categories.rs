@@ -120,14 +120,11 @@ mod tests {
         }
     }
 
-    /// Guards against looking through all categories for each model.
+    /// Guards against looking through all categories for each model: that would exceed the time limit of a test.
     #[test]
-    fn a_category_for_each_of_a_hundred_thousand_models_takes_no_minutes() {
-        let names: Vec<String> = (0..100_000).map(|n| format!("category {n}")).collect();
-        let start = std::time::Instant::now();
+    fn grouping_time_grows_linearly_with_the_categories() {
+        let names: Vec<String> = (0..400_000).map(|n| format!("category {n}")).collect();
         let categories = Categories::of(names.iter().map(String::as_str));
         assert_eq!(categories.group(None, 0..names.len()).len(), names.len());
-        // Looking through them took half a minute without optimisation.
-        assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 }

@@ -4,8 +4,6 @@
 mod account;
 mod action;
 mod engine;
-#[cfg(test)]
-mod growth;
 mod limiter;
 mod missing_credentials;
 mod rate_limit;

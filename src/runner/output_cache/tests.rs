@@ -60,7 +60,7 @@ async fn copies(tab: &Tab) -> Vec<String> {
 }
 
 async fn has_copies(tab: &Tab, names: &[&str]) {
-    for _ in 0..1_000 {
+    for _ in 0..6_000 {
         if copies(tab).await == names {
             return;
         }
@@ -213,7 +213,7 @@ async fn the_copy_that_was_not_looked_at_for_longest_makes_way() {
     // Looked at once more, so that the other one is the oldest.
     let before = clock::now();
     tab.runner.shown("a/0".into());
-    for _ in 0..100 {
+    for _ in 0..6_000 {
         if tab.runner.copies().await.expect("copies")[0].shown >= before {
             break;
         }

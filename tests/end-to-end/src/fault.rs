@@ -15,6 +15,7 @@
 //! of [`Fault`], in small letters with `_`.
 
 mod clear;
+mod clock;
 mod command;
 mod first;
 mod proxy;

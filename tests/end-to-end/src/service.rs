@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -34,6 +34,7 @@ impl Service {
             data: tempfile::tempdir()?,
             child: None,
         };
+        copy_samples(&service.data.path().join("outputs"))?;
         service.start_again().await?;
         Ok(service)
     }
@@ -148,6 +149,22 @@ impl Service {
         self.stop().await?;
         self.start_again().await
     }
+}
+
+/// Copies the samples of the models, which each service would otherwise draw for itself, from the outputs that
+/// `ATELIER_TEST_SAMPLES` names.
+fn copy_samples(outputs: &Path) -> Result<()> {
+    let Some(samples) = std::env::var_os("ATELIER_TEST_SAMPLES") else {
+        return Ok(());
+    };
+    for kind in ["previews", "posters"] {
+        std::fs::create_dir_all(outputs.join(kind))?;
+        for file in std::fs::read_dir(Path::new(&samples).join(kind))? {
+            let file = file?;
+            std::fs::copy(file.path(), outputs.join(kind).join(file.file_name()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads the address that the service prints when it listens.

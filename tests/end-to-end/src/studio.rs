@@ -15,6 +15,9 @@ use std::time::Duration;
 /// Enough for anything that is under way, on a busy machine.
 pub const TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Pictures of full size would take most of the time of the tests.
+const SMALL: [&str; 2] = ["--draw-scale", "0.25"];
+
 /// The page of the model that is used.
 pub const MODEL: &str = "/models/image/tessera";
 pub const MODEL_NAME: &str = "Tessera";
@@ -81,7 +84,7 @@ impl<'a> Studio<'a> {
     ///
     /// As for [`Service::with_site`] and [`FaultProxy::start`].
     pub async fn start(browser: &'a Browser, service: &[&str]) -> Result<Self> {
-        let service = Service::with_site(service).await?;
+        let service = Service::with_site(&[&SMALL, service].concat()).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         Ok(Self {
             browser,

@@ -7,8 +7,10 @@ use std::fmt::Display;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How often a condition is looked at.
-const INTERVAL: Duration = Duration::from_millis(50);
+/// The pause between the first looks at a condition. It grows, since each look costs the browser time, most of all
+/// those at its accessibility tree.
+const SHORTEST: Duration = Duration::from_millis(30);
+const LONGEST: Duration = Duration::from_millis(300);
 
 /// What a look at a condition found.
 pub enum Seen<T> {
@@ -28,6 +30,7 @@ pub async fn until<T>(
     mut look: impl AsyncFnMut() -> Result<Seen<T>>,
 ) -> Result<T> {
     let start = Instant::now();
+    let mut pause = SHORTEST;
     loop {
         let instead = match look().await {
             Ok(Seen::Yes(found)) => return Ok(found),
@@ -38,7 +41,8 @@ pub async fn until<T>(
         if start.elapsed() > limit {
             return Err(format!("waited {limit:?} for {what}; instead: {instead}").into());
         }
-        tokio::time::sleep(INTERVAL).await;
+        tokio::time::sleep(pause).await;
+        pause = LONGEST.min(pause * 3 / 2);
     }
 }
 

@@ -41,7 +41,7 @@ async fn the_list_is_asked_for_once_while_the_program_loads() {
             .find(({ name }) => name.endsWith('/api/models')).startTime";
         let asked = browser.run(script, vec![]).await?;
         let asked = asked.as_f64().ok_or("the list was not asked for")?;
-        assert!(asked + 1_000.0 < ended, "asked at {asked}, wasm at {ended}");
+        assert!(asked < ended, "asked at {asked}, wasm at {ended}");
         // The page itself among them. What a browser has loaded ahead it may list once more.
         let calls = proxy.calls();
         let is_own = |path: &str| !path.starts_with("/api/") && !path.starts_with("/outputs/");

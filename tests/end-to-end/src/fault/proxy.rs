@@ -1,5 +1,6 @@
 //! Takes calls, lets them meet their fault, forwards the rest.
 
+use super::clock::Clock;
 use super::record::Call;
 use super::reply::{self, Reply};
 use super::rule::{Fault, RetryAfter, Rule};
@@ -18,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -31,7 +32,7 @@ pub struct FaultProxy {
 }
 
 pub(super) struct Shared {
-    start: Instant,
+    clock: Clock,
     /// `host:port` of the service.
     service: String,
     number: AtomicUsize,
@@ -63,7 +64,7 @@ impl FaultProxy {
             .await
             .map_err(|error| format!("{address}: {error}"))?;
         let shared = Arc::new(Shared {
-            start: Instant::now(),
+            clock: Clock::start(),
             service: http::authority(service)?.to_owned(),
             number: AtomicUsize::new(0),
             rules: Mutex::default(),
@@ -135,7 +136,12 @@ impl FaultProxy {
 
     /// Now, on the clock of [`Call::at`].
     pub fn now(&self) -> Duration {
-        self.shared.start.elapsed()
+        self.shared.clock.now()
+    }
+
+    /// Moves its clock forward.
+    pub(crate) fn skip(&self, by: Duration) {
+        self.shared.clock.skip(by);
     }
 
     /// Serves until it is ended from outside.
@@ -257,7 +263,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
     let number = shared.number.fetch_add(1, Ordering::Relaxed);
     let mut entry = Call::new(
         number,
-        shared.start,
+        shared.clock.now(),
         call.parts.method.as_str(),
         path,
         call.parts
@@ -296,7 +302,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         Some(Fault::Status {
             status,
             retry_after,
-        }) => reply::refusal(status, retry_after),
+        }) => reply::refusal(status, retry_after, shared.clock.date()),
         Some(Fault::Says { status, message }) => reply::says(status, &message),
         Some(Fault::NotJson) => reply::page(),
         Some(Fault::DropBefore | Fault::Down) => return Err("closed before forwarding".into()),
@@ -307,7 +313,11 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         Some(Fault::Unfinished) => reply::unfinished(forward().await?, usize::MAX),
         Some(Fault::Halved) => reply::halved(forward().await?).await,
         Some(Fault::CutLimit { retry_after }) => {
-            let refusal = reply::refusal(429, Some(RetryAfter::Seconds(retry_after)));
+            let refusal = reply::refusal(
+                429,
+                Some(RetryAfter::Seconds(retry_after)),
+                shared.clock.date(),
+            );
             reply::unfinished(refusal, 9)
         }
         Some(Fault::Delay { time }) => {
@@ -328,7 +338,8 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
             reply::change_batch(forward().await?, |entries| entries.reverse()).await
         }
     };
-    let not_before = reply::retry_after(&reply).map(|wait| shared.start.elapsed() + wait);
+    let not_before =
+        reply::retry_after(&reply, shared.clock.date()).map(|wait| shared.clock.now() + wait);
     shared.note(number, |call| {
         call.status = Some(reply.status().as_u16());
         call.not_before = not_before;

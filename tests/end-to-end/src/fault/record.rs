@@ -1,7 +1,7 @@
 //! What was called.
 
 use serde_json::{Map, Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// One call that came to the proxy, forwarded or not.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ pub struct Call {
 impl Call {
     pub(super) fn new(
         number: usize,
-        start: Instant,
+        at: Duration,
         method: &str,
         path: &str,
         key: Option<&str>,
@@ -68,7 +68,7 @@ impl Call {
         });
         Self {
             number,
-            at: start.elapsed(),
+            at,
             method: method.to_owned(),
             path: path.to_owned(),
             authorization: None,
@@ -88,8 +88,7 @@ impl Call {
 
     /// A call without content, for tests of what is made of calls.
     pub fn at(path: &str, number: usize, at: Duration) -> Self {
-        let call = Self::new(number, Instant::now(), "POST", path, None, b"{}");
-        Self { at, ..call }
+        Self::new(number, at, "POST", path, None, b"{}")
     }
 
     /// Notes which tasks the service says it has accepted.

@@ -78,15 +78,15 @@ pub(super) fn says(status: u16, message: &str) -> Reply {
     json(status, &body)
 }
 
-pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>) -> Reply {
+/// A refusal; `now` is the date from which a date in it counts.
+pub(super) fn refusal(status: u16, retry_after: Option<RetryAfter>, now: SystemTime) -> Reply {
     let mut reply = says(status, "asked for by a test");
     if let Some(after) = retry_after {
         let value = match after {
             RetryAfter::Seconds(seconds) => seconds.to_string(),
             RetryAfter::Date(seconds) => {
                 // An HTTP date has whole seconds only: round up, never promise an earlier time.
-                let then =
-                    SystemTime::now() + Duration::from_secs(seconds) + Duration::from_millis(999);
+                let then = now + Duration::from_secs(seconds) + Duration::from_millis(999);
                 httpdate::fmt_http_date(then)
             }
         };
@@ -109,13 +109,13 @@ pub(super) fn with_status(mut reply: Reply, status: u16) -> Reply {
 }
 
 /// How long a reply asks to wait, be it ours or the service's.
-pub(super) fn retry_after(reply: &Reply) -> Option<Duration> {
+pub(super) fn retry_after(reply: &Reply, now: SystemTime) -> Option<Duration> {
     let value = reply.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
     if let Ok(seconds) = value.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let date = httpdate::parse_http_date(value).ok()?;
-    date.duration_since(SystemTime::now()).ok()
+    date.duration_since(now).ok()
 }
 
 /// The service's own answers keep the service's own headers: a test must not pass because of ours.

@@ -2,7 +2,7 @@
 
 mod movement;
 
-use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::browser::{Browser, Scheme};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::look::SCHEMES;
 use atelier_end_to_end::service::Service;
@@ -19,9 +19,13 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The parts of a page that something is wrong with, each as a line.
 const RUN: &str = "
-    return axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    const runOnly = arguments[0] ?? undefined;
+    return axe.run(document, { resultTypes: ['violations'], runOnly }).then(({ violations }) =>
         violations.flatMap(({ id, help, nodes }) =>
             nodes.map(node => `${id} (${help}): ${node.html.slice(0, 200)}`)))";
+
+/// Those of axe's default rules that look at colours.
+const COLOUR_RULES: [&str; 2] = ["color-contrast", "link-in-text-block"];
 
 struct Examination<'a> {
     browser: &'a Browser,
@@ -38,13 +42,19 @@ impl Examination<'_> {
         Ok(())
     }
 
-    /// Looks at what is shown now.
+    /// Looks at what is shown now. Only colours differ in dark.
     async fn examine(&mut self, state: &str) -> Result<()> {
         for scheme in SCHEMES {
+            let rules = match scheme {
+                Scheme::Light => Value::Null,
+                Scheme::Dark => json!({ "type": "rule", "values": COLOUR_RULES }),
+            };
             self.browser.prefer(scheme).await?;
             self.browser.settled().await?;
-            self.browser.run(&self.axe, vec![]).await?;
-            let lines = self.browser.run(RUN, vec![]).await?;
+            if self.browser.run("return !window.axe", vec![]).await? == true {
+                self.browser.run(&self.axe, vec![]).await?;
+            }
+            let lines = self.browser.run(RUN, vec![rules]).await?;
             let lines = lines.as_array().ok_or("axe has said nothing")?;
             let lines = lines.iter().filter_map(Value::as_str);
             self.found

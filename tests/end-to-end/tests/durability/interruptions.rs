@@ -3,7 +3,6 @@
 use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::ledger::is_generate;
 use std::time::Duration;
 
 /// Longer than any step of a test here.
@@ -125,11 +124,11 @@ async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
 async fn a_service_down_for_ten_seconds_is_waited_for() {
     let name = "a_service_down_for_ten_seconds";
     play_without_keys(name, &["--speed", "2"], async |studio| {
+        studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "before").await?;
         studio.accepted(1).await?;
         studio.service.stop().await?;
-        let down = tokio::time::Instant::now();
         studio
             .browser
             .see_text("Status unknown for", TIMEOUT)
@@ -137,7 +136,8 @@ async fn a_service_down_for_ten_seconds_is_waited_for() {
         // Nobody can tell whether this one arrived: a person decides, the page does not.
         studio.generate(&form, "meanwhile").await?;
         studio.browser.see_text("Unconfirmed", TIMEOUT).await?;
-        tokio::time::sleep_until(down + Duration::from_secs(10)).await;
+        let down = Duration::from_secs(10);
+        studio.proxy.advance_clock(studio.browser, down).await?;
         studio.service.start_again().await?;
         studio.show_tasks().await?;
         studio
@@ -165,6 +165,7 @@ fn calls_for_tasks(studio: &Studio<'_>) -> usize {
 async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
     let name = "what_is_submitted_offline";
     play(name, &["--speed", "2"], async |studio| {
+        studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "online").await?;
         studio.accepted(1).await?;
@@ -177,10 +178,13 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
             .see_text("Nothing has left this browser", TIMEOUT)
             .await?;
         // A poll would be due by now.
-        tokio::time::sleep(Duration::from_secs(3)).await;
+        let poll = Duration::from_secs(3);
+        studio.proxy.advance_clock(studio.browser, poll).await?;
         assert_eq!(calls_for_tasks(studio), before, "called while offline");
         assert_eq!(studio.sent("offline"), 0);
 
+        // It waits for no timer.
+        studio.browser.stop_clock().await?;
         let back = studio.proxy.now();
         studio.browser.set_offline(false).await?;
         studio.accepted(2).await?;
@@ -189,12 +193,7 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
                 last_status(calls).is_some_and(|call| call.at > back)
             })
             .await?;
-        let calls = studio.proxy.calls();
-        let first = calls
-            .iter()
-            .find(|call| call.at > back && is_generate(call));
-        let first = first.ok_or("nothing was sent")?;
-        assert!(first.at - back < Duration::from_secs(3), "{first:?}");
+        studio.browser.start_clock().await?;
         studio.show_tasks().await?;
         studio
             .see(&[("online", "Completed"), ("offline", "Completed")])

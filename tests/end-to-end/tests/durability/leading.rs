@@ -10,6 +10,7 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, becomes, until};
 use fantoccini::wd::WindowHandle;
 use serde_json::json;
+use std::time::Duration;
 
 const REFUSED: &str = "
     LockManager.prototype.request = () =>
@@ -231,10 +232,11 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         let browser = studio.browser;
         let refusal = Fault::Status {
             status: 429,
-            retry_after: Some(RetryAfter::Seconds(20)),
+            retry_after: Some(RetryAfter::Seconds(600)),
         };
         let first = browser.client.window().await?;
         run_first(studio, REFUSED).await?;
+        studio.proxy.control_clock(browser).await?;
         let form = studio.open_model().await?;
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "queued").await?;
@@ -259,8 +261,8 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
                     const request = new XMLHttpRequest();
                     request.open('GET', '/stalls', false);
                     request.send();
-                    const end = Date.now() + 60000;
-                    while (sent() < 2 && Date.now() < end);
+                    const end = performance.now() + 60000;
+                    while (sent() < 2 && performance.now() < end);
                     window.hasStalled = true;
                 }
                 return begin.call(this, stores, mode, ...more);
@@ -268,6 +270,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         let second = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
         run_first(studio, REFUSED).await?;
+        studio.proxy.control_clock(browser).await?;
         run_first(studio, stall).await?;
         studio.open_tasks().await?;
         // On the page's origin, but not the page, and no JSON, for which Firefox has a page of its own: it can
@@ -275,6 +278,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         let third = studio.open_tab("/__first.js").await?;
         browser.set_size(1280, 4000).await?;
         run_first(studio, REFUSED).await?;
+        studio.proxy.control_clock(browser).await?;
         browser.switch_to(&first).await?;
         browser.close_tab().await?;
         browser.switch_to(&third).await?;
@@ -293,6 +297,8 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         })
         .await?;
         studio.open_tasks().await?;
+        let over = Duration::from_secs(600);
+        studio.proxy.advance_clock(browser, over).await?;
         studio.see(&[("queued", "Completed")]).await?;
         assert!(
             calls_of_tab(studio).await? > 0,

@@ -6,6 +6,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::ledger::{early, is_generate};
+use std::time::Duration;
 
 fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
     Fault::Status {
@@ -14,8 +15,8 @@ fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
     }
 }
 
-/// No call leaves before the time that the refusal named, and no button offers to try.
-async fn none_is_early(studio: &Studio<'_>) -> Result<()> {
+/// No call leaves before the time that the refusal named, `wait` after it, and no button offers to try.
+async fn none_is_early(studio: &Studio<'_>, wait: Duration) -> Result<()> {
     studio
         .browser
         .see_text("Rate-limited, next try in ", TIMEOUT)
@@ -27,6 +28,7 @@ async fn none_is_early(studio: &Studio<'_>) -> Result<()> {
             .await?
             .is_empty()
     );
+    studio.proxy.let_pass(studio.browser, wait).await?;
     studio.show_tasks().await?;
     studio.settled().await?;
     let calls = studio.proxy.calls();
@@ -45,12 +47,13 @@ async fn none_is_early(studio: &Studio<'_>) -> Result<()> {
 async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
     let name = "a_refused_generate";
     play(name, &["--speed", "0.2"], async |studio| {
+        studio.proxy.control_clock(studio.browser).await?;
         for (prompt, status) in [("too many", 429), ("unavailable", 503)] {
             let form = studio.open_model().await?;
             let refusal = refusal(status, RetryAfter::Seconds(10));
             studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
             studio.generate(&form, prompt).await?;
-            none_is_early(studio).await?;
+            none_is_early(studio, Duration::from_secs(10)).await?;
             studio.see(&[(prompt, "Completed")]).await?;
             assert_eq!(studio.sent(prompt), 2);
         }
@@ -63,6 +66,7 @@ async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
 async fn a_refused_status_stops_all_calls_until_its_time() {
     let name = "a_refused_status";
     play(name, &["--speed", "1"], async |studio| {
+        studio.proxy.control_clock(studio.browser).await?;
         for (prompt, after) in [
             ("in seconds", RetryAfter::Seconds(10)),
             ("by date", RetryAfter::Date(10)),
@@ -72,7 +76,7 @@ async fn a_refused_status_stops_all_calls_until_its_time() {
                 .proxy
                 .add(Rule::next(1, "/v2/status*", refusal(429, after)));
             studio.generate(&form, prompt).await?;
-            none_is_early(studio).await?;
+            none_is_early(studio, Duration::from_secs(10)).await?;
             studio.see(&[(prompt, "Completed")]).await?;
         }
         Ok(())
@@ -85,6 +89,7 @@ async fn a_refused_status_stops_all_calls_until_its_time() {
 async fn a_reload_does_not_shorten_the_wait() {
     let name = "a_reload_does_not_shorten_the_wait";
     play(name, &["--speed", "0.2"], async |studio| {
+        studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         let refusal = refusal(429, RetryAfter::Seconds(20));
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
@@ -94,7 +99,7 @@ async fn a_reload_does_not_shorten_the_wait() {
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.open_model().await?;
-        none_is_early(studio).await?;
+        none_is_early(studio, Duration::from_secs(20)).await?;
         let calls = studio.proxy.calls();
         assert_eq!(calls.iter().filter(|call| is_generate(call)).count(), 2);
         Ok(())

@@ -7,7 +7,7 @@ use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The calls that the present tab has made since it was loaded, by the browser's own record.
 pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
@@ -245,10 +245,11 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         let without_locks = "delete Navigator.prototype.locks";
         let leader = browser.client.window().await?;
         run_first(studio, without_locks).await?;
+        studio.proxy.control_clock(browser).await?;
         let form = studio.open_model().await?;
         let refusal = Fault::Status {
             status: 429,
-            retry_after: Some(RetryAfter::Seconds(30)),
+            retry_after: Some(RetryAfter::Seconds(600)),
         };
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.generate(&form, "cancelled").await?;
@@ -256,11 +257,11 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         browser
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
-        let refused = Instant::now();
 
         let follower = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
         run_first(studio, without_locks).await?;
+        studio.proxy.control_clock(browser).await?;
         studio.open_tasks().await?;
         browser.press(&by("link", "cancelled")).await?;
         let cancel = browser.find(&by("button", "Cancel")).await?;
@@ -271,9 +272,12 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         browser.switch_to(&follower).await?;
         cancel.click().await?;
         browser.find_gone(&by("button", "Cancel")).await?;
-        // By then the service would have taken it.
-        let over = Duration::from_secs(35).saturating_sub(refused.elapsed());
-        tokio::time::sleep(over).await;
+        // The service takes tasks again, and what is made after it leaves.
+        let over = Duration::from_secs(600);
+        studio.proxy.advance_clock(browser, over).await?;
+        let form = studio.open_model().await?;
+        studio.generate(&form, "afterwards").await?;
+        studio.accepted(1).await?;
         assert_eq!(studio.sent("cancelled"), 1, "refused, and not once more");
         Ok(())
     })

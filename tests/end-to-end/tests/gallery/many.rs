@@ -8,7 +8,7 @@ use crate::{TIMEOUT, visit};
 /// Guards against a gallery that is built in full, or holds up the page while it is scrolled; and against
 /// answers of storage to tiles that are gone, each of which was an error of the page.
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_outputs_are_as_smooth_as_a_hundred() {
+async fn ten_thousand_outputs_are_as_light_as_a_hundred() {
     visit("ten_thousand_outputs", 5_000, async |studio| {
         let browser = studio.browser;
         browser.set_size(1440, 900).await?;
@@ -17,19 +17,16 @@ async fn ten_thousand_outputs_are_as_smooth_as_a_hundred() {
             window.testErrors = [];
             addEventListener('error', event => testErrors.push(event.message));
             return (async () => {
-                const times = [];
                 let most = 0;
                 for (let n = 0; n < 80; n++) {
-                    const begun = performance.now();
                     scrollBy(0, 200);
                     await frame();
                     await new Promise(done => setTimeout(done, 0));
-                    times.push(performance.now() - begun);
                     most = Math.max(most, document.querySelectorAll('*').length);
                 }
-                return [times.sort((a, b) => a - b)[76], times[79], most];
+                return most;
             })()";
-        let measured = browser.run(script, vec![]).await?;
+        let nodes = browser.run(script, vec![]).await?.as_u64();
         // So quickly that tiles go before storage has answered them.
         let script = "
             const frame = () => new Promise(requestAnimationFrame);
@@ -42,8 +39,7 @@ async fn ten_thousand_outputs_are_as_smooth_as_a_hundred() {
                 return testErrors;
             })()";
         let errors = browser.run(script, vec![]).await?;
-        let nodes = measured[2].as_u64();
-        println!("10,000 outputs: slow frame, slowest frame in ms, nodes: {measured}");
+        println!("10,000 outputs: {nodes:?} nodes");
         assert!(nodes.is_some_and(|nodes| nodes < 400), "{nodes:?} nodes");
         assert_eq!(errors, json!([]));
         // A large screen shows three times as many. Guards against dialogs that are in the page while they are closed.

@@ -5,9 +5,6 @@ use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::{by, containing};
 use std::time::Duration;
 
-/// An answer to a press is there at once.
-const CONCURRENCY: Duration = Duration::from_secs(5);
-
 /// Guards against a guard that takes another input for a double click: nine of twelve presses were
 /// swallowed.
 #[tokio::test(flavor = "multi_thread")]
@@ -40,6 +37,7 @@ async fn a_double_click_is_one_task_and_is_told_so() {
     let name = "a_double_click_is_one_task";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        studio.stop_clock().await?;
         // Guards against words that promise what the next press does not do.
         let state = "
             const button = [...document.querySelectorAll('form button')]
@@ -51,15 +49,15 @@ async fn a_double_click_is_one_task_and_is_told_so() {
         let at_once = studio
             .hand(&format!("{twice} return (() => {{ {state} }})()"))
             .await?;
-        let said = browser
-            .see_text("Sent once. Press again for another one.", CONCURRENCY)
-            .await;
         assert_eq!(at_once, serde_json::json!(["true", "Sent."]));
+        studio.advance_clock(Duration::from_secs(1)).await?;
+        browser
+            .see_text("Sent once. Press again for another one.", TIMEOUT)
+            .await?;
         let then = browser.run(state, vec![]).await?;
         assert_eq!(then[0], serde_json::Value::Null);
         studio.sees_sent(1).await?;
         assert_eq!(studio.stored_tasks().await?, 1);
-        said?;
         // Assistive technology hears it, too.
         let live = "
             return [...document.querySelectorAll('form [role=status]')]
@@ -83,6 +81,7 @@ async fn what_holds_calls_up_moves_nothing() {
     let name = "what_holds_calls_up_moves_nothing";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        studio.stop_clock().await?;
         let place = "return button('Generate').getBoundingClientRect().y";
         studio.type_prompt("one").await?;
         // With the typeface that comes late.
@@ -97,6 +96,8 @@ async fn what_holds_calls_up_moves_nothing() {
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("Rate-limited", TIMEOUT).await?;
         assert_eq!(studio.hand(place).await?, before, "as it came");
+        studio.advance_clock(Duration::from_secs(10)).await?;
+        browser.start_clock().await?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
@@ -116,17 +117,19 @@ async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
             status: 400,
             retry_after: None,
         };
+        studio.stop_clock().await?;
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
         studio.type_prompt("refused").await?;
         browser.press(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry")).await?;
         studio.hand("await twice('Retry', 120);").await?;
-        let said = browser.see_text("Second attempt.", CONCURRENCY).await;
+        browser.see_text("Second attempt.", TIMEOUT).await?;
+        browser.start_clock().await?;
         studio.sees_sent(2).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 2, "paid twice, or removed");
         assert_eq!(studio.prompts_sent().len(), 2);
-        said
+        Ok(())
     })
     .await;
 }
@@ -140,6 +143,7 @@ async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
         let browser = studio.browser;
         // With a key the lost answer would settle itself.
         studio.proxy.hide_keys();
+        studio.proxy.control_clock(browser).await?;
         studio.open(MODEL).await?;
         studio
             .proxy
@@ -149,16 +153,16 @@ async fn a_double_click_on_resubmit_sends_once_and_takes_nothing_back() {
         browser.find(&by("button", "Resubmit")).await?;
         let before = studio.prompts_sent().len();
         // Held up, it stays Queued for long enough to be taken back.
-        let wait = Fault::Delay {
-            time: Duration::from_secs(2),
-        };
-        studio.proxy.add(Rule::every("/v2/generate", wait));
+        studio.proxy.add(Rule::every("/v2/generate", Fault::Hold));
+        browser.stop_clock().await?;
         studio.hand("await twice('Resubmit', 120);").await?;
-        let said = browser.see_text("Sent again", CONCURRENCY).await;
+        browser.see_text("Sent again", TIMEOUT).await?;
         assert_eq!(studio.stored_tasks().await?, 1, "taken back");
+        studio.proxy.clear();
+        browser.start_clock().await?;
         browser.see_text("Completed", TIMEOUT).await?;
         assert_eq!(studio.prompts_sent().len(), before + 1);
-        said
+        Ok(())
     })
     .await;
 }
@@ -169,6 +173,7 @@ async fn a_double_click_on_generate_many_is_one_batch_and_is_told_so() {
     let name = "a_double_click_on_generate_many";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        studio.stop_clock().await?;
         browser.press(&by("radio", "Batch")).await?;
         browser
             .paste(&by("textbox", "Prompts"), "one\ntwo\nthree")
@@ -178,6 +183,7 @@ async fn a_double_click_on_generate_many_is_one_batch_and_is_told_so() {
         browser
             .see_text("Sent: 3 items in 1 call.", TIMEOUT)
             .await?;
+        browser.start_clock().await?;
         studio.sees_sent(3).await?;
         browser.see_text("3 completed", TIMEOUT).await?;
         assert_eq!(studio.prompts_sent(), ["one", "two", "three"]);
@@ -194,6 +200,8 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
     let name = "a_double_click_on_retry_failed";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        studio.proxy.control_clock(browser).await?;
+        studio.open(MODEL).await?;
         browser.press(&by("radio", "Batch")).await?;
         let prompts = ["one [fail]", "two [fail]"];
         browser
@@ -201,14 +209,16 @@ async fn a_double_click_on_retry_failed_is_one_retry_and_is_told_so() {
             .await?;
         browser.press(&by("button", "Generate 2")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
+        browser.stop_clock().await?;
         studio.hand("await twice('Retry 2 failed', 120);").await?;
-        let said = browser.see_text("Sent again: 2 items.", CONCURRENCY).await;
+        browser.see_text("Sent again: 2 items.", TIMEOUT).await?;
+        browser.start_clock().await?;
         studio.sees_sent(4).await?;
         // Nothing was put into the table by the second press.
         browser.find(&by("button", "Generate")).await?;
         browser.find(&by("button", "Retry 2 failed")).await?;
         assert_eq!(studio.prompts_sent(), [prompts, prompts].concat());
-        said
+        Ok(())
     })
     .await;
 }
@@ -220,6 +230,8 @@ async fn a_double_click_on_remove_removes_one() {
     let name = "a_double_click_on_remove";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
+        studio.proxy.control_clock(browser).await?;
+        studio.open(MODEL).await?;
         for prompt in ["one [fail]", "two [fail]"] {
             studio.type_prompt(prompt).await?;
             browser.press(&by("button", "Generate")).await?;
@@ -227,6 +239,7 @@ async fn a_double_click_on_remove_removes_one() {
             let remove = by("button", "Remove").within(&task);
             browser.find_for(&remove, TIMEOUT).await?;
         }
+        browser.stop_clock().await?;
         studio.hand("await twice('Remove', 150);").await?;
         browser.see_text("Removed 1 task.", TIMEOUT).await?;
         let left = browser.find(&containing("article", "one [fail]")).await?;

@@ -7,12 +7,14 @@ use atelier_end_to_end::studio::{self, MODEL_NAME};
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::Value;
 use std::ops::Deref;
+use std::time::Duration;
 
 pub use atelier_end_to_end::studio::{MODEL, TIMEOUT};
 
 /// Helps to find what a person would press, in scripts that have to be quicker than WebDriver.
 const FINDING: &str = "
-    const pause = ms => new Promise(done => setTimeout(done, ms));
+    // By the clock of the page, if a test moves that.
+    const pause = ms => window.testClock?.advance(ms) ?? new Promise(done => setTimeout(done, ms));
     const button = name => [...document.querySelectorAll('button')]
         .find(each => each.checkVisibility() && each.textContent.trim() === name);
     const field = () => document.querySelector('form[aria-label=Input] textarea');
@@ -64,6 +66,19 @@ pub async fn play(
 }
 
 impl Studio<'_> {
+    /// Loads the page of the model with a clock that stands and that the test moves.
+    pub async fn stop_clock(&self) -> Result<()> {
+        self.proxy.control_clock(self.browser).await?;
+        self.open(MODEL).await?;
+        self.browser.stop_clock().await?;
+        Ok(())
+    }
+
+    /// Moves the clock of the page.
+    pub async fn advance_clock(&self, by: Duration) -> Result<()> {
+        self.proxy.advance_clock(self.browser, by).await
+    }
+
     /// Loads a page of the model afresh.
     pub async fn open(&self, path: &str) -> Result<()> {
         self.browser.open(&self.address(path)).await?;

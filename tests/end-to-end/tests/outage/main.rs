@@ -9,12 +9,15 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{any, by, containing, starting};
+use atelier_end_to_end::hearing;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{MODEL, MODEL_NAME, Studio, TIMEOUT};
 use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::Value;
 use std::time::Duration;
+
+use waiting::probes_again;
 
 /// What stands above every page meanwhile.
 const SILENT: &str = "The service can't be reached.";
@@ -166,8 +169,8 @@ async fn what_is_made_meanwhile_waits_and_is_sent_once() {
             browser
                 .see_text("Nothing has left this browser", TIMEOUT)
                 .await?;
-            // Longer than the page waits for word of keys.
-            tokio::time::sleep(Duration::from_secs(7)).await;
+            // Longer than the page waits to learn of keys.
+            probes_again(&studio, Duration::from_secs(7)).await?;
             browser
                 .see_text("What waits is sent as soon as it answers", TIMEOUT)
                 .await?;
@@ -224,6 +227,7 @@ async fn what_is_kept_goes_with_the_offline_copy() {
 async fn sign_in<'a>(browser: &'a Browser, has_keys: bool) -> Result<Studio<'a>> {
     let service = ["--speed", "0", "--token", TOKEN];
     let studio = Studio::new(browser, &service, has_keys).await?;
+    studio.proxy.control_clock(browser).await?;
     studio.open("/settings").await?;
     for (field, text) in [("User ID", "me"), ("Access token", TOKEN)] {
         browser.fill(&by("textbox", field), text).await?;
@@ -267,13 +271,16 @@ async fn a_tab_that_finds_nobody_tells_the_one_that_makes_the_calls() {
         is_kept(browser).await?;
         studio.proxy.take_down("/api/*");
         studio.proxy.take_down("/v2/*");
-        studio.open_tab(MODEL).await?;
+        browser.open_tab("about:blank").await?;
+        hearing::listen(browser, &studio.proxy).await?;
+        studio.proxy.control_clock(browser).await?;
+        studio.open(MODEL).await?;
         browser.see_text("This form is from", TIMEOUT).await?;
         generate(browser, "from a second tab").await?;
         browser
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
             .await?;
-        tokio::time::sleep(Duration::from_secs(7)).await;
+        probes_again(&studio, Duration::from_secs(7)).await?;
         assert_eq!(studio.prompts_sent(), [""; 0]);
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
@@ -303,7 +310,7 @@ async fn what_waits_behind_a_submission_without_answer_is_not_sent_to_nobody() {
             .see_text("What waits is sent as soon as it answers", TIMEOUT)
             .await?;
         // Longer than the first two pauses after a submission without an answer.
-        tokio::time::sleep(Duration::from_secs(17)).await;
+        probes_again(&studio, Duration::from_secs(17)).await?;
         assert_eq!(studio.prompts_sent(), ["the first"]);
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");

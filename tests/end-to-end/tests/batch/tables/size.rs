@@ -5,9 +5,9 @@ use crate::studio::{numbered, visit};
 use atelier_end_to_end::find::by;
 use serde_json::json;
 
-/// Guards against a write of thousands of rows that holds up whoever types.
+/// Guards against a table that is too large to be stored. How long a key takes in it, `./dev bench` measures.
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_rows_are_kept_without_holding_up_who_types() {
+async fn ten_thousand_rows_are_stored_after_a_change() {
     let name = "ten_thousand_rows_are_kept";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
@@ -39,53 +39,11 @@ async fn ten_thousand_rows_are_kept_without_holding_up_who_types() {
         browser.run(script, vec![json!(10_000)]).await?;
         studio.reload().await?;
         assert_eq!(studio.row_count().await?, 10_000);
-        // The lines of the prompts are laid out anew with each change, by the browser: not what is
-        // looked at here.
-        studio.choose("Sweep").await?;
         let cell = browser.find(&by("textbox", "prompt, row 2")).await?;
-        // The longest that the page is held up in a while: with nothing to do, and after a key press,
-        // when the table is written once. The second least of seven: what holds the page up does so
-        // each time, while a busy machine halts everything now and then.
         let script = "
-            const [field] = arguments;
-            field.focus();
-            // One for all turns: what is collected of a channel for each holds the page up for 50 ms.
-            const { port1, port2 } = new MessageChannel();
-            const turn = () => new Promise(done => {
-                port1.onmessage = done;
-                port2.postMessage(0);
-            });
-            const longest = async ms => {
-                let most = 0;
-                const begin = performance.now();
-                for (let last = begin; last < begin + ms;) {
-                    await turn();
-                    const now = performance.now();
-                    most = Math.max(most, now - last);
-                    last = now;
-                }
-                return most;
-            };
-            const least = times => Math.round(times.sort((a, b) => a - b)[1] * 10) / 10;
-            return (async () => {
-                const [nothing, presses, writing] = [[], [], []];
-                for (let n = 0; n < 7; n += 1) {
-                    nothing.push(await longest(1200));
-                    const begin = performance.now();
-                    document.execCommand('insertText', false, 'x');
-                    await turn();
-                    presses.push(performance.now() - begin);
-                    writing.push(await longest(1200));
-                }
-                return [nothing, presses, writing].map(least);
-            })()";
-        let times = browser.run(script, vec![browser.argument(&cell)]).await?;
-        eprintln!("10,000 rows: with nothing to do, a key press, writing, in ms: {times}");
-        let time = |at: usize| times[at].as_f64().unwrap_or(f64::MAX);
-        // A frame is 16.7 ms. What the press itself takes, on whatever machine, is not the writing's, nor is
-        // what else the machine is busy with.
-        let (nothing, press, writing) = (time(0), time(1), time(2));
-        assert!(writing < 16.7 + press + nothing, "held up for {writing} ms");
+            arguments[0].focus();
+            for (let n = 0; n < 7; n += 1) document.execCommand('insertText', false, 'x');";
+        browser.run(script, vec![browser.argument(&cell)]).await?;
         let value = cell.prop("value").await?.unwrap_or_default();
         assert!(value.ends_with("xxxxxxx"), "it is “{value}”");
         studio.reload().await?;
