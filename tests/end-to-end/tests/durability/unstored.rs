@@ -9,6 +9,7 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
 use serde_json::json;
+use std::time::Duration;
 
 /// Whether the browser would ask before the page is left.
 const ASKS: &str = "
@@ -20,10 +21,12 @@ const ASKS: &str = "
 async fn follow_what_is_not_stored(studio: &mut Studio<'_>, is_full_for_both: bool) -> Result<()> {
     let browser = studio.browser;
     run_first(studio, BREAKABLE).await?;
+    studio.proxy.control_clock(browser).await?;
     let form = studio.open_model().await?;
     let leader = browser.client.window().await?;
     browser.open_tab("about:blank").await?;
     run_first(studio, BREAKABLE).await?;
+    studio.proxy.control_clock(browser).await?;
     browser.set_size(1280, 4000).await?;
     studio.open_tasks().await?;
     let follower = browser.client.window().await?;
@@ -63,7 +66,10 @@ async fn where_the_next_cannot_store_it_either_that_is_said_until_there_is_room(
     play(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
         follow_what_is_not_stored(studio, true).await?;
-        tokio::time::sleep(std::time::Duration::from_secs(4)).await;
+        studio
+            .proxy
+            .let_pass(browser, Duration::from_secs(4))
+            .await?;
         browser.see_text(NOT_KEPT, TIMEOUT).await?;
         browser.run("window.full = false", vec![]).await?;
         until_stored(studio.browser, 1).await?;
