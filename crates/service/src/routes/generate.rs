@@ -2,21 +2,17 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{
-    Envelope, IDEMPOTENCY_FIELD, Media, ModelId, Parameter, Problem, RESERVED_NAMES, Schema,
-    StatusWord,
-};
+use atelier_contract::{Envelope, IDEMPOTENCY_FIELD, ModelId, Problem, RESERVED_NAMES, StatusWord};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::files::keep_paths;
 use super::{Call, blocking};
 use crate::failure::{Failure, success};
 use crate::idempotency::{Key, Submission, account, fingerprint};
 use crate::models::complete;
-use crate::origin::Origin;
-use crate::runner::Remote;
 use crate::state::App;
 use crate::store::{Answered, Task};
 
@@ -111,8 +107,7 @@ pub fn accept(
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
     // From here on, nothing that it is made from is removed; it is looked for next.
     let hold = app.outputs.holds.hold(&body.to_string());
-    let files = Files::of(remote);
-    keep_paths(app, &call.origin, &schema, &files, &mut input)?;
+    keep_paths(app, &call.origin, &schema, remote, &mut input)?;
 
     check_room(app, common.uid)?;
     let place = app.pool.reserve(common.uid).map_err(Failure::store)?;
@@ -187,103 +182,6 @@ fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failu
         data: json!({"id": answered.id, "status": answered.status}),
         again: true,
     })
-}
-
-/// Which files a model takes.
-struct Files {
-    /// It runs elsewhere.
-    elsewhere: bool,
-    /// What is no file of ours may be passed on.
-    addresses: bool,
-}
-
-impl Files {
-    fn of(remote: Option<&Remote>) -> Self {
-        Self {
-            elsewhere: remote.is_some(),
-            addresses: remote.is_some_and(Remote::takes_addresses),
-        }
-    }
-
-    fn has(&self, parameter: &Parameter) -> bool {
-        match parameter.media() {
-            Some(Media::Image) => true,
-            media => self.elsewhere && (media.is_some() || is_uri(parameter)),
-        }
-    }
-
-    fn permits(&self, path: &str) -> bool {
-        self.elsewhere || path.ends_with(".png")
-    }
-
-    /// What else than a file of ours may be given.
-    fn passes_on(&self, parameter: &Parameter, given: &str) -> bool {
-        // A name says less than a format does.
-        let may_be_text = self.elsewhere && !is_uri(parameter);
-        let inline = self.elsewhere && given.starts_with("data:");
-        let address = given.starts_with("http://") || given.starts_with("https://");
-        inline || (address && self.addresses) || (!address && may_be_text)
-    }
-}
-
-fn is_uri(parameter: &Parameter) -> bool {
-    parameter.extra.get("format").and_then(Value::as_str) == Some("uri")
-}
-
-/// Replaces addresses of files by their paths, which hold under any host name. Any but an earlier
-/// output of this service is refused, unless the model runs elsewhere and its owner permits it; so
-/// nothing is fetched here.
-fn keep_paths(
-    app: &App,
-    origin: &Origin,
-    schema: &Schema,
-    files: &Files,
-    input: &mut Map<String, Value>,
-) -> Result<(), Failure> {
-    let mut problems = Vec::new();
-    for (parameter, _) in schema.parameters().filter(|(p, _)| files.has(p)) {
-        let name = &parameter.name;
-        let Some(given) = input.get(name).and_then(Value::as_str) else {
-            continue;
-        };
-        let given = given.trim();
-        let path = match origin.path_of(given).filter(|path| files.permits(path)) {
-            Some(path) if is_own(app, path)? => Some(path.to_owned()),
-            _ => None,
-        };
-        match path {
-            Some(path) => {
-                input.insert(name.clone(), path.into());
-            }
-            None if files.passes_on(parameter, given) => {}
-            None => {
-                let what = if files.elsewhere {
-                    "a file"
-                } else {
-                    "an image"
-                };
-                problems.push(Problem {
-                    parameter: name.clone(),
-                    message: format!(
-                        "{name} must be the address of {what} that this service made; nothing is fetched from elsewhere"
-                    ),
-                });
-            }
-        }
-    }
-    if problems.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::invalid(problems))
-    }
-}
-
-fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
-    // A preview may not have been rendered yet.
-    if let Err(error) = app.samples.prepare(path) {
-        tracing::error!("{path}: {error}");
-    }
-    app.outputs.has(path).map_err(Failure::outputs_away)
 }
 
 /// The fields that every request has (INTERFACE "Common request fields").

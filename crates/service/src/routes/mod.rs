@@ -23,6 +23,7 @@ mod call;
 mod discovery;
 mod documentation;
 mod downloads;
+mod files;
 mod generate;
 mod health;
 mod model_path;

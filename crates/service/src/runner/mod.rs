@@ -144,7 +144,7 @@ impl Run<'_> {
     }
 
     /// What was given: without what was left out, and with files of this service's own as `file`
-    /// writes them.
+    /// writes them, in lists and objects, too.
     ///
     /// # Errors
     ///
@@ -155,14 +155,31 @@ impl Run<'_> {
     ) -> Result<Map<String, Value>, Ended> {
         let given = self.input.iter().filter(|(_, value)| !value.is_null());
         given
-            .map(|(name, value)| {
-                let value = match self.own_file(value)? {
-                    Some(path) => file(&path)?,
-                    None => value.clone(),
-                };
-                Ok((name.clone(), value))
-            })
+            .map(|(name, value)| Ok((name.clone(), self.with_files(value, &file)?)))
             .collect()
+    }
+
+    fn with_files(
+        &self,
+        value: &Value,
+        file: &impl Fn(&std::path::Path) -> Result<Value, Ended>,
+    ) -> Result<Value, Ended> {
+        if let Some(path) = self.own_file(value)? {
+            return file(&path);
+        }
+        Ok(match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.with_files(item, file));
+                Value::Array(items.collect::<Result<_, _>>()?)
+            }
+            Value::Object(fields) => {
+                let field = |(name, value): (&String, &Value)| {
+                    Ok((name.clone(), self.with_files(value, file)?))
+                };
+                Value::Object(fields.iter().map(field).collect::<Result<_, _>>()?)
+            }
+            other => other.clone(),
+        })
     }
 }
 

@@ -1,0 +1,245 @@
+//! Files in the input of a task: outputs of this service, and addresses from elsewhere.
+
+use atelier_contract::{Kind, Media, Parameter, Problem, Schema};
+use serde_json::{Map, Value};
+
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::runner::Remote;
+use crate::state::App;
+
+/// No task is made from more files than this: each is looked for in the outputs.
+const MAX_FILES: usize = 100;
+
+/// Schemes that URL parsers also accept without the two slashes.
+const LENIENT: [&str; 4] = ["http", "https", "ftp", "file"];
+
+/// What a text in the input is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Words, even if they are an address: the schema says so.
+    Text,
+    /// Declared as a file.
+    File,
+    /// The schema does not say: a file if it is an address.
+    Unknown,
+}
+
+/// Replaces addresses of files by their paths, which hold under any host name, in lists and objects, too.
+/// Any but an earlier output of this service is refused, unless the model runs elsewhere and its owner permits
+/// it; so nothing is fetched here.
+///
+/// # Errors
+///
+/// 422 with each address that is refused; 503 if the outputs don't answer.
+pub fn keep_paths(
+    app: &App,
+    origin: &Origin,
+    schema: &Schema,
+    remote: Option<&Remote>,
+    input: &mut Map<String, Value>,
+) -> Result<(), Failure> {
+    let mut keeper = Keeper {
+        app,
+        origin,
+        elsewhere: remote.is_some(),
+        addresses: remote.is_some_and(Remote::takes_addresses),
+        files: 0,
+        problems: Vec::new(),
+    };
+    for (parameter, _) in schema.parameters() {
+        if let Some(value) = input.get_mut(&parameter.name) {
+            let role = keeper.role_of(parameter);
+            keeper.keep(parameter, &parameter.name, &parameter.extra, role, value)?;
+        }
+    }
+    if keeper.problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::invalid(keeper.problems))
+    }
+}
+
+struct Keeper<'a> {
+    app: &'a App,
+    origin: &'a Origin,
+    /// The model runs elsewhere.
+    elsewhere: bool,
+    /// http(s) addresses may be passed on to it.
+    addresses: bool,
+    files: usize,
+    problems: Vec<Problem>,
+}
+
+impl Keeper<'_> {
+    fn role_of(&self, parameter: &Parameter) -> Role {
+        let has_media_name = parameter.media().is_some();
+        if !self.elsewhere {
+            // The built-in models take images alone.
+            return match parameter.media() {
+                Some(Media::Image) => Role::File,
+                _ => Role::Text,
+            };
+        }
+        match parameter.kind() {
+            _ if is_uri(&parameter.extra) => Role::File,
+            // A name says less than a format does.
+            Kind::Text | Kind::Enum if !has_media_name => Role::Text,
+            _ => Role::Unknown,
+        }
+    }
+
+    /// `name` leads to the value, e.g. `images[0]`; `rules` are those of JSON Schema that apply to it.
+    fn keep(
+        &mut self,
+        parameter: &Parameter,
+        name: &str,
+        rules: &Map<String, Value>,
+        role: Role,
+        value: &mut Value,
+    ) -> Result<(), Failure> {
+        match value {
+            Value::String(text) if role != Role::Text => {
+                if let Some(path) = self.keep_text(parameter, name, role, text)? {
+                    *value = path.into();
+                }
+            }
+            Value::Array(items) => {
+                let none = Map::new();
+                let rules = rules.get("items").and_then(Value::as_object);
+                let role = role_of_items(parameter, rules);
+                for (n, item) in items.iter_mut().enumerate() {
+                    let name = format!("{name}[{n}]");
+                    self.keep(parameter, &name, rules.unwrap_or(&none), role, item)?;
+                }
+            }
+            Value::Object(fields) => {
+                for (key, field) in fields.iter_mut() {
+                    let name = format!("{name}.{key}");
+                    self.keep(parameter, &name, &Map::new(), Role::Unknown, field)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The path of an output of this service; `None` if the text stays as it is.
+    fn keep_text(
+        &mut self,
+        parameter: &Parameter,
+        name: &str,
+        role: Role,
+        text: &str,
+    ) -> Result<Option<String>, Failure> {
+        let text = text.trim();
+        if let Some(path) = self.origin.path_of(text)
+            && (self.elsewhere || path.ends_with(".png"))
+        {
+            self.files += 1;
+            if self.files > MAX_FILES {
+                let message = format!("{name} is one file too many: a task takes {MAX_FILES}");
+                return Err(Failure::invalid_field(&parameter.name, message));
+            }
+            if is_own(self.app, path)? {
+                return Ok(Some(path.to_owned()));
+            }
+        }
+        if !self.passes_on(role, text) {
+            let what = if self.elsewhere { "a file" } else { "an image" };
+            self.problems.push(Problem {
+                parameter: parameter.name.clone(),
+                message: format!(
+                    "{name} must be the address of {what} that this service made; nothing is fetched from elsewhere"
+                ),
+            });
+        }
+        Ok(None)
+    }
+
+    /// Whether something else than an output of this service may be given.
+    fn passes_on(&self, role: Role, text: &str) -> bool {
+        if !self.elsewhere {
+            return false;
+        }
+        match scheme_of(text).as_deref() {
+            Some("data") => true,
+            Some("http" | "https") => self.addresses,
+            Some(_) => false,
+            None => role == Role::Unknown,
+        }
+    }
+}
+
+/// The role of the texts in a list with these rules.
+fn role_of_items(parameter: &Parameter, rules: Option<&Map<String, Value>>) -> Role {
+    let named = Parameter {
+        type_name: "string".into(),
+        ..parameter.clone()
+    };
+    match rules {
+        Some(rules) if is_uri(rules) => Role::File,
+        Some(rules) if rules.get("type") == Some(&"string".into()) && named.media().is_none() => {
+            Role::Text
+        }
+        _ => Role::Unknown,
+    }
+}
+
+fn is_uri(rules: &Map<String, Value>) -> bool {
+    rules.get("format").and_then(Value::as_str) == Some("uri")
+}
+
+/// The scheme of an address, in lower case: read as leniently as the most lenient URL parser does, which drops
+/// control characters. `//host` has the scheme of whoever reads it: an empty one.
+fn scheme_of(text: &str) -> Option<String> {
+    let text: String = text.chars().filter(|c| !c.is_control()).collect();
+    let text = text.trim_start();
+    if text.starts_with("//") || text.starts_with(r"\\") {
+        return Some(String::new());
+    }
+    let (scheme, rest) = text.split_once(':')?;
+    let scheme = scheme.to_ascii_lowercase();
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
+    let is_scheme =
+        scheme.starts_with(|c: char| c.is_ascii_lowercase()) && scheme.bytes().all(plain);
+    let is_address =
+        rest.starts_with("//") || LENIENT.contains(&scheme.as_str()) || scheme == "data";
+    (is_scheme && is_address).then_some(scheme)
+}
+
+fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
+    // A preview may not have been rendered yet.
+    if let Err(error) = app.samples.prepare(path) {
+        tracing::error!("{path}: {error}");
+    }
+    app.outputs.has(path).map_err(Failure::outputs_away)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against spellings of an address that the service takes for words and a URL parser does not.
+    #[test]
+    fn an_address_is_one_however_it_is_spelled() {
+        for (text, scheme) in [
+            ("http://a.example/", Some("http")),
+            ("HTTPS://a.example/", Some("https")),
+            ("ht\ntp://a.example/", Some("http")),
+            ("\u{1}http:a.example", Some("http")),
+            ("http:\\\\a.example", Some("http")),
+            ("file:/etc/passwd", Some("file")),
+            ("gopher://a.example", Some("gopher")),
+            ("//a.example/x", Some("")),
+            ("\\\\host\\share", Some("")),
+            ("data:,a", Some("data")),
+            ("a lake: calm", None),
+            ("note: see http://a.example", None),
+            ("/outputs/a/0.png", None),
+            ("", None),
+        ] {
+            assert_eq!(scheme_of(text).as_deref(), scheme, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Which addresses a task may give to a model that runs elsewhere.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use support::small_server::{Asked, Said, SmallServer, json as said};
+use support::{Server, request};
+use tempfile::TempDir;
+
+const COG: (&str, &str) = ("image", "cog");
+
+/// A container with every place that an address can be put in.
+fn container() -> SmallServer {
+    SmallServer::start(|asked: &Asked| -> Said {
+        let file = json!({"type": "string", "format": "uri"});
+        match asked.path.as_str() {
+            "/health-check" => said(200, json!({"status": "READY"})),
+            "/openapi.json" => said(
+                200,
+                json!({"components": {"schemas": {"Input": {"properties": {
+                    "prompt": {"type": "string"},
+                    "image": {"type": "string"},
+                    "pictures": {"type": "array", "items": file},
+                    "words": {"type": "array", "items": {"type": "string"}},
+                    "options": {"type": "object"},
+                    "anything": {}
+                }}}}}),
+            ),
+            _ => said(200, json!({"status": "succeeded", "output": "done"})),
+        }
+    })
+}
+
+fn start(data: &Path, address: &str, more: &str) -> Server {
+    let models = format!(
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"cog\"\nname = \"Cog\"\n{more}\n\
+         [model.cog]\naddress = \"{address}\"\n"
+    );
+    Server::start_with_models(data, &models, &["--speed", "0"])
+}
+
+/// Guards against addresses in lists and objects, or in capitals, that reach a model whose file of models does
+/// not permit addresses: `addresses = false` looked at plain strings only.
+#[test]
+fn without_addresses_none_is_passed_on_wherever_it_stands() {
+    let container = container();
+    let data = TempDir::new().unwrap();
+    let server = start(data.path(), &container.url(), "");
+    let address = "http://169.254.169.254/latest/meta-data";
+    for (input, name) in [
+        (json!({"image": address}), "image"),
+        (json!({"image": "HTTP://169.254.169.254/"}), "image"),
+        (json!({"image": "file:///etc/passwd"}), "image"),
+        (json!({"image": "//169.254.169.254/"}), "image"),
+        (json!({"pictures": [address]}), "pictures[0]"),
+        (json!({"pictures": ["data:,a", address]}), "pictures[1]"),
+        (json!({"pictures": [[address]]}), "pictures[0][0]"),
+        (json!({"pictures": ["/etc/passwd"]}), "pictures[0]"),
+        (json!({"options": {"from": address}}), "options.from"),
+        (
+            json!({"options": {"a": [{"b": address}]}}),
+            "options.a[0].b",
+        ),
+        (json!({"anything": address}), "anything"),
+        (json!({"anything": [" HTTPS://a.example/ "]}), "anything[0]"),
+    ] {
+        let answer = server.post("/v2/generate", &request(COG, input.clone()));
+        assert_eq!(answer.status, 422, "{input}: {}", answer.text());
+        let problem = format!("{name} must be the address of a file that this service made");
+        assert!(answer.text().contains(&problem), "{}", answer.text());
+    }
+    // Words are words.
+    let input = json!({"prompt": address, "words": [address], "options": {"a": "see http://x"}});
+    assert_eq!(sent(&server, &container, input.clone()), input);
+
+    drop(server);
+    let server = start(data.path(), &container.url(), "addresses = true");
+    let input = json!({"image": address, "pictures": [address], "options": {"a": [address]}});
+    assert_eq!(sent(&server, &container, input.clone()), input);
+}
+
+/// What reaches the container.
+fn sent(server: &Server, container: &SmallServer, input: Value) -> Value {
+    let task = server.generate(COG, input);
+    assert_eq!(server.wait(&task)["status"], "completed");
+    let path = format!("/predictions/{}", task["id"].as_str().unwrap());
+    container.asked(&path)[0].json()["input"].clone()
+}
+
+/// Guards against outputs in lists that no model can read: their addresses were passed on as they were.
+#[test]
+fn outputs_of_this_service_reach_the_model_as_files_in_lists_and_objects_too() {
+    let container = container();
+    let data = TempDir::new().unwrap();
+    let server = start(data.path(), &container.url(), "");
+    let picture = server
+        .output(support::STRATA, json!({"prompt": "a"}))
+        .remove(0);
+    let input = json!({"pictures": [picture, [picture]], "options": {"a": {"b": picture}}});
+    let sent = sent(&server, &container, input);
+    for place in ["/pictures/0", "/pictures/1/0", "/options/a/b"] {
+        let value = sent.pointer(place).unwrap().as_str().unwrap();
+        assert!(
+            value.starts_with("data:image/png;base64,"),
+            "{place}: {value:.60}"
+        );
+    }
+}
