@@ -99,7 +99,7 @@ impl Accounts {
         Self::at(config, Purpose::Change)
     }
 
-    /// The same to be looked at alone: makes nothing.
+    /// The same to be looked at, or changed where accounts are there: makes nothing.
     ///
     /// # Errors
     /// If its database can't be had.

@@ -27,7 +27,7 @@ pub fn run(command: &Command, config: &Config) -> ExitCode {
         Command::Serve(_) | Command::Work(_) => return ExitCode::FAILURE,
         Command::ModelsSchema => models_schema(),
         Command::Doctor(config) => return doctor(config),
-        Command::Account { change } => Accounts::open(config)
+        Command::Account { change } => accounts(change, config)
             .map_err(CommandError::from)
             .and_then(|accounts| account(change, &accounts)),
     };
@@ -59,14 +59,22 @@ fn models_schema() -> Result<(), CommandError> {
     Ok(writeln!(io::stdout(), "{schema}")?)
 }
 
+/// Only adding an account may make the place of the accounts: with it, the service is closed to others.
+fn accounts(change: &AccountCommand, config: &Config) -> Result<Accounts, AccountError> {
+    match change {
+        AccountCommand::Add { .. } => Accounts::open(config),
+        AccountCommand::List | AccountCommand::Remove { .. } | AccountCommand::Rotate { .. } => {
+            Accounts::look(config)
+        }
+    }
+}
+
 fn account(change: &AccountCommand, accounts: &Accounts) -> Result<(), CommandError> {
     let mut out = io::stdout();
     match change {
         AccountCommand::Add { name } => writeln!(out, "{}", accounts.add(name)?)?,
         AccountCommand::Rotate { name } => writeln!(out, "{}", accounts.rotate(name)?)?,
         AccountCommand::Remove { name } => accounts.remove(name)?,
-        // Without one, the list makes none.
-        AccountCommand::List if !accounts.are_there() => {}
         AccountCommand::List => {
             for account in accounts.list()? {
                 writeln!(out, "{}\t{}", account.name, account.created)?;

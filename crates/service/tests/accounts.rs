@@ -4,6 +4,7 @@ mod support;
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use support::{Answer, STRATA, Server, request};
@@ -108,6 +109,46 @@ fn an_account_has_its_tasks_to_itself() {
             .status
             .success()
     );
+}
+
+/// Guards against commands that close the service to everybody: `list`, `rotate` and `remove` made the file of
+/// accounts, and with it each call without an account's token was answered with 401.
+#[test]
+fn only_adding_an_account_closes_the_service_to_others() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("data");
+    for (change, words) in [
+        (&["list"][..], ""),
+        (&["rotate", "ada"], "ada"),
+        (&["remove", "ada"], "ada"),
+    ] {
+        let output = run(&data, &[&["account"], change].concat());
+        assert_eq!(output.status.success(), words.is_empty(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            words.is_empty() || said.contains("there is no account ada"),
+            "{said}"
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+        assert!(!data.exists(), "{change:?} makes nothing");
+    }
+    let server = Server::start_on(&data, &["--speed", "0"]);
+    for change in [&["list"][..], &["rotate", "ada"], &["remove", "ada"]] {
+        run(&data, &[&["account"], change].concat());
+    }
+    assert!(!data.join("accounts.sqlite").exists());
+    assert!(server.get("/api/models").json()["guest"].is_object());
+    server.output(STRATA, json!({"prompt": "a"}));
+    account(&data, &["add", "ada"]);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    // A process with PostgreSQL notices within a second.
+    while server.get("/api/models").json().get("guest").is_some() {
+        assert!(
+            Instant::now() < deadline,
+            "the first account closes the service"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

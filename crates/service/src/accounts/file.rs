@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use super::{Account, AccountError};
 
@@ -48,7 +48,10 @@ impl File {
     ///
     /// [`AccountError::Database`] or [`AccountError::Io`] if the file can't be opened, made or written.
     pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
-        self.with(|connection| {
+        if let Some(folder) = self.path.parent() {
+            crate::private::make_dir(folder)?;
+        }
+        self.with(OpenFlags::default(), |connection| {
             let added = connection.execute(
                 "INSERT INTO account (name, token) VALUES (?1, ?2)",
                 params![name, digest],
@@ -66,29 +69,29 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`Self::insert`].
+    /// [`AccountError::Database`] if the file is there, and can't be opened or written.
     pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         let change = "UPDATE account SET token = ?2 WHERE name = ?1";
-        self.with(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
+        self.if_there(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
     }
 
     /// Takes an account away. Whether there was one of this name.
     ///
     /// # Errors
     ///
-    /// As for [`Self::insert`].
+    /// As for [`Self::update`].
     pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
         let change = "DELETE FROM account WHERE name = ?1";
-        self.with(|connection| Ok(connection.execute(change, [name])? > 0))
+        self.if_there(|connection| Ok(connection.execute(change, [name])? > 0))
     }
 
     /// All accounts, sorted by their names.
     ///
     /// # Errors
     ///
-    /// As for [`Self::insert`].
+    /// As for [`Self::update`].
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
-        self.with(|connection| {
+        self.if_there(|connection| {
             connection
                 .prepare("SELECT name, created FROM account ORDER BY name")?
                 .query_map([], |row| {
@@ -105,9 +108,9 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`Self::insert`].
+    /// As for [`Self::update`].
     pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
-        self.with(|connection| {
+        self.if_there(|connection| {
             connection
                 .prepare_cached("SELECT name FROM account WHERE token = ?1")?
                 .query_row([digest], |row| row.get(0))
@@ -115,8 +118,20 @@ impl File {
         })
     }
 
+    /// Works with the accounts; without a file there are none, and none is made.
+    fn if_there<T: Default>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, AccountError> {
+        if self.path.exists() {
+            return self.with(OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE, work);
+        }
+        Ok(T::default())
+    }
+
     fn with<T>(
         &self,
+        flags: OpenFlags,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, AccountError> {
         let mut connection = self
@@ -126,10 +141,7 @@ impl File {
         let connection = match &mut *connection {
             Some(connection) => connection,
             none => {
-                if let Some(folder) = self.path.parent() {
-                    crate::private::make_dir(folder)?;
-                }
-                let opened = Connection::open(&self.path)?;
+                let opened = Connection::open_with_flags(&self.path, flags)?;
                 opened.busy_timeout(TIMEOUT)?;
                 opened.execute_batch(SCHEMA)?;
                 none.insert(opened)

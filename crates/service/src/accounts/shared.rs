@@ -109,7 +109,8 @@ impl Shared {
             .bind(name)
             .bind(digest)
             .execute(self.database.pool());
-        Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
+        let changed = if_there(self.database.wait(change))?;
+        Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
     /// Takes an account away. Whether there was one of this name.
@@ -121,7 +122,8 @@ impl Shared {
         let change = sqlx::query("DELETE FROM account WHERE name = $1")
             .bind(name)
             .execute(self.database.pool());
-        Ok(self.database.wait(change).map_err(failed)?.rows_affected() > 0)
+        let changed = if_there(self.database.wait(change))?;
+        Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
     /// All accounts, sorted by their names.
@@ -135,7 +137,7 @@ impl Shared {
              FROM account ORDER BY name",
         )
         .fetch_all(self.database.pool());
-        let rows = self.database.wait(listed).map_err(failed)?;
+        let rows = if_there(self.database.wait(listed))?.unwrap_or_default();
         let account = |row: &sqlx::postgres::PgRow| Account {
             name: row.get(0),
             created: row.get(1),
@@ -152,7 +154,16 @@ impl Shared {
         let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
             .bind(digest)
             .fetch_optional(self.database.pool());
-        self.database.wait(found).map_err(failed)
+        Ok(if_there(self.database.wait(found))?.flatten())
+    }
+}
+
+/// `None` where there are no tables yet: then there are no accounts, and only adding one makes them.
+fn if_there<T>(done: Result<T, sqlx::Error>) -> Result<Option<T>, AccountError> {
+    match done {
+        Ok(done) => Ok(Some(done)),
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => Ok(None),
+        Err(error) => Err(failed(error)),
     }
 }
 
