@@ -224,6 +224,9 @@ fn models(config: &Config) -> Result<(Arc<Models>, Vec<Arc<Remote>>), StartError
         Models::none()
     };
     models.add(&loaded.remotes);
+    if loaded.remotes.iter().any(|remote| remote.is_program()) {
+        private::hide_process();
+    }
     Ok((Arc::new(models), loaded.remotes))
 }
 

@@ -11,6 +11,17 @@ pub fn from_now_on() {
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
+/// Closes this process to other programs of the same user, which could read its environment and memory in
+/// `/proc` otherwise. Linux alone has that.
+pub fn hide_process() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // No system refuses it.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// Makes a directory, and those above it, if it is absent.
 ///
 /// # Errors

@@ -6,6 +6,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -155,6 +156,82 @@ fn it_gets_its_input_as_json_and_leaves_files() {
         0,
         "nothing is left"
     );
+}
+
+/// Guards against secrets of the service in the environment of its model programs, which got all of it but two
+/// tokens: among others the database's address, the bucket's keys and the keys of other models.
+#[test]
+fn a_program_gets_only_the_environment_that_is_meant_for_it() {
+    let (data, models) = folder("env > out.txt", "");
+    let models = models.replace(
+        "arguments = ",
+        "environment = [\"MEANT_FOR_IT\", \"NOT_SET\"], arguments = ",
+    );
+    let models = format!(
+        "{models}\n[[model]]\ncategory = \"image\"\nsubcategory = \"paid\"\nname = \"Paid\"\n\
+         [model.openai]\naddress = \"http://127.0.0.1:1\"\nkey_env = \"STUDIO_KEY\"\n"
+    );
+    let file = data.path().join("models.toml");
+    fs::write(&file, models).unwrap();
+    let mut command = Command::new(support::program());
+    command
+        .args(["--listen", "127.0.0.1:0", "--data"])
+        .arg(data.path())
+        .arg("--models")
+        .arg(file)
+        .args(support::cluster::places(data.path(), &[]))
+        .env("MEANT_FOR_IT", "model weights")
+        .env("LANG", "C");
+    let secrets = [
+        "STUDIO_KEY",
+        "AWS_SESSION_TOKEN",
+        "ATELIER_METRICS_TOKEN",
+        "SOME_OTHER",
+    ];
+    for name in secrets {
+        command.env(name, "s3cret");
+    }
+    let server = Server::run(command);
+    let urls = server.output(MODEL, json!({"prompt": "a"}));
+    let text = server.get(&urls[0]).text();
+    // The values are not printed: they may be those of whoever runs the tests.
+    assert!(!text.contains("s3cret"));
+    let names: Vec<&str> = text
+        .lines()
+        .filter_map(|line| Some(line.split_once('=')?.0))
+        .collect();
+    for name in ["PATH", "LANG", "MEANT_FOR_IT", "ATELIER_TASK"] {
+        assert!(names.contains(&name), "{name} of {names:?}");
+    }
+    // Some shells set the latter themselves.
+    let known = [
+        "PATH",
+        "HOME",
+        "LANG",
+        "TMPDIR",
+        "MEANT_FOR_IT",
+        "ATELIER_TASK",
+        "PWD",
+        "OLDPWD",
+        "SHLVL",
+        "_",
+    ];
+    assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
+}
+
+/// Guards against a program that reads the environment, which it does not get, in `/proc`. Root can, always.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_program_cannot_read_the_environment_of_the_service() {
+    let (data, models) = folder(
+        "cat /proc/$PPID/environ > /dev/null 2>&1; echo \"$? $(id -u)\" > out.txt",
+        "",
+    );
+    let server = Server::start_with_models(data.path(), &models, &[]);
+    let urls = server.output(MODEL, json!({"prompt": "a"}));
+    let said = server.get(&urls[0]).text();
+    let (status, user) = said.trim().split_once(' ').unwrap();
+    assert!(status != "0" || user == "0", "{said}");
 }
 
 #[test]

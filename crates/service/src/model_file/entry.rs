@@ -120,6 +120,10 @@ pub struct CommandEntry {
     /// Its arguments, as they are: no shell reads them.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// The environment variables of the service that it gets in addition to `PATH`, `HOME`, `LANG` and
+    /// `TMPDIR`, e.g. `["CUDA_VISIBLE_DEVICES", "HF_HOME"]`. It gets no others.
+    #[serde(default)]
+    pub environment: Vec<String>,
 }
 
 /// A server with OpenAI's images interface.

@@ -225,6 +225,7 @@ impl Context<'_> {
         Program {
             program: self.beside(&entry.program),
             arguments: entry.arguments,
+            environment: entry.environment,
             parameters,
             work: self.data.join("work"),
         }

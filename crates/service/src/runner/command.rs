@@ -2,6 +2,7 @@
 //! it is started in, its progress on standard error.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,17 @@ use crate::private;
 
 /// The environment variable that tells a program which task it works on.
 const TASK: &str = "ATELIER_TASK";
+
+/// The environment variables of the service that every program gets. Any other may be a secret of the service,
+/// of another model or of its operator.
+const PASSED_ON: &[&str] = &[
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    #[cfg(windows)]
+    "SystemRoot",
+];
 
 /// How often it is looked whether the program has ended.
 const LOOK: Duration = Duration::from_millis(50);
@@ -40,6 +52,8 @@ const MAX_FILES: usize = 100;
 pub struct Program {
     pub program: PathBuf,
     pub arguments: Vec<String>,
+    /// The names of further environment variables that it gets, as far as the service has them.
+    pub environment: Vec<String>,
     pub parameters: Parameters,
     /// The folder in which each task has one of its own while it runs.
     pub work: PathBuf,
@@ -117,14 +131,21 @@ impl Program {
         collect(folder)
     }
 
+    /// The variables of the service's environment that the program gets.
+    fn passed_on(&self) -> impl Iterator<Item = (&str, OsString)> {
+        let named = self.environment.iter().map(String::as_str);
+        let names = PASSED_ON.iter().copied().chain(named);
+        names.filter_map(|name| Some((name, std::env::var_os(name)?)))
+    }
+
     fn start(&self, folder: &Path, task: &str) -> io::Result<Child> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
             .current_dir(folder)
+            .env_clear()
+            .envs(self.passed_on())
             .env(TASK, task)
-            .env_remove("ATELIER_SERVICE_TOKEN")
-            .env_remove("ATELIER_METRICS_TOKEN")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
