@@ -224,24 +224,17 @@ impl Outputs {
 
     /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
     pub async fn serve(&self, mut request: Request<Body>) -> Response {
+        // The path is not decoded: names of outputs never need an encoding, so an encoded one, which could lead to
+        // a hidden file, is none of them.
+        let Some(name) = own_name(request.uri().path()).map(str::to_owned) else {
+            return sandboxed(not_found().into_response());
+        };
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
-            return sandboxed(match own_name(request.uri().path()) {
-                Some(name) => {
-                    bucket
-                        .serve(name, request.method(), request.headers())
-                        .await
-                }
-                None => not_found().into_response(),
-            });
+            let served = bucket.serve(&name, request.method(), request.headers());
+            return sandboxed(served.await);
         }
-        let hidden = request.uri().path().contains("/.");
-        let inner = request.uri().path().strip_prefix(ROUTE).unwrap_or("/");
-        let path = inner.trim_start_matches('/').to_owned();
-        if hidden || path.ends_with('/') {
-            return sandboxed(not_found().into_response());
-        }
-        match format!("/{path}").parse() {
+        match format!("/{name}").parse() {
             Ok(uri) => *request.uri_mut() = uri,
             Err(_) => return sandboxed(not_found().into_response()),
         }
@@ -261,7 +254,7 @@ impl Outputs {
                     let range = range.and_then(|range| range.to_str().ok());
                     no_such_range(range.unwrap_or_default())
                 }
-                status => Failure::internal(format!("{path}: {status}")).into_response(),
+                status => Failure::internal(format!("an output: {status}")).into_response(),
             },
             Err(never) => match never {},
         })

@@ -26,3 +26,41 @@ fn only_files_of_its_own_making_are_found() {
         assert_eq!(outputs.own_file(path).unwrap(), None, "{path}");
     }
 }
+
+/// Guards against hidden files, among them what an attempt has not finished and what is being removed, that are
+/// served to whoever encodes the dot: names were checked before they were decoded.
+#[tokio::test]
+async fn only_finished_outputs_are_served_however_the_path_is_encoded() {
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
+    let made = Artifact {
+        extension: "png",
+        bytes: vec![1],
+    };
+    for task in ["ab12", ".ab12", "ab12/.hidden"] {
+        outputs.save(task, std::slice::from_ref(&made)).unwrap();
+    }
+    fs::write(dir.path().join("outputs/notes.png"), "x").unwrap();
+    fs::write(dir.path().join("outputs/ab12/.0.png"), "x").unwrap();
+    let status = async |path: &str| {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        outputs.serve(request).await.status().as_u16()
+    };
+    assert_eq!(status("/outputs/ab12/0.png").await, 200);
+    for path in [
+        "/outputs/.ab12/0.png",
+        "/outputs/%2eab12/0.png",
+        "/outputs/%2Eab12/0.png",
+        "/outputs/%252eab12/0.png",
+        "/outputs/ab12%2f%2e0.png",
+        "/outputs/ab12/%2e0.png",
+        "/outputs/ab12/%2ehidden/0.png",
+        "/outputs/ab12%2f..%2f%2eab12/0.png",
+        "/outputs/ab12",
+        "/outputs/ab12/",
+        "/outputs/notes.png",
+        "/outputs//ab12/0.png",
+    ] {
+        assert_eq!(status(path).await, 404, "{path}");
+    }
+}
