@@ -1,9 +1,21 @@
 //! The log: for people or for programs, on standard error.
+//!
+//! Whoever knows a task's id finds its outputs, and an upstream's address with a signature is a key to a file. So
+//! no line has either in full, whichever part of the program, or which library, wrote it.
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Stderr, Write};
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
+
+/// A run of so many hexadecimal digits is the id of a task.
+const ID: usize = 32;
+
+/// The longest segment of an address's path that is no key to anything.
+const SEGMENT: usize = 20;
+
+/// So much of either is logged: enough to find it again.
+const SHOWN: usize = 8;
 
 /// How a line of the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -19,14 +31,142 @@ pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+        .with_writer(|| Shortening(io::stderr()));
     match format {
-        LogFormat::Text => log.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
         LogFormat::Json => log
             .json()
             .flatten_event(true)
             .with_span_list(false)
             .with_ansi(false)
             .init(),
+    }
+}
+
+/// Standard error with [`shortened`] lines. Each event comes in one piece.
+struct Shortening(Stderr);
+
+impl Write for Shortening {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let line = String::from_utf8_lossy(bytes);
+        self.0.write_all(shortened(&line).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A line of the log in which ids of tasks and parts of addresses that may be keys end with `…`.
+fn shortened(line: &str) -> String {
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = ["http://", "https://"]
+        .iter()
+        .filter_map(|s| rest.find(s))
+        .min()
+    {
+        let (before, from) = rest.split_at(at);
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'\\<>()".contains(c);
+        let (address, after) = from.split_at(from.find(ends).unwrap_or(from.len()));
+        push_without_ids(&mut text, before);
+        push_address(&mut text, address);
+        rest = after;
+    }
+    push_without_ids(&mut text, rest);
+    text
+}
+
+/// Adds an address: without its query, and with the beginnings of long segments.
+fn push_address(text: &mut String, address: &str) {
+    let end = address.find(['?', '#']).unwrap_or(address.len());
+    let (path, query) = address.split_at(end);
+    // Scheme, nothing, host; then the path.
+    for (n, segment) in path.split('/').enumerate() {
+        if n > 0 {
+            text.push('/');
+        }
+        if n > 2 && segment.chars().count() > SEGMENT {
+            text.extend(segment.chars().take(SHOWN));
+            text.push('…');
+        } else {
+            text.push_str(segment);
+        }
+    }
+    if !query.is_empty() {
+        text.push_str(&query[..1]);
+        text.push('…');
+    }
+}
+
+/// Adds some text with the beginnings of the ids in it. A call's id, which callers choose, stays whole.
+fn push_without_ids(text: &mut String, mut rest: &str) {
+    while !rest.is_empty() {
+        let other = rest.find(|c: char| c.is_ascii_hexdigit());
+        let (before, from) = rest.split_at(other.unwrap_or(rest.len()));
+        text.push_str(before);
+        let end = from.find(|c: char| !c.is_ascii_hexdigit());
+        let (digits, after) = from.split_at(end.unwrap_or(from.len()));
+        if digits.len() >= ID && !is_id_of_call(text) {
+            text.push_str(&digits[..SHOWN]);
+            text.push('…');
+        } else {
+            text.push_str(digits);
+        }
+        rest = after;
+    }
+}
+
+/// Whether a call's id comes after this text: `request_id=` or `"request_id":"`, with or without colours.
+fn is_id_of_call(text: &str) -> bool {
+    text.rsplit_once("request_id")
+        .is_some_and(|(_, between)| between.len() <= 16 && !between.contains([' ', ',', '}']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TASK: &str = "3f2c1a9b04d7e65f8a1b2c3d4e5f6071";
+
+    /// Guards against a log by which its readers find the outputs of others.
+    #[test]
+    fn ids_and_addresses_that_are_keys_are_shortened() {
+        for (line, shown) in [
+            (format!("task {TASK} begins\n"), "task 3f2c1a9b… begins\n"),
+            (
+                format!("/outputs/{TASK}/0.png: no space"),
+                "/outputs/3f2c1a9b…/0.png: no space",
+            ),
+            (
+                format!("{{\"message\":\"PUT http://s3:9000/b/x/{TASK}/0.png in 2s\"}}"),
+                "{\"message\":\"PUT http://s3:9000/b/x/3f2c1a9b…/0.png in 2s\"}",
+            ),
+            (
+                "https://a.example/out/Zm9vYmFyYmF6cXV4cXV1eA/1.png?sig=s3cret: HTTP 500".into(),
+                "https://a.example/out/Zm9vYmFy…/1.png?…",
+            ),
+            (
+                "metrics on http://127.0.0.1:9090/metrics".into(),
+                "metrics on http://127.0.0.1:9090/metrics",
+            ),
+        ] {
+            assert!(shortened(&line).starts_with(shown), "{}", shortened(&line));
+            assert!(!shortened(&line).contains(&TASK[8..]));
+        }
+        assert_eq!(shortened("déjà vu, deadbeef"), "déjà vu, deadbeef");
+    }
+
+    /// Guards against calls that can't be found in the log by the id that their caller chose.
+    #[test]
+    fn the_id_of_a_call_stays_whole() {
+        for line in [
+            format!("call{{request_id={TASK}}}: a"),
+            format!("{{\"span\":{{\"name\":\"call\",\"request_id\":\"{TASK}\"}}}}"),
+            format!("\u{1b}[3mrequest_id\u{1b}[0m\u{1b}[2m=\u{1b}[0m{TASK}"),
+        ] {
+            assert_eq!(shortened(&line), line);
+        }
     }
 }

@@ -216,6 +216,25 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
     }
 }
 
+/// Guards against a log that lets its readers see the outputs of others: these are found by the task's id.
+#[test]
+fn no_line_of_the_log_has_the_whole_id_of_a_task() {
+    for format in ["text", "json"] {
+        let data = tempfile::tempdir().unwrap();
+        let server = Server::start_on(data.path(), &["--log", format, "--speed", "0"]);
+        let call = "0123456789abcdef0123456789abcdef";
+        let headers = [("authorization", "Bearer t"), ("x-request-id", call)];
+        let body = request(STRATA, json!({"prompt": "a"})).to_string();
+        let answer = server.call("POST", "/v2/generate", &headers, body.as_bytes());
+        let id = answer.json()["data"]["id"].as_str().unwrap().to_owned();
+        server.await_log(&format!("task {}… begins", &id[..8]));
+        server.await_log("answered");
+        let log = server.log();
+        assert!(!log.contains(&id), "{log}");
+        assert!(log.contains(call), "the caller's id of the call: {log}");
+    }
+}
+
 /// Guards against paid work that is begun, and thrown away, by a start that fails.
 #[test]
 fn where_metrics_cannot_be_served_no_work_begins() {
