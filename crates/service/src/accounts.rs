@@ -6,20 +6,27 @@
 use std::fmt::Write;
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 
 use crate::config::Config;
 use crate::store::{Store, StoreError};
 
 mod file;
+mod recent;
 #[cfg(feature = "cluster")]
 mod shared;
 
 use file::File;
+use recent::Recent;
 #[cfg(feature = "cluster")]
 use shared::Shared;
+
+/// So many tokens are looked up at the same time.
+const LOOKUPS: usize = 4;
 
 #[derive(Debug, Error)]
 pub enum AccountError {
@@ -51,7 +58,12 @@ pub struct Account {
 
 /// The accounts of a service. There are none until the first is added; from then on nobody comes in
 /// without one, also when the last has been removed.
-pub struct Accounts(Place);
+pub struct Accounts {
+    place: Place,
+    recent: Recent,
+    /// Lookups at the same time: a flood of bad tokens leaves threads and connections to others.
+    pub lookups: Semaphore,
+}
 
 enum Place {
     File(File),
@@ -68,7 +80,7 @@ enum Purpose {
 /// Does something in whichever place they are.
 macro_rules! there {
     ($accounts:expr, $place:ident => $work:expr) => {
-        match &$accounts.0 {
+        match &$accounts.place {
             Place::File($place) => $work,
             #[cfg(feature = "cluster")]
             Place::Shared($place) => $work,
@@ -79,7 +91,7 @@ macro_rules! there {
 impl Accounts {
     /// Gives the accounts of a service with this data directory and SQLite. This makes nothing.
     pub fn of(data: &Path) -> Self {
-        Self(Place::File(File::of(data)))
+        Self::in_place(Place::File(File::of(data)))
     }
 
     /// Gives the accounts of a service whose tasks are in this store, or in this directory.
@@ -87,7 +99,9 @@ impl Accounts {
         match store {
             Store::Sqlite(_) => Self::of(data),
             #[cfg(feature = "cluster")]
-            Store::Postgres(database) => Self(Place::Shared(Shared::of(database.clone()))),
+            Store::Postgres(database) => {
+                Self::in_place(Place::Shared(Shared::of(database.clone())))
+            }
         }
     }
 
@@ -112,7 +126,7 @@ impl Accounts {
             return Ok(Self::of(&config.data));
         };
         #[cfg(feature = "cluster")]
-        return Ok(Self(Place::Shared(match purpose {
+        return Ok(Self::in_place(Place::Shared(match purpose {
             Purpose::Change => Shared::open(url)?,
             Purpose::Look => Shared::look(url)?,
         })));
@@ -123,7 +137,20 @@ impl Accounts {
         }
     }
 
-    /// Whether an account is needed to come in. Where that can't be known, one is.
+    fn in_place(place: Place) -> Self {
+        Self {
+            place,
+            recent: Recent::default(),
+            lookups: Semaphore::new(LOOKUPS),
+        }
+    }
+
+    /// Whether an account is needed to come in, as far as that is known without a look into a database.
+    pub fn are_there_by_now(&self) -> Option<bool> {
+        there!(self, place => place.are_there_by_now())
+    }
+
+    /// Whether an account is needed to come in. Where that can't be known, one is. Blocks.
     pub fn are_there(&self) -> bool {
         there!(self, place => place.are_there())
     }
@@ -183,13 +210,24 @@ impl Accounts {
         there!(self, place => place.list())
     }
 
-    /// The name of the account that has this token.
+    /// The name of the account that has this token, if it was looked up within the last second.
+    pub fn recent(&self, token: &str, now: Instant) -> Option<String> {
+        self.recent.find(&digest(token), now)
+    }
+
+    /// The name of the account that has this token. Blocks.
     ///
     /// # Errors
     ///
     /// The accounts can't be read.
     pub fn of_token(&self, token: &str) -> Result<Option<String>, AccountError> {
-        there!(self, place => place.of_digest(&digest(token)))
+        // As old as the question: it may be changed while it is answered.
+        let (digest, now) = (digest(token), Instant::now());
+        let found = there!(self, place => place.of_digest(&digest))?;
+        if let Some(name) = &found {
+            self.recent.add(digest, name, now);
+        }
+        Ok(found)
     }
 }
 

@@ -55,25 +55,59 @@ impl Limit {
         self.rate.max(1.0)
     }
 
-    /// Counts a call by each of the names that its caller goes by.
+    /// Counts a call by the address that it comes from, before anything is looked up for it. It is counted here
+    /// alone, and so never waits: what is too much for this process is too much for all.
     ///
     /// # Errors
     ///
-    /// 429 with the seconds to wait if there are too many: then none of them is counted (INTERFACE "Limits").
-    /// 500 or 503 if the limit is in a database that does not answer.
-    pub fn take(&self, caller: &[String], now: Instant) -> Result<(), Failure> {
+    /// 429 with the seconds to wait if there are too many: then it is not counted (INTERFACE "Limits").
+    pub fn take_address(&self, address: &[String], now: Instant) -> Result<(), Failure> {
+        self.take_here(address, now)
+    }
+
+    /// Counts a call that [`Self::take_address`] has let in by the other name of its caller, too. Blocks if the
+    /// limit [`Self::is_shared`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::take_address`]: the address has its call back then. 500 or 503 if the limit is in a
+    /// database that does not answer.
+    pub fn take_caller(&self, name: &str, address: &[String], now: Instant) -> Result<(), Failure> {
+        let taken = self.take_by_name(name, address, now);
+        if taken.is_err() {
+            Self::add(&mut self.lock(), address, 1.0);
+        }
+        taken
+    }
+
+    fn take_by_name(&self, name: &str, address: &[String], now: Instant) -> Result<(), Failure> {
+        let name = [name.to_owned()];
         #[cfg(feature = "cluster")]
         if let Some(shared) = &self.shared {
-            let missing = shared.take(caller, self.rate, self.burst());
+            let names = [&name, address].concat();
+            let missing = shared.take(&names, self.rate, self.burst());
             return self.answer(missing.map_err(Failure::store)?);
         }
+        let _ = address;
+        self.take_here(&name, now)
+    }
+
+    /// Whether the calls of all processes are counted, in a database.
+    pub fn is_shared(&self) -> bool {
+        #[cfg(feature = "cluster")]
+        return self.shared.is_some();
+        #[cfg(not(feature = "cluster"))]
+        false
+    }
+
+    fn take_here(&self, names: &[String], now: Instant) -> Result<(), Failure> {
         let mut buckets = self.lock();
         if buckets.len() > CALLERS_KEPT {
             let full = |b: &Bucket| self.filled(b, now) >= self.burst();
             buckets.retain(|_, bucket| !full(bucket));
         }
         let mut missing: f64 = 0.0;
-        for name in caller {
+        for name in names {
             let bucket = buckets.entry(name.clone()).or_insert(Bucket {
                 calls_left: self.burst(),
                 filled: now,
@@ -83,7 +117,7 @@ impl Limit {
             missing = missing.max(1.0 - bucket.calls_left);
         }
         if missing <= 0.0 {
-            Self::add(&mut buckets, caller, -1.0);
+            Self::add(&mut buckets, names, -1.0);
         }
         self.answer(missing)
     }
@@ -117,11 +151,10 @@ impl Limit {
 
     fn add_all(&self, caller: &[String], calls: f64) {
         #[cfg(feature = "cluster")]
-        if let Some(shared) = &self.shared {
-            if let Err(error) = shared.charge(caller, -calls) {
-                tracing::error!("calls were not counted: {error}");
-            }
-            return;
+        if let Some(shared) = &self.shared
+            && let Err(error) = shared.charge(caller, -calls)
+        {
+            tracing::error!("calls were not counted: {error}");
         }
         Self::add(&mut self.lock(), caller, calls);
     }
@@ -160,13 +193,13 @@ mod tests {
         let start = Instant::now();
         let ok = |caller, ms| {
             limit
-                .take(&names(&[caller]), start + Duration::from_millis(ms))
+                .take_address(&names(&[caller]), start + Duration::from_millis(ms))
                 .is_ok()
         };
         assert!(ok("a", 0) && ok("a", 0) && !ok("a", 0));
         assert!(ok("b", 0), "another caller has a bucket of its own");
         assert!(!ok("a", 400) && ok("a", 900));
-        let refused = limit.take(&names(&["a"]), start + Duration::from_millis(901));
+        let refused = limit.take_address(&names(&["a"]), start + Duration::from_millis(901));
         assert_eq!(refused.unwrap_err().retry_after, Some(1));
     }
 
@@ -174,9 +207,16 @@ mod tests {
     fn a_fresh_token_does_not_help_and_a_refused_call_costs_nothing() {
         let limit = Limit::new(1.0);
         let now = Instant::now();
-        assert!(limit.take(&names(&["token 1", "address"]), now).is_ok());
-        assert!(limit.take(&names(&["token 2", "address"]), now).is_err());
-        assert!(limit.take(&names(&["token 2", "elsewhere"]), now).is_ok());
+        let call = |token: &str, address: &str| {
+            let address = names(&[address]);
+            limit.take_address(&address, now)?;
+            limit.take_caller(token, &address, now)
+        };
+        assert!(call("token 1", "address").is_ok());
+        assert!(call("token 2", "address").is_err());
+        assert!(call("token 2", "elsewhere").is_ok());
+        assert!(call("token 2", "a third").is_err());
+        assert!(call("token 3", "a third").is_ok());
     }
 
     #[test]
@@ -184,11 +224,11 @@ mod tests {
         let limit = Limit::new(2.0);
         let start = Instant::now();
         let caller = names(&["a"]);
-        limit.take(&caller, start).unwrap();
+        limit.take_address(&caller, start).unwrap();
         limit.charge(&caller, 9);
-        let wait = limit.take(&caller, start).unwrap_err().retry_after;
+        let wait = limit.take_address(&caller, start).unwrap_err().retry_after;
         assert_eq!(wait, Some(5), "8 too many, and one more, at 2 a second");
         limit.give_back(&caller, 9);
-        assert!(limit.take(&caller, start).is_ok());
+        assert!(limit.take_address(&caller, start).is_ok());
     }
 }

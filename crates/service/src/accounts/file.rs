@@ -35,6 +35,11 @@ impl File {
         }
     }
 
+    /// The file says it at once.
+    pub fn are_there_by_now(&self) -> Option<bool> {
+        Some(self.are_there())
+    }
+
     pub fn are_there(&self) -> bool {
         if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
             self.seen.store(true, Ordering::Relaxed);

@@ -46,14 +46,20 @@ impl Shared {
         Ok(Self::of(Postgres::connect(url)?))
     }
 
+    /// `None` if the database has to be asked.
+    pub fn are_there_by_now(&self) -> Option<bool> {
+        let is_fresh = || (now_ms() - self.looked.load(Ordering::Relaxed)).abs() < FRESH;
+        match self.seen.load(Ordering::Relaxed) {
+            true => Some(true),
+            false => is_fresh().then_some(false),
+        }
+    }
+
     pub fn are_there(&self) -> bool {
-        if self.seen.load(Ordering::Relaxed) {
-            return true;
+        if let Some(are_there) = self.are_there_by_now() {
+            return are_there;
         }
         let now = now_ms();
-        if (now - self.looked.load(Ordering::Relaxed)).abs() < FRESH {
-            return false;
-        }
         let begun = self.database.wait(
             sqlx::query_scalar("SELECT EXISTS (SELECT FROM account_begun)")
                 .fetch_one(self.database.pool()),

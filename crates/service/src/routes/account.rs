@@ -22,11 +22,12 @@ pub async fn status(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<Envelope<AccountStatus>>, Failure> {
-    let headers = request.headers().clone();
     let peer = request.extensions().get::<Peer>().cloned();
-    let status =
-        blocking(move || status_of(&app, admitted(&app, &headers, peer.as_ref())?.account));
-    Ok(Json(Envelope::success(status.await?)))
+    let account = admitted(&app, request.headers(), peer.as_ref())
+        .await?
+        .account;
+    let status = blocking(move || status_of(&app, account)).await?;
+    Ok(Json(Envelope::success(status)))
 }
 
 fn status_of(app: &App, account: Option<String>) -> Result<AccountStatus, Failure> {

@@ -1,5 +1,6 @@
 //! What every call under `/v2` goes through before it is looked at.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, BodyDataStream};
@@ -8,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::Value;
 
+use super::blocking;
 use crate::auth;
 use crate::connections::Peer;
 use crate::failure::Failure;
@@ -46,7 +48,7 @@ impl Call {
     ///
     /// As for [`admitted`]; also 408 if the body does not come in time, 413 if it is too large, 400 if it
     /// breaks off or is not JSON. INTERFACE ("Errors" 5) shows none of these.
-    pub async fn of(app: &App, request: Request) -> Result<Self, Failure> {
+    pub async fn of(app: &Arc<App>, request: Request) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
@@ -55,7 +57,7 @@ impl Call {
             token,
             account,
             caller,
-        } = match admitted(app, &headers, peer.as_ref()) {
+        } = match admitted(app, &headers, peer.as_ref()).await {
             Ok(admitted) => admitted,
             Err(failure) => {
                 decline(&headers, body);
@@ -94,31 +96,31 @@ pub struct Admitted {
     pub caller: Vec<String>,
 }
 
-/// Who calls, by what the headers say; counted by `--rate`.
+/// Who calls, by what the headers say; counted by `--rate`, first by the address that the call comes from: a call
+/// with a bad token costs its sender as much as any other.
 ///
 /// # Errors
 ///
 /// 401 without a token that is known (INTERFACE "Authentication" 2), 429 if the caller calls too often, 413
 /// if the body is to be too large, 500 or 503 if accounts or limits can't be read.
-pub fn admitted(app: &App, headers: &HeaderMap, peer: Option<&Peer>) -> Result<Admitted, Failure> {
+pub async fn admitted(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    peer: Option<&Peer>,
+) -> Result<Admitted, Failure> {
+    let address = peer.map(|peer| app.access.caller(peer.address, headers));
+    let address: Vec<String> = address.iter().map(|at| format!("address {at}")).collect();
+    if let Some(limit) = &app.limit {
+        limit.take_address(&address, Instant::now())?;
+    }
     let token = auth::bearer(headers, app.token.as_deref())?;
-    let account = if app.accounts.are_there() {
-        let found = app.accounts.of_token(token).map_err(Failure::internal)?;
-        Some(found.ok_or_else(auth::unknown_token)?)
-    } else {
-        None
-    };
-    let mut caller = vec![match &account {
+    let account = account_of(app, token).await?;
+    let name = match &account {
         Some(account) => format!("account {account}"),
         None => format!("token {token}"),
-    }];
-    caller.extend(peer.map(|peer| {
-        let address = app.access.caller(peer.address, headers);
-        format!("address {address}")
-    }));
-    if let Some(limit) = &app.limit {
-        limit.take(&caller, Instant::now())?;
-    }
+    };
+    let caller = [&[name][..], &address].concat();
+    count(app, &caller).await?;
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -130,6 +132,45 @@ pub fn admitted(app: &App, headers: &HeaderMap, peer: Option<&Peer>) -> Result<A
         account,
         caller,
     })
+}
+
+/// The account that has this token; `None` where there are no accounts. What is not known by now is looked up away
+/// from the threads that serve requests, a few at a time.
+async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failure> {
+    let now = Instant::now();
+    if let Some(account) = app.accounts.recent(token, now) {
+        return Ok(Some(account));
+    }
+    if app.accounts.are_there_by_now() == Some(false) {
+        return Ok(None);
+    }
+    // The semaphore is never closed.
+    let _permit = app.accounts.lookups.acquire().await;
+    let (app, token) = (app.clone(), token.to_owned());
+    blocking(move || {
+        if !app.accounts.are_there() {
+            return Ok(None);
+        }
+        let found = app.accounts.of_token(&token).map_err(Failure::internal)?;
+        found.map(Some).ok_or_else(auth::unknown_token)
+    })
+    .await
+}
+
+/// Counts a call by the first name of its caller, too; the others are those that it has been counted by.
+async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
+    let (Some(limit), [name, address @ ..]) = (&app.limit, caller) else {
+        return Ok(());
+    };
+    if !limit.is_shared() {
+        return limit.take_caller(name, address, Instant::now());
+    }
+    let (app, name, address) = (app.clone(), name.clone(), address.to_vec());
+    blocking(move || match &app.limit {
+        Some(limit) => limit.take_caller(&name, &address, Instant::now()),
+        None => Ok(()),
+    })
+    .await
 }
 
 /// Reads on and drops what is read, while the answer is on its way: a client that is cut off while

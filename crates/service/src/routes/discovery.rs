@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::ModelPath;
 use super::generate::unknown_model;
+use super::{ModelPath, needs_account};
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
 use crate::models::{Model, sample_path};
@@ -37,12 +37,13 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
             Integration::MCP,
         ],
     });
-    if app.token.is_none() && !app.accounts.are_there() {
+    let needs_account = needs_account(&app).await;
+    if app.token.is_none() && !needs_account {
         // Whoever may come with any token may come without choosing one: the page's first run
         // needs no typing. No secret, and no part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});
     }
-    if app.accounts.are_there() {
+    if needs_account {
         body["account"] = path::ACCOUNT.into();
     }
     Json(body)

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::{Map, Value, json};
 
+use super::needs_account;
 use crate::auth;
 use crate::failure::{Failure, Refusal};
 use crate::metrics::{CONTENT_TYPE, Now};
@@ -65,7 +66,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
         Some(token) => {
             auth::bearer(&headers, Some(token))?;
         }
-        None if app.accounts.are_there() || app.token.is_some() || app.metrics_elsewhere => {
+        None if app.token.is_some() || app.metrics_elsewhere || needs_account(&app).await => {
             return Err(Failure::new(
                 StatusCode::FORBIDDEN,
                 "metrics_closed",

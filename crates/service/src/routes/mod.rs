@@ -209,4 +209,16 @@ async fn blocking<T: Send + 'static>(
         .unwrap_or_else(|error| Err(Failure::internal(error)))
 }
 
+/// Whether an account is needed to come in; where that can't be known, one is.
+async fn needs_account(app: &Arc<App>) -> bool {
+    match app.accounts.are_there_by_now() {
+        Some(are_there) => are_there,
+        None => {
+            let app = app.clone();
+            let looked = blocking(move || Ok(app.accounts.are_there())).await;
+            looked.unwrap_or(true)
+        }
+    }
+}
+
 const NOSNIFF: (HeaderName, &str) = (header::X_CONTENT_TYPE_OPTIONS, "nosniff");
