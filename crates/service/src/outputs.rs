@@ -113,22 +113,19 @@ impl Outputs {
     /// They can't be taken away, for want of rights, or because the bucket does not answer. That there are
     /// none is no error.
     pub fn remove(&self, task: &str) -> io::Result<bool> {
+        let Some(_removal) = self.holds.begin_removal(task) else {
+            return Ok(false);
+        };
         #[cfg(feature = "cluster")]
         if let Some(bucket) = &self.bucket {
-            return match self.holds.unless_held(task, || bucket.remove(task)) {
-                None => Ok(false),
-                Some(removed) => removed.map(|()| true),
-            };
+            return bucket.remove(task).map(|()| true);
         }
+        // All files go at once, so that a process killed half-way leaves nothing that looks whole.
         let going = self.dir.join(format!(".{task}"));
-        let hidden = self
-            .holds
-            .unless_held(task, || fs::rename(self.dir.join(task), &going));
-        match hidden {
-            None => return Ok(false),
+        match fs::rename(self.dir.join(task), &going) {
             // A failed task has none; what an earlier attempt has left is taken away, too.
-            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Some(_) => {}
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         match fs::remove_dir_all(&going) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -209,12 +206,15 @@ impl Outputs {
         Ok(file.is_file().then_some(file))
     }
 
-    /// Whether this service made the file behind a path.
+    /// Whether this service made the file behind a path, and is not about to remove it.
     ///
     /// # Errors
     ///
     /// As for [`Self::has_sample`].
     pub fn has(&self, path: &str) -> io::Result<bool> {
+        if self.holds.is_any_going(&holds::tasks_in(path)) {
+            return Ok(false);
+        }
         #[cfg(feature = "cluster")]
         if let (Some(bucket), Some(name)) = (&self.bucket, own_name(path)) {
             return bucket.has(name);

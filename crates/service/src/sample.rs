@@ -1,8 +1,9 @@
 //! The results of each model for its own sample input, rendered when first asked for: previews, as the model makes
 //! them, and posters, small pictures of them for cards.
 
+use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use image_webp::{ColorType, EncoderParams, WebPEncoder};
 
@@ -22,7 +23,9 @@ const MAX: usize = 20_000;
 pub struct Samples {
     models: Arc<Models>,
     outputs: Arc<Outputs>,
-    /// One at a time: the first visit asks for all posters at once, and tasks want to run, too.
+    making: Making,
+    /// One at a time: the first visit asks for all posters at once, and tasks want to run, too. Held while one is
+    /// drawn, not while it is looked for or saved, for which a bucket may take long.
     rendering: Mutex<()>,
 }
 
@@ -31,6 +34,7 @@ impl Samples {
         Self {
             models,
             outputs,
+            making: Making::default(),
             rendering: Mutex::default(),
         }
     }
@@ -44,45 +48,46 @@ impl Samples {
     pub fn prepare(&self, path: &str) -> io::Result<()> {
         let is_poster = |model: &dyn Model| sample_path::poster(model) == path;
         let wanted = |model: &dyn Model| sample_path::preview(model) == path || is_poster(model);
-        let Some(model) = self.models.here().find(|model| wanted(*model)) else {
-            return Ok(());
-        };
-        let _one_at_a_time = self
-            .rendering
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if is_poster(model) {
-            self.poster(model)
-        } else {
-            self.preview(model)
+        match self.models.here().find(|model| wanted(*model)) {
+            None => Ok(()),
+            Some(model) if is_poster(model) => self.poster(model),
+            Some(model) => self.preview(model),
         }
     }
 
     fn preview(&self, model: &dyn Model) -> io::Result<()> {
-        let name = file_name(model, model.extension());
-        if self.outputs.has_sample(PREVIEWS, &name)? {
-            return Ok(());
-        }
-        // A sample may be made from another model's preview.
-        if let Some(source) = self.source(model) {
-            self.preview(source)?;
-        }
-        let input = self.models.sample_input(model).map_err(io::Error::other)?;
-        let job = Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs);
-        let artifacts = model.make(&job).map_err(as_io_error)?;
-        match artifacts.first() {
-            Some(artifact) => self.outputs.save_sample(PREVIEWS, &name, &artifact.bytes),
-            None => Err(io::Error::other("the sample has no output")),
-        }
+        self.once(PREVIEWS, &file_name(model, model.extension()), || {
+            // A sample may be made from another model's preview.
+            if let Some(source) = self.source(model) {
+                self.preview(source)?;
+            }
+            let input = self.models.sample_input(model).map_err(io::Error::other)?;
+            let job = Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs);
+            let _one_at_a_time = lock(&self.rendering);
+            let artifacts = model.make(&job).map_err(as_io_error)?;
+            let first = artifacts.into_iter().next();
+            let first = first.ok_or_else(|| io::Error::other("the sample has no output"))?;
+            Ok(first.bytes)
+        })
     }
 
     fn poster(&self, model: &dyn Model) -> io::Result<()> {
-        let name = file_name(model, "webp");
-        if self.outputs.has_sample(POSTERS, &name)? {
-            return Ok(());
-        }
-        let bytes = encode(&self.picture(model)?)?;
-        self.outputs.save_sample(POSTERS, &name, &bytes)
+        self.once(POSTERS, &file_name(model, "webp"), || {
+            let _one_at_a_time = lock(&self.rendering);
+            encode(&self.picture(model)?)
+        })
+    }
+
+    fn once(
+        &self,
+        folder: &str,
+        name: &str,
+        draw: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> io::Result<()> {
+        let is_there = || self.outputs.has_sample(folder, name);
+        self.making.once(&format!("{folder}/{name}"), is_there, || {
+            self.outputs.save_sample(folder, name, &draw()?)
+        })
     }
 
     fn picture(&self, model: &dyn Model) -> io::Result<Canvas> {
@@ -102,6 +107,32 @@ impl Samples {
     fn source(&self, model: &dyn Model) -> Option<&dyn Model> {
         self.models.find(&model.sample_source()?)
     }
+}
+
+/// What is being made at present, by name.
+#[derive(Default)]
+struct Making(Mutex<HashMap<String, Arc<Mutex<()>>>>);
+
+impl Making {
+    /// Makes what is not there, once. Nothing waits but for the making of the same thing.
+    fn once(
+        &self,
+        name: &str,
+        is_there: impl Fn() -> io::Result<bool>,
+        make: impl FnOnce() -> io::Result<()>,
+    ) -> io::Result<()> {
+        if is_there()? {
+            return Ok(());
+        }
+        let mine = lock(&self.0).entry(name.to_owned()).or_default().clone();
+        let _making = lock(&mine);
+        // Another call may have made it meanwhile.
+        if is_there()? { Ok(()) } else { make() }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Encodes the picture as well as the format allows.
@@ -130,4 +161,46 @@ fn as_io_error(ended: Ended) -> io::Error {
         Ended::Failed(message) | Ended::Hindered(message) => message,
         Ended::Stopped => "stopped".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    /// Guards against posters that all wait while a bucket is asked for one of them, or takes one.
+    #[test]
+    fn one_sample_waits_for_no_other_and_is_made_once() {
+        let making = Making::default();
+        let made = AtomicUsize::new(0);
+        let (go_on, waiting) = channel::<()>();
+        let is_there = || Ok(made.load(Ordering::SeqCst) > 0);
+        let make = || {
+            made.fetch_add(1, Ordering::SeqCst);
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let (begun, has_begun) = channel();
+            let making = &making;
+            scope.spawn(move || {
+                let save = || {
+                    begun.send(()).unwrap();
+                    waiting.recv_timeout(Duration::from_secs(60)).unwrap();
+                    Ok(())
+                };
+                making.once("slow", || Ok(false), save).unwrap();
+            });
+            has_begun.recv_timeout(Duration::from_secs(60)).unwrap();
+            // In this thread: what waited for the slow one would wait for ever.
+            making.once("quick", is_there, make).unwrap();
+            let others: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| making.once("quick", is_there, make).unwrap()))
+                .collect();
+            assert!(others.into_iter().all(|other| other.join().is_ok()));
+            go_on.send(()).unwrap();
+        });
+        assert_eq!(made.load(Ordering::SeqCst), 1);
+    }
 }
