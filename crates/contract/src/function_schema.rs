@@ -1,25 +1,33 @@
 //! The JSON schema of the function that a chat model may call: the service puts it into its Python
 //! files (INTERFACE "GET /api/openai-function"), the page shows it on its own.
 
+mod labels;
 mod names;
 
 use serde_json::{Map, Value, json};
 
 use crate::{Kind, Parameter, Schema};
 
+pub use labels::labels;
 pub use names::{argument_names, function_name};
 
 /// OpenAI's limit for a function's description, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
-/// `{name, description, parameters}`; `description` is the model's. It accepts the inputs that the
-/// service's own validation accepts.
+/// How a chat model gives a value whose type is not known.
+const AS_JSON: &str = "Write anything but a text as JSON.";
+
+/// `{name, description, parameters}`; `description` is the model's.
+///
+/// Every argument has one type that all providers know, and enumerations hold texts only: one that
+/// they don't know makes some refuse all tools of a request. The Python files read the texts back,
+/// see [`labels`], and accept what the service accepts.
 pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for ((parameter, is_required), (_, argument)) in schema.parameters().zip(argument_names(schema))
     {
-        properties.insert(argument.clone(), property(parameter, is_required));
+        properties.insert(argument.clone(), argument_schema(parameter, is_required));
         // What has a default is filled in when it is left out, even if it must be sent.
         if is_required && parameter.default.is_none() {
             required.push(argument);
@@ -46,7 +54,59 @@ pub fn function_schema(schema: &Schema, description: &str) -> Value {
     })
 }
 
-/// One parameter.
+/// A parameter as an argument of the function.
+fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
+    let mut schema = property(parameter, is_required);
+    let Value::Object(fields) = &mut schema else {
+        return schema;
+    };
+    match parameter.kind() {
+        Kind::Enum => {
+            let labels = labels(parameter.allowed_values.as_deref().unwrap_or_default());
+            let label_of = |value: &Value| labels.iter().find(|(_, known)| known == value);
+            fields.insert("type".into(), json!("string"));
+            if let Some(default) = fields.remove("default")
+                && let Some((label, _)) = label_of(&default)
+            {
+                fields.insert("default".into(), json!(label));
+            }
+            let texts: Vec<&String> = labels.iter().map(|(label, _)| label).collect();
+            fields.insert("enum".into(), json!(texts));
+            // Bounds are for numbers.
+            fields.remove("minimum");
+            fields.remove("maximum");
+        }
+        Kind::Unknown => {
+            fields.insert("type".into(), json!("string"));
+            let description = format!("{} {AS_JSON}", parameter_words(parameter));
+            fields.insert("description".into(), json!(description.trim()));
+            fields.remove("minimum");
+            fields.remove("maximum");
+            if let Some(default) = fields.get_mut("default")
+                && !default.is_string()
+            {
+                *default = json!(default.to_string());
+            }
+        }
+        Kind::Array => {
+            fields.insert("type".into(), json!("array"));
+            fields.insert("items".into(), json!({"type": "string"}));
+        }
+        // A default of null is the same as leaving it out.
+        _ => {
+            if let Some(Value::Array(types)) = fields.get("type") {
+                let name = types.first().cloned().unwrap_or_default();
+                fields.insert("type".into(), name);
+            }
+        }
+    }
+    if fields.get("default") == Some(&Value::Null) {
+        fields.remove("default");
+    }
+    schema
+}
+
+/// One parameter, as the service accepts it.
 pub fn property(parameter: &Parameter, required: bool) -> Value {
     let mut property = Map::new();
     let nullable = parameter.default == Some(Value::Null);
@@ -66,14 +126,11 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         Some(name) => property.insert("type".into(), json!(name)),
         None => None,
     };
-    let mut description = parameter.description.clone();
     if parameter.kind() == Kind::Array {
         // OpenAI asks for it; the service does not say what the items are.
         property.insert("items".into(), json!({}));
     }
-    if parameter.kind() == Kind::Unknown && !parameter.type_name.is_empty() {
-        description = format!("{description} (Type: {}.)", parameter.type_name);
-    }
+    let description = parameter_words(parameter);
     property.insert("description".into(), json!(description.trim()));
     if parameter.kind() == Kind::Enum {
         let mut allowed = values.to_vec();
@@ -101,6 +158,15 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         property.insert("default".into(), default.clone());
     }
     Value::Object(property)
+}
+
+/// The description, with the type where that says more than the schema.
+fn parameter_words(parameter: &Parameter) -> String {
+    let (description, type_name) = (&parameter.description, &parameter.type_name);
+    if parameter.kind() == Kind::Unknown && !type_name.is_empty() {
+        return format!("{description} (Type: {type_name}.)");
+    }
+    description.clone()
 }
 
 /// The type that all values have; `None` if they differ.

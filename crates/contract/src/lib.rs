@@ -49,4 +49,4 @@ pub use retry_after::parse as parse_retry_after;
 pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;
 pub use task::{Accepted, Output, Progress, TaskId};
-pub use validate::{Problem, check};
+pub use validate::{FILLERS, Problem, check};

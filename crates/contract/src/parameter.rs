@@ -168,6 +168,12 @@ impl Parameter {
             _ => None,
         })
     }
+
+    /// A text that holds the address of a file, by its format or by its name.
+    pub fn takes_file(&self) -> bool {
+        let is_uri = self.extra.get("format").and_then(Value::as_str) == Some("uri");
+        self.kind() == Kind::Text && (is_uri || self.media().is_some())
+    }
 }
 
 /// A bound that is no number bounds nothing.

@@ -7,6 +7,9 @@ use thiserror::Error;
 use crate::number::{as_integer, compare, equal, parse};
 use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json};
 
+/// Words that chat models and programs write for "no value". The Python files know the same.
+pub const FILLERS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
+
 /// Why one parameter's entry can't be sent. The text names the parameter and the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
@@ -60,6 +63,7 @@ pub fn check(
         return Ok(Some(value));
     }
     let value = of_kind(parameter, value).map_err(problem)?;
+    refuse_filler(parameter, &value).map_err(problem)?;
     within_bounds(parameter, &value).map_err(problem)?;
     Ok(Some(value))
 }
@@ -236,6 +240,22 @@ fn is_same(a: &Value, b: &Value) -> bool {
         }
         _ => a == b,
     }
+}
+
+/// What programs write for "no value" is no address: sent, it would be paid for and then fail.
+fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
+    match value {
+        Value::String(text) if parameter.takes_file() && is_filler(text) => Err(format!(
+            "must be the address of a file, not “{}”: leave it out if there is none",
+            shortened(text)
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn is_filler(text: &str) -> bool {
+    let word = text.trim().to_ascii_lowercase();
+    FILLERS.contains(&word.as_str())
 }
 
 fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {

@@ -62,6 +62,9 @@ MODELS = {{ models }}
 {% include "workflow.py" %}
 
 
+{% include "arguments.py" %}
+
+
 # ---------------------------------------------------------------------------
 # The server.
 # ---------------------------------------------------------------------------
@@ -111,8 +114,9 @@ async def call_tool(context, request):
             await context.session.report_progress(seconds, None, "%s, %d s" % told[0])
 
     def work(pause):
+        inputs = read_arguments(request.arguments or {}, model["parameters"])
         service = Service(pause=pause, model=model)
-        return service.run(request.arguments or {}, timeout=_timeout(), on_status=words.append)
+        return service.run(inputs, timeout=_timeout(), on_status=words.append)
 
     # Before the call is sent: a fast answer would otherwise be the first thing told.
     await tell()

@@ -8,20 +8,21 @@ def strict(function):
 
     Strict mode wants every argument listed as required, so what may be left out may be null, and
     has no word for defaults and lengths: these move into the descriptions. A function that has
-    arguments of any shape can't be strict and stays as it is. What arrives is checked either way.
+    lists, objects, or null among its values can't be strict and stays as it is. What arrives is
+    checked either way.
     """
     given = function["parameters"]
     properties = {}
     for name, of_model in given["properties"].items():
         kind = of_model.get("type")
-        if kind is None or "array" in kind or "object" in kind:
+        if kind in ("array", "object") or "null" in of_model.get("enum", ()):
             return dict(function, strict=False)
         shown, notes = dict(of_model), [of_model["description"]]
         if "default" in shown:
             notes.append("Default: %s." % json.dumps(shown.pop("default"), ensure_ascii=False))
         if "maxLength" in shown:
             notes.append("At most %d characters." % shown.pop("maxLength"))
-        if name not in given["required"] and "null" not in kind:
+        if name not in given["required"]:
             notes.append("null leaves it out.")
             shown["type"] = [kind, "null"]
             if "enum" in shown:
@@ -32,18 +33,25 @@ def strict(function):
     return dict(function, parameters=parameters, strict=True)
 
 
-def chat_tools(only=None):
-    """`tools` for client.chat.completions.create(), strict where that can be; all, or those named."""
-    return [{"type": "function", "function": strict(f)} for f in _functions(only)]
+def chat_tools(only=None, strict_mode=True):
+    """`tools` for client.chat.completions.create(), strict where that can be; all, or those named.
+
+    Strict mode is OpenAI's. Other providers may refuse its types: there use strict_mode=False.
+    """
+    return [{"type": "function", "function": f} for f in _functions(only, strict_mode)]
 
 
-def responses_tools(only=None):
-    """`tools` for client.responses.create(), strict where that can be; all, or those named."""
-    return [dict(strict(f), type="function") for f in _functions(only)]
+def responses_tools(only=None, strict_mode=True):
+    """`tools` for client.responses.create(), as in chat_tools()."""
+    return [dict(f, type="function") for f in _functions(only, strict_mode)]
 
 
-def _functions(only):
-    return [m["function"] for name, m in MODELS.items() if only is None or name in only]
+def _functions(only, strict_mode):
+    functions = [m["function"] for name, m in MODELS.items() if only is None or name in only]
+    return [strict(f) if strict_mode else dict(f, strict=False) for f in functions]
+
+
+{% include "arguments.py" %}
 
 
 # ---------------------------------------------------------------------------
@@ -66,15 +74,9 @@ def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep
     if name not in MODELS:
         raise InvalidInput(["there is no function %s" % name])
 {%- endif %}
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except ValueError as error:
-            raise InvalidInput(["the arguments are not JSON: %s" % error]) from error
-    if not isinstance(arguments, dict):
-        raise InvalidInput(["the arguments must be an object"])
+    inputs = read_arguments(arguments, {% if many %}MODELS[name]["parameters"]{% else %}PARAMETERS{% endif %})
     service = Service(pause=pause{% if many %}, model=MODELS[name]{% endif %})
-    return service.run(arguments, timeout=timeout, on_status=on_status)
+    return service.run(inputs, timeout=timeout, on_status=on_status)
 
 
 async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None):

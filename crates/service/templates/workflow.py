@@ -61,10 +61,15 @@ class Cancelled(GenerationError):
 # ---------------------------------------------------------------------------
 
 
+# What chat models write for "no value": never the address of a file.
+FILLERS = {{ fillers }}
+
+
 def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
     """Returns the inputs to send, by parameter name; raises InvalidInput with every problem.
 
-    None means "left out", unless None is what the parameter takes by default.
+    None means "left out", unless None is what the parameter takes by default. Values of an
+    enumeration may be given as the texts of the function's schema ("4" for 4).
     """
     known = {}
     for parameter in parameters:
@@ -105,6 +110,8 @@ def _takes_none(parameter):
 
 def _check(parameter, value):
     kind, allowed = parameter["kind"], parameter.get("values", [])
+    if isinstance(value, str) and not any(_same(value, other) for other in allowed):
+        value = parameter.get("labels", {}).get(value, value)
     if value is None and "default" in parameter and parameter["default"] is None:
         return value
     if parameter["required"] and isinstance(value, str) and not value.strip():
@@ -124,6 +131,10 @@ def _check(parameter, value):
         value = (exact or same)[0]
     elif kind == "text" and not isinstance(value, str):
         raise ValueError("must be a text, not %r" % (value,))
+    elif parameter.get("file") and value.strip().lower() in FILLERS:
+        raise ValueError(
+            "must be the address of a file, not %r: leave it out if there is none" % value
+        )
     elif kind == "number" and not number:
         raise ValueError("must be a number, not %r" % (value,))
     elif kind == "boolean" and not isinstance(value, bool):

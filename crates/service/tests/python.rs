@@ -70,6 +70,37 @@ fn a_chat_client_calls_the_function() {
     python("proof_openai.py", &server, &Value::Null);
 }
 
+/// A model whose program gives what it was sent, with parameters of every kind.
+#[cfg(unix)]
+const EVERY_KIND: &str = r#"
+[[model]]
+category = "image"
+subcategory = "every-kind"
+name = "Every kind"
+command = { program = "/bin/sh", arguments = ["-c", "cat > input.json"] }
+parameter = [
+    { name = "prompt", type = "string", required = true },
+    { name = "num_outputs", type = "integer", values = [1, 2, 4], default = 1 },
+    { name = "scale", type = "float", values = [0.5, 1.0, 2.0] },
+    { name = "upscale", type = "boolean", values = [true, false] },
+    { name = "mixed", type = "string", values = ["auto", "1", 1, true, ""] },
+    { name = "loras", type = "array" },
+    { name = "options", type = "object" },
+    { name = "9 lives%", type = "string" },
+    { name = "image", type = "file" },
+]
+"#;
+
+/// Guards against one enumeration of numbers that makes Gemini refuse every tool, and against a
+/// filler that is sent as the address of a file.
+#[cfg(unix)]
+#[test]
+fn every_provider_accepts_the_schemas_and_their_texts_are_read_back() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_with_models(data.path(), EVERY_KIND, &[]);
+    python("proof_schemas.py", &server, &Value::Null);
+}
+
 #[test]
 fn an_assistant_calls_the_tools_of_the_mcp_server() {
     let server = Server::start(&["--speed", "0", "--workers", "4"]);
@@ -190,7 +221,7 @@ fn form_and_function_know_the_same_enumerations() {
                 .collect();
             json!({
                 "file": render_openai_function(&schema, &words, "http://127.0.0.1").unwrap(),
-                "verdicts": verdicts,
+                "verdicts": verdicts, "allowed": allowed,
             })
         })
         .collect();

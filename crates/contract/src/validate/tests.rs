@@ -53,6 +53,24 @@ fn a_cleared_field_is_neither_its_default_nor_zero() {
     assert_eq!(check(&plain, false, text("").as_ref()), Ok(None));
 }
 
+/// Guards against a chat model's filler that is sent, and paid for, as the address of a file.
+#[test]
+fn a_file_is_never_the_word_null() {
+    let by_format = parameter(json!({"name": "start", "type": "string", "format": "uri"}));
+    let by_name = parameter(json!({"name": "mask", "type": "string"}));
+    for file in [by_format, by_name] {
+        for word in ["null", "None", " undefined "] {
+            let given = Entry::Value(json!(word));
+            let message = check(&file, false, Some(&given)).unwrap_err().message;
+            assert!(message.contains(word) && message.contains("leave it out"));
+        }
+        let given = Entry::Value(json!("http://127.0.0.1/null"));
+        assert!(check(&file, false, Some(&given)).is_ok());
+    }
+    let words = parameter(json!({"name": "negative_prompt", "type": "string"}));
+    assert!(check(&words, false, text("null").as_ref()).is_ok());
+}
+
 #[test]
 fn enum_values_keep_their_json_type() {
     let mixed =

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 
 use atelier_contract::function_schema::{function_name, function_schema};
 use atelier_contract::python_file::FUNCTIONS;
-use atelier_contract::{Media, Schema, python_file};
+use atelier_contract::{FILLERS, Media, Schema, python_file};
 use minijinja::value::Value as Safe;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, context};
 use serde_json::{Map, Value, json};
@@ -80,6 +80,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
             "openai_functions.py",
             include_str!("../../templates/openai_functions.py"),
         ),
+        ("arguments.py", include_str!("../../templates/arguments.py")),
         (
             "mcp_server.py",
             include_str!("../../templates/mcp_server.py"),
@@ -223,6 +224,7 @@ fn render_many(
     let server_name = module.strip_suffix("_mcp").unwrap_or(module);
     template(name)?.render(context! {
         many => true,
+        fillers => FILLERS,
         timeout => 600,
         base_url => base_url,
         models => Safe::from_safe_string(literal::block(&Value::Object(table), 0)),
@@ -259,6 +261,7 @@ fn render(
     let node_key = comfyui_node::key(&schema.model);
     template(name)?.render(context! {
         many => false,
+        fillers => FILLERS,
         model_name => model.name,
         description => model.description,
         category => schema.model.category,

@@ -3,7 +3,7 @@
 use atelier_contract::{Kind, Schema};
 use serde_json::{Map, Value, json};
 
-use atelier_contract::function_schema::argument_names;
+use atelier_contract::function_schema::{argument_names, labels};
 
 /// The word for a kind in the Python files.
 pub fn kind_word(kind: Kind) -> &'static str {
@@ -43,6 +43,15 @@ pub fn table(schema: &Schema) -> Value {
                 if let Some(value) = value {
                     entry.insert(key.into(), value);
                 }
+            }
+            let values = parameter.allowed_values.as_deref().unwrap_or_default();
+            let labels = labels(values);
+            let is_itself = |(label, value): &(String, Value)| value.as_str() == Some(label);
+            if !labels.iter().all(is_itself) {
+                entry.insert("labels".into(), labels.into_iter().collect());
+            }
+            if parameter.takes_file() {
+                entry.insert("file".into(), json!(true));
             }
             Value::Object(entry)
         })

@@ -40,7 +40,12 @@ for model in models:
             assert shown["description"] == parameter["description"]
             for ours, theirs in (("enum", "allowedValues"), ("default", "default"),
                                  ("minimum", "minimum"), ("maximum", "maximum")):
-                assert shown.get(ours) == parameter.get(theirs), (parameter, shown)
+                expected = parameter.get(theirs)
+                if "enum" in shown and ours == "enum":
+                    expected = [v if isinstance(v, str) else json.dumps(v) for v in expected]
+                elif "enum" in shown and expected is not None:
+                    expected = expected if isinstance(expected, str) else json.dumps(expected)
+                assert shown.get(ours) == expected, (parameter, shown)
     assert function["parameters"]["required"] == [
         parameter["name"] for parameter in schema["parameters"]["required"]
     ]

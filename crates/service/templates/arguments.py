@@ -1,0 +1,38 @@
+# ---------------------------------------------------------------------------
+# What a chat model wrote as the arguments of a call.
+# ---------------------------------------------------------------------------
+
+
+def read_arguments(arguments, parameters):
+    """Returns the arguments as a dict; raises InvalidInput if they are none.
+
+    They may be a dict or its JSON text, also one that was encoded twice. Arguments of any type are
+    texts in the function's schema: there JSON is read, and every other text stays as it is.
+    """
+    for _ in range(2):
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments or "{}")
+            except ValueError as error:
+                raise InvalidInput(["the arguments are not JSON: %s" % error]) from error
+    if not isinstance(arguments, dict):
+        raise InvalidInput(["the arguments must be an object"])
+    of_any_type = set()
+    for parameter in parameters:
+        if parameter["kind"] == "any":
+            of_any_type |= {parameter["name"], parameter.get("argument", parameter["name"])}
+    return {
+        name: _json_or_text(value) if name in of_any_type else value
+        for name, value in arguments.items()
+    }
+
+
+def _json_or_text(value):
+    try:
+        return json.loads(value, parse_constant=_no_constant) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _no_constant(word):
+    raise ValueError("%s is not JSON" % word)
