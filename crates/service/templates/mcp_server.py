@@ -28,20 +28,29 @@ Whoever reaches that port generates on your account: leave it on this machine.
 
     SERVICE_BASE_URL   only to call another address than BASE_URL below
     SERVICE_TIMEOUT    seconds to wait for a result (default: {{ timeout }})
+    SERVICE_WAIT       seconds after which a call is answered with the task's id instead, if its
+                       client does not ask for progress (default: 45)
 
-A generation takes seconds to minutes. Who asks for progress is told of it, which keeps the call of
-most assistants from running into their time limit.
+A generation takes seconds to minutes; many clients wait for one minute. A client that asks for
+progress receives it once a second, with the task's id. Any other is answered with the id in time,
+and fetches the result with the tool "fetch_result".
+
+What costs money: a task goes on when a client has given up. The same call again does not start a
+second task while the first one runs, and is answered by its result if the first answer may not
+have arrived. A call with another argument starts a task of its own.
 """
 
 import asyncio
 import json
 import math
+import mimetypes
 import os
 import random
 import sys
 import threading
 import time
 from email.utils import parsedate_to_datetime
+from urllib.parse import urlsplit
 
 import requests
 from mcp import MCPError, types
@@ -66,8 +75,115 @@ MODELS = {{ models }}
 
 
 # ---------------------------------------------------------------------------
+# Tasks, which go on when their client has given up.
+# ---------------------------------------------------------------------------
+
+# An answer that took no longer than these seconds has arrived: clients wait longer.
+CERTAIN = 25
+
+# Seconds for which a result that may not have arrived answers the same call.
+KEEP = 600
+
+
+class Run:
+    """A task in a thread of its own. `work(run)` returns the URLs of its results."""
+
+    def __init__(self, name, work):
+        self.name, self.task_id, self.words = name, None, ["sending"]
+        self.ended, self.urls, self.error, self.has_arrived = None, None, None, False
+        threading.Thread(target=self._run, args=(work,), daemon=True).start()
+
+    def _run(self, work):
+        try:
+            self.urls = work(self)
+        except Exception as error:
+            self.error = error
+        finally:
+            self.ended = time.monotonic()
+
+    def is_late(self):
+        """It was not waited for to its end: the task may still be running."""
+        return isinstance(self.error, GenerationTimeout) and self.task_id is not None
+
+    def answers_again(self):
+        """It answers the same call."""
+        if self.ended is None:
+            return True
+        return time.monotonic() - self.ended < KEEP and (self.is_late() or not self.has_arrived)
+
+    def answered(self, seconds):
+        """Notes that a call was answered after so many seconds; its client may have given up."""
+        may_be_paid = self.urls is not None or isinstance(self.error, OutcomeUnknown)
+        self.has_arrived = self.has_arrived or seconds < CERTAIN or not may_be_paid
+
+
+# By what they were started for. Only the event loop's thread uses it.
+_runs = {}
+
+
+def run_of(name, arguments):
+    """The run for a call of this tool, and whether an earlier call has started it."""
+    model = MODELS[name]
+    inputs = check_inputs(read_arguments(arguments, model["parameters"]), model["parameters"])
+
+    def work(run):
+        service, deadline = Service(model=model), time.monotonic() + _timeout()
+        run.task_id = service.start(inputs, deadline, run.words.append)
+        print("%s: task %s was started." % (name, run.task_id), file=sys.stderr, flush=True)
+        return service.finish(run.task_id, deadline, run.words.append)
+
+    return _join(json.dumps([name, inputs], sort_keys=True), name, work)
+
+
+def run_of_task(arguments):
+    """The run that fetches the result of a task; it starts none."""
+    unknown = sorted(set(arguments) - {"task_id", "tool"})
+    if unknown:
+        raise InvalidInput(["%s is no argument of %s" % (word, FETCH) for word in unknown])
+    task_id = str(arguments.get("task_id") or "").strip()
+    if not task_id:
+        raise InvalidInput(["task_id is required"])
+    for run in _runs.values():
+        if run.task_id == task_id and run.answers_again() and not run.is_late():
+            return run
+    names = [run.name for run in _runs.values() if run.task_id == task_id]
+    name = arguments.get("tool") or (names or list(MODELS))[0]
+    if name not in MODELS or not (names or arguments.get("tool") or len(MODELS) == 1):
+        raise InvalidInput(["tool must be the name of the tool that has started the task"])
+    return _join(task_id, name, _finish(name, task_id))[0]
+
+
+def _finish(name, task_id):
+    def work(run):
+        run.task_id = task_id
+        deadline = time.monotonic() + _timeout()
+        return Service(model=MODELS[name]).finish(task_id, deadline, run.words.append)
+
+    return work
+
+
+def _join(key, name, work):
+    for old in [key for key, run in _runs.items() if not run.answers_again()]:
+        del _runs[old]
+    known = _runs.get(key)
+    if known is not None and not known.is_late():
+        return known, True
+    if known is not None:
+        work = _finish(name, known.task_id)
+    _runs[key] = Run(name, work)
+    return _runs[key], known is not None
+
+
+# ---------------------------------------------------------------------------
 # The server.
 # ---------------------------------------------------------------------------
+
+# The tool that fetches a result; no model has its name.
+FETCH = next(
+    name
+    for name in ["fetch_result"] + ["fetch_result_%d" % n for n in range(2, len(MODELS) + 3)]
+    if name not in MODELS
+)
 
 OUTPUT = {
     "type": "object",
@@ -76,14 +192,21 @@ OUTPUT = {
             "type": "array",
             "items": {"type": "string"},
             "description": "The addresses of the results.",
-        }
+        },
+        "status": {
+            "type": "string",
+            "enum": ["completed", "processing"],
+            "description": "processing: call %s with the task_id." % FETCH,
+        },
+        "task_id": {"type": "string"},
+        "note": {"type": "string"},
     },
-    "required": ["urls"],
+    "required": ["urls", "status"],
 }
 
 
 async def list_tools(context, request):
-    return types.ListToolsResult(tools=[tool(name) for name in MODELS])
+    return types.ListToolsResult(tools=[tool(name) for name in MODELS] + [fetch_tool()])
 
 
 def tool(name):
@@ -91,7 +214,8 @@ def tool(name):
     return types.Tool(
         name=name,
         title=model["name"],
-        description=model["function"]["description"],
+        description="%s If the answer has no URLs yet, call %s with its task_id."
+        % (model["function"]["description"], FETCH),
         input_schema=model["function"]["parameters"],
         output_schema=OUTPUT,
         # Every call starts a task, which may cost money.
@@ -101,32 +225,121 @@ def tool(name):
     )
 
 
+def fetch_tool():
+    properties = {
+        "task_id": {"type": "string", "description": "The id of a task that was started."},
+        "tool": {
+            "type": "string",
+            "enum": list(MODELS),
+            "description": "The name of the tool that has started it.",
+        },
+    }
+    return types.Tool(
+        name=FETCH,
+        title="Fetch a result",
+        description="Waits for a task that was started, and returns the URLs of its results. "
+        "It starts no task and costs nothing.",
+        input_schema={
+            "type": "object",
+            "properties": properties,
+            "required": ["task_id"],
+            "additionalProperties": False,
+        },
+        output_schema=OUTPUT,
+        annotations=types.ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+        ),
+    )
+
+
 async def call_tool(context, request):
-    model = MODELS.get(request.name)
-    if model is None:
+    if request.name not in MODELS and request.name != FETCH:
         raise MCPError(types.INVALID_PARAMS, "There is no tool %s." % request.name)
-    words, began, told = ["sending"], time.monotonic(), [None]
-
-    async def tell():
-        seconds = int(time.monotonic() - began)
-        if told[0] != (words[-1], seconds):
-            told[0] = words[-1], seconds
-            await context.session.report_progress(seconds, None, "%s, %d s" % told[0])
-
-    def work(pause):
-        inputs = read_arguments(request.arguments or {}, model["parameters"])
-        service = Service(pause=pause, model=model)
-        return service.run(inputs, timeout=_timeout(), on_status=words.append)
-
-    # Before the call is sent: a fast answer would otherwise be the first thing told.
-    await tell()
+    began = time.monotonic()
+    # Before anything is sent: a fast answer would otherwise be the first thing reported.
+    await context.session.report_progress(0, None, "sending, 0 s")
     try:
-        urls = await in_background(work, tell)
+        if request.name == FETCH:
+            run, is_joined = run_of_task(request.arguments or {}), False
+        else:
+            run, is_joined = run_of(request.name, request.arguments or {})
+        is_patient = (request.meta or {}).get("progress_token") is not None
+        await wait_for(run, context, math.inf if is_patient else _wait())
+        if run.ended is not None:
+            run.answered(time.monotonic() - began)
+        if run.error is not None:
+            raise run.error
     except GenerationError as error:
         # For the assistant to read, and perhaps to call again with other arguments.
         return answer("%s: %s" % (type(error).__name__, error), is_error=True)
-    links = [types.ResourceLink(uri=url, name=url.rsplit("/", 1)[-1] or url) for url in urls]
-    return answer(json.dumps({"urls": urls}), links, structured_content={"urls": urls})
+    return answer_of(run, is_joined)
+
+
+async def wait_for(run, context, patience):
+    """Reports progress until the run has ended, or for so many seconds. A client that gives up
+    cancels this, not the run."""
+    began, shown = time.monotonic(), None
+    while run.ended is None and time.monotonic() - began < patience:
+        words = run.words[-1] if run.task_id is None else "%s, task %s" % (run.words[-1], run.task_id)
+        seconds = int(time.monotonic() - began)
+        if shown != (words, seconds):
+            shown = words, seconds
+            await context.session.report_progress(seconds, None, "%s, %d s" % shown)
+        await asyncio.sleep(0.1)
+
+
+def answer_of(run, is_joined):
+    result, notes = {"urls": run.urls or []}, []
+    result["status"] = "processing" if run.urls is None else "completed"
+    if run.task_id is not None:
+        result["task_id"] = run.task_id
+    if is_joined:
+        notes.append(
+            "This is the task of an earlier call with the same arguments, not a second one; "
+            "change an argument to make another."
+        )
+    if run.urls is None and run.task_id is None:
+        notes.append("The task is still on its way. Make the same call again: it starts no second one.")
+    elif run.urls is None:
+        call = json.dumps({"task_id": run.task_id, "tool": run.name})
+        notes.append("The task is still running. Call %s with %s." % (FETCH, call))
+    if notes:
+        result["note"] = " ".join(notes)
+    links = [link(run, number, url) for number, url in enumerate(run.urls or ())]
+    return answer(json.dumps(result), links, structured_content=result)
+
+
+def link(run, number, url):
+    """A result, under a name that tells it from the results of other tasks."""
+    if url.startswith("data:"):
+        kind = mimetypes.guess_type(url)[0]
+        ending = mimetypes.guess_extension(kind or "") or ""
+    else:
+        ending = _ending(url)
+        kind = KINDS.get(ending.lower()) or mimetypes.guess_type("x" + ending, strict=False)[0]
+    name = "%s_%s_%d%s" % (run.name, (run.task_id or "")[:8], number + 1, ending)
+    return types.ResourceLink(uri=url, name=name, mime_type=kind)
+
+
+def _ending(url):
+    try:
+        return os.path.splitext(urlsplit(url).path)[1]
+    except ValueError:
+        return ""
+
+
+# MIME types that not every system's table has.
+KINDS = {
+    ".flac": "audio/flac",
+    ".glb": "model/gltf-binary",
+    ".jxl": "image/jxl",
+    ".m4a": "audio/mp4",
+    ".ogg": "audio/ogg",
+    ".opus": "audio/ogg",
+    ".wav": "audio/wav",
+    ".webm": "video/webm",
+    ".webp": "image/webp",
+}
 
 
 def answer(text, links=(), **rest):
@@ -134,10 +347,18 @@ def answer(text, links=(), **rest):
 
 
 def _timeout():
+    return _seconds("SERVICE_TIMEOUT", DEFAULT_TIMEOUT)
+
+
+def _wait():
+    return _seconds("SERVICE_WAIT", 45)
+
+
+def _seconds(variable, otherwise):
     try:
-        return max(1.0, float(os.environ["SERVICE_TIMEOUT"]))
+        return max(1.0, float(os.environ[variable]))
     except (KeyError, ValueError):
-        return DEFAULT_TIMEOUT
+        return otherwise
 
 
 def server():

@@ -107,6 +107,13 @@ fn an_assistant_calls_the_tools_of_the_mcp_server() {
     python("proof_mcp.py", &server, &Value::Null);
 }
 
+/// Guards against a second paid task for a client that gave up after a minute and asked again.
+#[test]
+fn an_assistant_that_asks_again_pays_once() {
+    let server = Server::start(&["--speed", "0"]);
+    python("proof_mcp_again.py", &server, &Value::Null);
+}
+
 #[test]
 fn the_node_pack_is_a_package_with_a_workflow_for_each_node() {
     let server = Server::start(&["--speed", "0"]);

@@ -32,13 +32,15 @@ async def proof(target, expected):
 
     async with mcp.Client(target) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == expected, list(tools)
+        assert list(tools) == expected + ["fetch_result"], list(tools)
+        assert tools["fetch_result"].annotations.read_only_hint is True
         for model in models:
             name = "%s_%s" % (model["category"], model["subcategory"])
             if name not in tools:
                 continue
             tool = tools[name]
             assert tool.title == model["name"] and tool.description.startswith(model["description"])
+            assert "fetch_result" in tool.description
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             schema = requests.get(
                 "%s/api/schema/%s/%s" % (base_url, model["category"], model["subcategory"]), timeout=30
@@ -53,8 +55,17 @@ async def proof(target, expected):
             progress_callback=progress)
         assert not result.is_error, result
         urls = result.structured_content["urls"]
-        assert len(urls) == 2 and json.loads(result.content[0].text) == {"urls": urls}
-        assert [str(link.uri) for link in result.content[1:]] == urls
+        assert len(urls) == 2 and json.loads(result.content[0].text) == result.structured_content
+        jsonschema.validate(result.structured_content, tools["image_tessera"].output_schema)
+        links = result.content[1:]
+        assert [str(link.uri) for link in links] == urls
+        task_id = result.structured_content["task_id"]
+        assert [(link.name, link.mime_type) for link in links] == [
+            ("image_tessera_%s_%d.png" % (task_id[:8], number), "image/png") for number in (1, 2)]
+        assert any("task " + task_id in message for message in told), told
+        # By its id, also where nothing is known of it.
+        again = await client.call_tool("fetch_result", {"task_id": task_id, "tool": "image_tessera"})
+        assert again.structured_content == result.structured_content
         assert requests.get(urls[0], timeout=30).content.startswith(b"\x89PNG")
         assert any(message.startswith("sending") for message in told), told
 
@@ -63,6 +74,11 @@ async def proof(target, expected):
                               ({"prompt": "[fail]"}, "on purpose"),
                               ({"prompt": "a", "nonsense": 1}, "nonsense")]:
             result = await client.call_tool("image_tessera", inputs)
+            assert result.is_error and words in result.content[0].text, (inputs, result)
+        for inputs, words in [({}, "task_id is required"), ({"task_id": "x", "uid": "y"}, "uid"),
+                              ({"task_id": "x", "tool": "nonsense"}, "tool must be"),
+                              ({"task_id": "nonsense", "tool": "image_tessera"}, "refused")]:
+            result = await client.call_tool("fetch_result", inputs)
             assert result.is_error and words in result.content[0].text, (inputs, result)
         try:
             await client.call_tool("nonsense", {})

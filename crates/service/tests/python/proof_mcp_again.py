@@ -1,0 +1,187 @@
+"""A client of the MCP server that gives up and asks again pays once. JSON-RPC by hand, as clients with a
+time limit and without a progress token speak it; a scripted service says when a task is done."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+
+import support
+
+base_url = sys.argv[1]
+path = support.download(base_url, "mcp", "image/tessera")
+PATIENCE = 60
+
+
+class Assistant:
+    def __init__(self, service, **environment):
+        environment = dict(os.environ, SERVICE_BASE_URL=service.url, **environment)
+        self.process = subprocess.Popen([sys.executable, path], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment, text=True)
+        self.messages, self.last = queue.Queue(), 0
+        threading.Thread(target=self.read, daemon=True).start()
+        self.reply(self.ask("initialize", {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "proof", "version": "1"}}))
+        self.send(method="notifications/initialized")
+
+    def read(self):
+        for line in self.process.stdout:
+            # Nothing but JSON is on standard output.
+            self.messages.put(json.loads(line))
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, params):
+        self.last += 1
+        self.send(id=self.last, method=method, params=params)
+        return self.last
+
+    def call(self, prompt, name="image_tessera", **more):
+        arguments = {"prompt": prompt} if isinstance(prompt, str) else prompt
+        return self.ask("tools/call", {"name": name, "arguments": arguments, **more})
+
+    def give_up(self, number):
+        self.send(method="notifications/cancelled", params={"requestId": number, "reason": "timeout"})
+        # Messages are read in order: once this is answered, the cancellation has been read.
+        self.reply(self.ask("ping", {}))
+
+    def message(self, is_wanted):
+        until = time.monotonic() + PATIENCE
+        while True:
+            message = self.messages.get(timeout=max(0.1, until - time.monotonic()))
+            if is_wanted(message):
+                return message
+
+    def reply(self, number):
+        return self.message(lambda message: message.get("id") == number)["result"]
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(PATIENCE)
+
+
+class Service(support.Script):
+    """A task is done when it is told so."""
+
+    def __init__(self):
+        self.done, self.accepting = threading.Event(), threading.Event()
+        self.accepting.set()
+        super().__init__(generate=[self.generate], status=[self.status], response=[self.response])
+
+    def data(self, **data):
+        return 200, {}, {"success": True, "data": data}
+
+    def generate(self, body):
+        assert self.accepting.wait(PATIENCE)
+        return self.data(id="task-%d" % self.count("generate"), status="starting")
+
+    def status(self, body):
+        return self.data(id=body["id"], status="completed" if self.done.is_set() else "processing")
+
+    def response(self, body):
+        return self.data(status="completed", output=["http://127.0.0.1/%s/0.webp?x=1" % body["id"]])
+
+    def await_calls(self, name, count):
+        until = time.monotonic() + PATIENCE
+        while self.count(name) < count:
+            assert time.monotonic() < until, (name, self.calls)
+            time.sleep(0.02)
+
+
+service = Service()
+assistant = Assistant(service)
+
+# While the task runs: the same call joins it, spelled differently, too.
+first = assistant.call("a lighthouse")
+service.await_calls("status", 1)
+assistant.give_up(first)
+second = assistant.call({"prompt": "a lighthouse", "seed": None})
+other = assistant.call("another lighthouse")
+service.await_calls("generate", 2)
+service.done.set()
+answer = assistant.reply(second)["structuredContent"]
+assert answer["task_id"] == "task-1" and answer["urls"] == ["http://127.0.0.1/task-1/0.webp?x=1"], answer
+assert "earlier call" in answer["note"], answer
+answer = assistant.reply(other)
+(link,) = answer["content"][1:]
+assert link["name"] == "image_tessera_task-2_1.webp" and link["mimeType"] == "image/webp", link
+assert "note" not in answer["structuredContent"] and service.count("generate") == 2
+# An answer that has arrived is not given again: the person wants another one.
+answer = assistant.reply(assistant.call("a lighthouse"))["structuredContent"]
+assert answer["task_id"] == "task-3" and service.count("generate") == 3, answer
+
+# While the task is on its way to the service.
+service.accepting.clear()
+service.done.clear()
+first = assistant.call("a harbour")
+service.await_calls("generate", 4)
+assistant.give_up(first)
+second = assistant.call("a harbour")
+service.accepting.set()
+service.done.set()
+assert assistant.reply(second)["structuredContent"]["task_id"] == "task-4"
+assert service.count("generate") == 4
+
+# After it has ended, where its answer has not arrived.
+service.done.clear()
+first = assistant.call("a pier")
+service.await_calls("generate", 5)
+assistant.give_up(first)
+responses = service.count("response")
+service.done.set()
+service.await_calls("response", responses + 1)
+assert assistant.reply(assistant.call("a pier"))["structuredContent"]["task_id"] == "task-5"
+assert service.count("generate") == 5
+
+# Progress tells the id early.
+service.done.clear()
+first = assistant.call("a tower", _meta={"progressToken": "p"})
+assistant.message(lambda m: m.get("method") == "notifications/progress"
+                  and "task task-6" in m["params"]["message"])
+service.done.set()
+assert assistant.reply(first)["structuredContent"]["task_id"] == "task-6"
+assistant.close()
+
+# Without progress the call is answered with the id in time; another process fetches the result.
+service.done.clear()
+assistant = Assistant(service, SERVICE_WAIT="1")
+answer = assistant.reply(assistant.call("a buoy"))
+if "task_id" not in answer["structuredContent"]:
+    assert "same call again" in answer["structuredContent"]["note"], answer
+    service.await_calls("status", 1)
+    answer = assistant.reply(assistant.call("a buoy"))
+answer = answer["structuredContent"]
+assert answer["urls"] == [] and answer["status"] == "processing" and answer["task_id"] == "task-7"
+assert 'Call fetch_result with {"task_id": "task-7", "tool": "image_tessera"}' in answer["note"], answer
+answer = assistant.reply(assistant.call({"task_id": "task-7"}, "fetch_result"))["structuredContent"]
+assert answer["status"] == "processing", answer
+assistant.close()
+service.done.set()
+assistant = Assistant(service)
+answer = assistant.reply(assistant.call({"task_id": "task-7"}, "fetch_result"))["structuredContent"]
+assert answer["urls"] == ["http://127.0.0.1/task-7/0.webp?x=1"], answer
+assert service.count("generate") == 7
+assistant.close()
+
+# A wait that has run out is taken up again; a failure is told once, and the next call tries anew.
+service.done.clear()
+assistant = Assistant(service, SERVICE_TIMEOUT="3")
+answer = assistant.reply(assistant.call("a reef"))
+assert answer["isError"] and "task-8" in answer["content"][0]["text"], answer
+service.done.set()
+while True:
+    # A wait of three seconds may run out once more.
+    answer = assistant.reply(assistant.call("a reef"))
+    if not answer.get("isError"):
+        break
+    assert "task-8" in answer["content"][0]["text"], answer
+assert answer["structuredContent"]["task_id"] == "task-8" and service.count("generate") == 8
+assistant.close()
+service.close()
+print("mcp again")
