@@ -310,7 +310,7 @@ impl Started {
     }
 }
 
-/// Runs the service on `listener` until `asked` ends for the first time, which asks it to stop. What
+/// Runs the service on `listener`, and calls `ready` when it has started, until `asked` ends for the first time, which asks it to stop. What
 /// is being worked on then has `--drain-seconds` to end, or until `asked` ends once more; the rest is
 /// left for the next start.
 ///
@@ -321,10 +321,12 @@ impl Started {
 pub async fn serve(
     config: Config,
     listener: TcpListener,
+    ready: impl FnOnce(),
     asked: impl AsyncFn(),
 ) -> Result<(), StartError> {
     let started = Started::begin(&config).await?;
     let app = &started.app;
+    ready();
     let stop = async {
         asked().await;
         app.pool.drain();

@@ -11,8 +11,13 @@ use crate::failure::Failure;
 /// 401 if it is missing, empty, or not the one demanded.
 pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a str, Failure> {
     let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
-    let token = headers
-        .get(header::AUTHORIZATION)
+    let given = headers.get(header::AUTHORIZATION);
+    if given.is_some_and(|value| !value.as_bytes().is_ascii()) {
+        return Err(refused(
+            "The access token has a character that is not ASCII, which no token has: copy the token again.",
+        ));
+    }
+    let token = given
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -44,11 +49,23 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::http::HeaderValue;
 
     fn ask(value: &str, demanded: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, value.parse().unwrap());
         bearer(&headers, demanded).is_ok()
+    }
+
+    /// Guards against "is required" as the answer to a token that was sent, but copied wrongly.
+    #[test]
+    fn a_token_that_is_not_ascii_is_answered_as_such() {
+        let mut headers = HeaderMap::new();
+        let value = HeaderValue::from_bytes("Bearer tökën".as_bytes()).unwrap();
+        headers.insert(header::AUTHORIZATION, value);
+        let failure = bearer(&headers, None).unwrap_err();
+        assert_eq!(failure.status, StatusCode::UNAUTHORIZED);
+        assert!(failure.body.message.contains("not ASCII"));
     }
 
     #[test]

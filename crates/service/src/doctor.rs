@@ -80,6 +80,12 @@ fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
     }
 }
 
+/// The number and its noun: "1 model", "2 models".
+fn counted(count: usize, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// Everything that can be told before the start.
 pub fn examine(config: &Config) -> Vec<Finding> {
     let mut found = data(&config.data);
@@ -254,7 +260,7 @@ fn access(config: &Config) -> Finding {
             "access",
             "there are no accounts left, so nobody comes in: atelier-service account add NAME",
         ),
-        Some(Ok(list)) => ok("access", format!("{} accounts", list.len())),
+        Some(Ok(list)) => ok("access", counted(list.len(), "account")),
         Some(Err(problem)) => error("access", problem.to_string()),
         None if config.token.is_some() => ok("access", "one token for everybody"),
         None => match &config.public_url {
@@ -287,8 +293,8 @@ fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
         Ok(loaded) => loaded,
         Err(problem) => return vec![error("models", problem.to_string())],
     };
-    let count = loaded.remotes.len();
-    let mut found = vec![ok("models", format!("{}: {count} models", file.display()))];
+    let count = counted(loaded.remotes.len(), "model");
+    let mut found = vec![ok("models", format!("{}: {count}", file.display()))];
     std::thread::scope(|scope| {
         for remote in &loaded.remotes {
             scope.spawn(|| remote.check());

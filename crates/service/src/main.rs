@@ -18,7 +18,10 @@ async fn main() -> ExitCode {
         Some(Command::Work(config)) => (None, with_role(*config, Role::Work)),
         other => (other, config),
     };
-    logging::begin(config.log);
+    // What doctor finds is on standard output; logged as well, it would be reported twice.
+    if !matches!(command, Some(Command::Doctor(_))) {
+        logging::begin(config.log);
+    }
     private::from_now_on();
     if let Some(command) = &command {
         return command::run(command, &config);
@@ -49,10 +52,13 @@ async fn run(config: Config) -> Result<(), StartError> {
     let address = listener
         .local_addr()
         .map_err(|error| StartError::Listen(config.listen, error))?;
-    // The one line on standard output: with `--listen 127.0.0.1:0` it tells the port. Whether
-    // anybody reads it makes no difference to the service.
-    let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
-    serve(config, listener, stop_asked).await
+    // The one line on standard output, once nothing can end the start any more: with
+    // `--listen 127.0.0.1:0` it tells the port. Whether anybody reads it makes no difference to the
+    // service.
+    let ready = || {
+        let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
+    };
+    serve(config, listener, ready, stop_asked).await
 }
 
 /// Counts how often somebody asks the process to stop: by Ctrl-C, or through the system. It listens from

@@ -79,6 +79,21 @@ def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep
     return service.run(inputs, timeout=timeout, on_status=on_status)
 
 
+{% if many -%}
+def fetch_result(name, task_id, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+{%- else -%}
+def fetch_result(task_id, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+{%- endif %}
+    """Waits for a task that was started, such as the `task_id` of a GenerationTimeout; returns a list
+    of URLs."""
+{%- if many %}
+    if name not in MODELS:
+        raise InvalidInput(["there is no function %s" % name])
+{%- endif %}
+    service = Service(pause=pause{% if many %}, model=MODELS[name]{% endif %})
+    return service.finish(task_id, time.monotonic() + timeout, on_status)
+
+
 async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None):
     """As execute(), for programs that do other things meanwhile. Cancelling it stops the waiting, not
     the task."""
@@ -108,7 +123,10 @@ async def call_function_async(name, arguments):
 
 
 def _went_wrong(error):
-    return json.dumps({"error": "%s: %s" % (type(error).__name__, error)}, ensure_ascii=False)
+    told = {"error": "%s: %s" % (type(error).__name__, error)}
+    if getattr(error, "task_id", None) is not None:
+        told["task_id"] = error.task_id
+    return json.dumps(told, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------

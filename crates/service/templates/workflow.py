@@ -16,7 +16,7 @@ class InvalidInput(GenerationError):
 
 
 class MissingCredentials(GenerationError):
-    """SERVICE_UID or SERVICE_TOKEN is not set. Nothing was sent."""
+    """SERVICE_UID or SERVICE_TOKEN is not set, or no token. Nothing was sent."""
 
 
 class ServiceRefused(GenerationError):
@@ -212,6 +212,16 @@ class Service:
             missing.append("SERVICE_TOKEN")
         if missing:
             raise MissingCredentials("Set the environment variable %s." % " and ".join(missing))
+        if not (self._token.isascii() and self._token.isprintable()):
+            raise MissingCredentials(
+                "SERVICE_TOKEN has a character that no token has: copy the token again."
+            )
+        scheme, _, host = self._base_url.partition("://")
+        if scheme.lower() not in ("http", "https") or not host:
+            raise NetworkError(
+                "The address of the service is %r: it must begin with http:// or https://. Set "
+                "SERVICE_BASE_URL, or base_url." % (base_url or self._base_url)
+            )
 
     def run(self, inputs, timeout=DEFAULT_TIMEOUT, on_status=None):
         """Runs the model; returns the URLs of the results, as a list.
@@ -239,6 +249,8 @@ class Service:
         body = dict(self._common())
         body.update(inputs)
         attempt = 0
+        if time.monotonic() >= deadline:
+            raise GenerationTimeout("There is no time to start a task: nothing was sent.", None)
         while True:
             wait = None
             try:
@@ -251,8 +263,10 @@ class Service:
                     ) from error
                 if attempt >= 4 or isinstance(error, _MISTAKES):
                     raise NetworkError("The service can't be reached: %s" % _short(error)) from error
+                problem = _short(error)
             else:
                 wait = _retry_after(headers)
+                problem = "HTTP %d: %s" % (status, _message(reply))
                 if status == 429 or (status == 503 and wait is not None):
                     pass  # Refused for now: no task was started, so it may be sent again.
                 elif status >= 500 and status != 501:
@@ -272,7 +286,7 @@ class Service:
                     if task_id in (None, ""):
                         raise OutcomeUnknown("The service's answer holds no task id.")
                     return task_id, str(data.get("status") or "starting")
-            self._back_off(attempt, wait, deadline, None)
+            self._back_off(attempt, wait, deadline, None, problem)
             attempt += 1
 
     def _wait_until_completed(self, task_id, deadline, on_status):
@@ -281,7 +295,7 @@ class Service:
         while True:
             # Every second at first, every two seconds after half a minute.
             interval = 1.0 if time.monotonic() - started < 30 else 2.0
-            self._sleep(interval, deadline, task_id)
+            self._sleep(interval, deadline, task_id, to_the_end=True)
             data = self._ask("/v2/status", task_id, deadline)
             status = str(data.get("status") or "").strip().lower()
             if on_status and status != last:
@@ -301,7 +315,7 @@ class Service:
                 return _urls(data["output"])
             if str(data.get("status") or "").strip().lower() in ("completed", ""):
                 return []
-            self._sleep(1.0, deadline, task_id)
+            self._sleep(1.0, deadline, task_id, to_the_end=True)
 
     def _ask(self, path, task_id, deadline):
         """A call that changes nothing, so it is repeated until it is answered."""
@@ -314,7 +328,9 @@ class Service:
             except requests.exceptions.RequestException as error:
                 if isinstance(error, _MISTAKES):
                     raise NetworkError("The service can't be reached: %s" % _short(error)) from error
+                problem = _short(error)
             else:
+                problem = "HTTP %d: %s" % (status, _message(reply))
                 data = reply.get("data") if isinstance(reply, dict) else None
                 if 200 <= status < 300 and isinstance(data, dict):
                     return data
@@ -326,7 +342,7 @@ class Service:
                         "The service refused (HTTP %d): %s" % (status, _message(reply)), status
                     )
                 wait = _retry_after(headers)
-            self._back_off(attempt, wait, deadline, task_id)
+            self._back_off(attempt, wait, deadline, task_id, problem)
             attempt += 1
 
     def _common(self):
@@ -355,20 +371,24 @@ class Service:
         except ValueError:
             return reply.status_code, reply.headers, None
 
-    def _back_off(self, attempt, wait, deadline, task_id):
+    def _back_off(self, attempt, wait, deadline, task_id, problem):
         if wait is None:
             wait = min(30.0, 2.0**attempt) * random.uniform(0.75, 1.25)
-        self._sleep(wait, deadline, task_id)
+        self._sleep(wait, deadline, task_id, problem)
 
-    def _sleep(self, seconds, deadline, task_id):
+    def _sleep(self, seconds, deadline, task_id, problem=None, to_the_end=False):
+        """Waits; raises GenerationTimeout if the time is too short for it. `to_the_end` waits for
+        what is left instead."""
         left = deadline - time.monotonic()
-        if left <= 0 or seconds > left:
+        if left <= 0 or (seconds > left and not to_the_end):
             if task_id is None:
-                message = "The service did not take the task in time."
+                message = "The service did not accept the task in time."
             else:
                 message = "Task %s was not completed in time. It may still be running." % task_id
+            if problem:
+                message += " The last attempt failed: %s" % problem
             raise GenerationTimeout(message, task_id)
-        self._pause(seconds)
+        self._pause(min(seconds, left))
 
 
 async def in_background(work, tick=None):

@@ -128,8 +128,6 @@ fn what_is_wrong_is_said_with_what_to_do() {
 fn a_database_of_another_version_or_none_is_told() {
     let data = TempDir::new().unwrap();
     let mut server = Server::start_on(data.path(), &[]);
-    // It says where it listens before there is a database: who is answered knows that there is one.
-    assert_eq!(server.get("/api/models").status, 200);
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
     let (content, text) = doctor(data.path(), &["--listen", &address]);
     assert!(content, "a service that runs is no mistake:\n{text}");
@@ -173,4 +171,49 @@ fn a_database_of_another_version_or_none_is_told() {
         !content && line(&text, "database").contains("backup"),
         "{text}"
     );
+}
+
+/// Guards against a problem that is reported twice, in the words of the system, and as "1 models".
+#[test]
+fn an_unavailable_model_is_reported_once_in_plain_words() {
+    let data = TempDir::new().unwrap();
+    let models = data.path().join("models.toml");
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let text = format!(
+        "builtin = false\n[[model]]\ncategory = \"image\"\nsubcategory = \"b\"\nname = \"B\"\n\
+         [model.openai]\naddress = \"http://{address}/v1\"\n"
+    );
+    std::fs::write(&models, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .args(["doctor", FREE[0], FREE[1], "--models"])
+        .args([&models, Path::new("--data"), data.path()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(line(&text, "models").ends_with(": 1 model"), "{text}");
+    let away = line(&text, "model image/b");
+    assert!(away.contains("connection refused"), "{text}");
+    assert!(!away.contains("os error"), "{text}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// Guards against an address that is printed by a service that then refuses to start.
+#[test]
+fn a_refused_start_prints_no_address() {
+    let data = TempDir::new().unwrap();
+    let models = data.path().join("models.toml");
+    std::fs::write(&models, "no_such_key = 1\n").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+        .args(FREE)
+        .args([Path::new("--models"), &models])
+        .args([Path::new("--data"), data.path()])
+        .env_remove("ATELIER_SERVICE_TOKEN")
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(log.contains("no_such_key"), "{log}");
 }

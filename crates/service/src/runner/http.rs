@@ -149,11 +149,22 @@ fn call_error(error: ureq::Error) -> CallError {
         Error::Io(error) => error.kind() == io::ErrorKind::ConnectionRefused,
         _ => false,
     };
-    let text = error.to_string();
+    let text = reason(&error);
     if not_sent {
         CallError::NotSent(text)
     } else {
         CallError::Broken(text)
+    }
+}
+
+/// Why a call failed, without the words and numbers of the system.
+fn reason(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            "connection refused: nothing listens at its address; is it running?".to_owned()
+        }
+        ureq::Error::Io(error) if error.raw_os_error().is_some() => error.kind().to_string(),
+        error => error.to_string(),
     }
 }
 

@@ -1,5 +1,6 @@
 """What the shared workflow does when the network or the service misbehaves."""
 
+import json
 import os
 import socket
 import sys
@@ -108,8 +109,28 @@ module.time = type("Clock", (), {"monotonic": lambda self, t=[0.0]: t.__setitem_
                                  "time": time.time, "sleep": time.sleep})()
 script, error = run(timeout=60, status=[PROCESSING])
 assert isinstance(error, module.GenerationTimeout) and error.task_id == "7", error
-assert waits[0] == 1.0 and waits[-1] == 2.0, waits
+assert waits[0] == 1.0 and 2.0 in waits, waits
+# However short the time is, the task is asked for before the wait ends.
+script, error = run(timeout=4.5, status=[PROCESSING])
+assert isinstance(error, module.GenerationTimeout) and error.task_id == "7" and "7" in str(error), error
+assert script.count("status") == 1 and waits == [0.5], waits
 module.time = time
+# Nothing is sent when there is no time.
+script, error = run(timeout=0)
+assert isinstance(error, module.GenerationTimeout) and error.task_id is None and not script.calls, error
+# What the chat model is told has the id, and the result can be fetched by it.
+script = support.Script(generate=[ACCEPTED], status=[PROCESSING], response=[OUTPUT])
+os.environ["SERVICE_BASE_URL"] = script.url
+try:
+    module.execute(INPUTS, timeout=0.2)
+    raise AssertionError("did not time out")
+except module.GenerationTimeout as error:
+    answer = json.loads(module._went_wrong(error))
+    assert answer["task_id"] == "7" and "Task 7" in answer["error"], answer
+script.answers["/v2/status"] = [COMPLETED]
+assert module.fetch_result("7") == ["u"] and script.count("generate") == 1
+del os.environ["SERVICE_BASE_URL"]
+script.close()
 
 # Nobody listens: nothing was sent, so it is tried again, then told.
 free = socket.socket()
@@ -122,10 +143,25 @@ try:
     raise AssertionError("reached nobody")
 except module.NetworkError:
     assert len(waits) == 4, waits
-for wrong in ("nonsense", "ftp://127.0.0.1/", "http://"):
+# If the time ends before the attempts do, the reason is not lost.
+try:
+    module.Service(base_url=address, pause=time.sleep).run(INPUTS, timeout=0.1)
+    raise AssertionError("reached nobody")
+except module.GenerationTimeout as error:
+    assert error.task_id is None and "refused" in str(error), error
+fails(run(generate=[(429, {"Retry-After": "9999"}, {"message": "too many"})]),
+      module.GenerationTimeout, "HTTP 429", "too many")
+for wrong in ("nonsense", "127.0.0.1:8080", "localhost:8080", "ftp://127.0.0.1/", "http://"):
     try:
         module.Service(base_url=wrong, pause=waits.append).run(INPUTS)
         raise AssertionError(wrong)
-    except module.NetworkError:
-        assert len(waits) == 4
+    except module.NetworkError as error:
+        assert not waits and wrong in str(error) and "must begin with http://" in str(error), error
+# A token that no header can have is refused before anything is sent.
+for wrong in ("t\u00f6ken", "token\u201d", "to\nken"):
+    try:
+        module.Service(base_url=address, token=wrong)
+        raise AssertionError(wrong)
+    except module.MissingCredentials as error:
+        assert "SERVICE_TOKEN" in str(error) and "copy" in str(error) and wrong not in str(error), error
 print("network")
