@@ -161,12 +161,25 @@ impl Parameter {
         if self.kind() != Kind::Text || self.is_long_text() {
             return None;
         }
-        self.words().iter().find_map(|word| match word.as_str() {
+        let words = self.words();
+        if words.iter().any(|word| NO_MEDIA.contains(&word.as_str()))
+            || self.is_described_as_archive()
+        {
+            return None;
+        }
+        words.iter().find_map(|word| match word.as_str() {
             "image" | "images" | "img" | "picture" | "photo" | "mask" => Some(Media::Image),
             "video" => Some(Media::Video),
             "audio" | "sound" | "voice" | "song" => Some(Media::Audio),
             _ => None,
         })
+    }
+
+    /// The description says that it takes an archive or a table.
+    fn is_described_as_archive(&self) -> bool {
+        let lower = self.description.to_lowercase();
+        let mut words = lower.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| ARCHIVES.contains(&word))
     }
 
     /// A text that holds the address of a file, by its format or by its name.
@@ -175,6 +188,31 @@ impl Parameter {
         self.kind() == Kind::Text && (is_uri || self.media().is_some())
     }
 }
+
+/// What archives and tables are called.
+const ARCHIVES: [&str; 6] = ["zip", "tar", "tgz", "json", "jsonl", "csv"];
+
+/// Words of a name that says something about a medium, or names a file that contains several.
+const NO_MEDIA: [&str; 18] = [
+    "zip",
+    "tar",
+    "tgz",
+    "json",
+    "jsonl",
+    "csv",
+    "archive",
+    "base64",
+    "format",
+    "size",
+    "style",
+    "type",
+    "id",
+    "name",
+    "ratio",
+    "resolution",
+    "mode",
+    "quality",
+];
 
 /// A bound that is no number bounds nothing.
 fn bound(value: Value) -> Option<Number> {
@@ -224,6 +262,28 @@ mod tests {
         assert!(kind_of("negative_prompt").is_long_text());
         assert_eq!(kind_of("imagination").media(), None);
         assert_eq!(kind_of("").media(), None);
+    }
+
+    /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
+    #[test]
+    fn an_archive_or_a_property_of_a_picture_is_no_picture() {
+        for name in [
+            "image_zip",
+            "imagesZip",
+            "mask_json",
+            "image_size",
+            "voice_id",
+        ] {
+            let given = parameter(json!({"name": name, "type": "string"}));
+            assert_eq!(given.media(), None, "{name}");
+        }
+        let described = |words: &str| {
+            let text = json!({"name": "input_images", "type": "string", "description": words});
+            parameter(text).media()
+        };
+        assert_eq!(described("A ZIP file of 10 to 20 pictures."), None);
+        assert_eq!(described("Regions, as JSON."), None);
+        assert_eq!(described("The zipper to show."), Some(Media::Image));
     }
 
     #[test]
