@@ -5,11 +5,11 @@ mod support;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use support::Server;
-use support::small_server::{Said, SmallServer, json as said, nobody};
+use support::small_server::{Reply, Said, SmallServer, json as said, nobody};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "gpt");
@@ -117,6 +117,75 @@ fn an_answer_that_was_lost_is_not_paid_for_twice() {
             .unwrap()
             .contains("not sent again by itself"),
         "{lost}"
+    );
+    assert_eq!(server.asked(GENERATIONS).len(), 1);
+}
+
+/// A gateway answers 408 or 503 also when the server behind it accepted the request and was slow. Sending
+/// again on these paid for one order several times.
+#[test]
+fn a_request_that_may_have_been_processed_is_not_sent_again() {
+    let server = SmallServer::start(|asked| match asked.json()["prompt"].as_str() {
+        Some(status) => said(status.parse().unwrap(), json!({"error": "slow upstream"})),
+        None => said(404, json!({})),
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url(), "");
+    let statuses = ["408", "500", "502", "503", "504", "524"];
+    for status in statuses {
+        let ended = service.wait(&service.generate(MODEL, json!({"prompt": status})));
+        let error = ended["error"].as_str().unwrap_or_default();
+        assert!(error.contains("not sent again by itself"), "{ended}");
+        assert!(error.contains(&format!("HTTP {status}")), "{ended}");
+    }
+    assert_eq!(server.asked(GENERATIONS).len(), statuses.len());
+}
+
+/// Says no to the first request with this status and `Retry-After`, then makes pictures.
+fn busy_once(status: u16, retry_after: String) -> SmallServer {
+    let count = AtomicUsize::new(0);
+    SmallServer::start_with_headers(move |asked| {
+        if asked.path != GENERATIONS || count.fetch_add(1, Ordering::SeqCst) > 0 {
+            return one_picture().into();
+        }
+        Reply {
+            said: said(status, json!({"error": {"message": "busy"}})),
+            headers: vec![("retry-after", retry_after.clone())],
+        }
+    })
+}
+
+/// `Retry-After` as a date was ignored: the service asked again at once.
+#[test]
+fn retries_at_the_date_that_retry_after_names() {
+    for status in [429, 503] {
+        let date = SystemTime::now() + Duration::from_secs(4);
+        let server = busy_once(status, httpdate::fmt_http_date(date));
+        let data = TempDir::new().unwrap();
+        let service = start(data.path(), &server.url(), "");
+        service.output(MODEL, json!({"prompt": "a"}));
+        let [_, second] = &server.asked(GENERATIONS)[..] else {
+            panic!("not asked twice")
+        };
+        // The date has whole seconds.
+        assert!(second.at + Duration::from_secs(1) > date, "{second:?}");
+    }
+}
+
+/// A wait that is longer than the time limit was cut to half of what was left, and the server asked too
+/// early.
+#[test]
+fn a_wait_beyond_the_time_limit_fails_the_task_with_the_reason() {
+    let server = busy_once(429, "3600".into());
+    let data = TempDir::new().unwrap();
+    let models =
+        models(&server.url(), "").replace("[model.openai]", "time_limit = \"10s\"\n[model.openai]");
+    let service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
+    let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(
+        error.contains("HTTP 429: busy") && error.contains("3600 s"),
+        "{ended}"
     );
     assert_eq!(server.asked(GENERATIONS).len(), 1);
 }

@@ -121,7 +121,7 @@ impl Workflow {
                 let id = reply.json()["prompt_id"].as_str().map(str::to_owned);
                 id.ok_or_else(|| Ended::Failed("ComfyUI's answer has no prompt_id.".into()))
             }
-            400..=499 => {
+            400..=428 | 430..=499 => {
                 let body = reply.json();
                 let nodes = body["node_errors"]
                     .as_object()
@@ -133,7 +133,7 @@ impl Workflow {
                 let words = format!("ComfyUI refused the workflow: {} {nodes}", reply.reason());
                 Err(Ended::Failed(words.trim().to_owned()))
             }
-            _ => Err(Ended::Hindered(reply.reason())),
+            _ => Err(run.deferred(reply.reason(), reply.retry_after)),
         }
     }
 
@@ -158,7 +158,7 @@ impl Workflow {
             if reply.is_success() {
                 Ok(reply.json()["name"].clone())
             } else {
-                Err(Ended::Hindered(reply.reason()))
+                Err(run.deferred(reply.reason(), reply.retry_after))
             }
         })?;
         let mut graph = self.graph.clone();
@@ -216,7 +216,8 @@ impl Workflow {
             client.get(&format!("{address}{path}"), FETCH)
         })?;
         if !reply.is_success() {
-            return Err(Ended::Hindered(format!("{name}: {}", reply.reason())));
+            let why = format!("{name}: {}", reply.reason());
+            return Err(run.deferred(why, reply.retry_after));
         }
         Ok(file::artifact(reply.body, &reply.content_type, &name))
     }
@@ -249,7 +250,7 @@ impl Workflow {
         if reply.is_success() {
             Ok(reply.json())
         } else {
-            Err(Ended::Hindered(reply.reason()))
+            Err(run.deferred(reply.reason(), reply.retry_after))
         }
     }
 

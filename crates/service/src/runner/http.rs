@@ -1,7 +1,7 @@
 //! Calls to the servers that models run on.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use thiserror::Error;
@@ -125,9 +125,10 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
         value.to_str().ok().map(str::to_owned)
     };
     let content_type = header("content-type").unwrap_or_default();
-    let retry_after = header("retry-after")
-        .and_then(|seconds| seconds.trim().parse().ok())
-        .map(Duration::from_secs);
+    // A date is that of the server's clock, which may differ from this one.
+    let date = header("date").and_then(|date| httpdate::parse_http_date(&date).ok());
+    let now = date.unwrap_or_else(SystemTime::now);
+    let retry_after = header("retry-after").and_then(|value| parse_retry_after(&value, now));
     let status = response.status().as_u16();
     let body = response.body_mut().with_config().limit(LARGEST);
     Ok(Reply {
@@ -136,6 +137,16 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
         retry_after,
         body: body.read_to_vec().map_err(call_error)?,
     })
+}
+
+/// Parses `Retry-After`: a number of seconds, or an HTTP date. A date that is past is no wait.
+fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = httpdate::parse_http_date(value).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
 }
 
 fn call_error(error: ureq::Error) -> CallError {
@@ -193,6 +204,30 @@ impl Reply {
         match words.as_str() {
             "" => format!("HTTP {}", self.status),
             words => format!("HTTP {}: {words}", self.status),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        for (value, seconds) in [
+            ("0", Some(0)),
+            (" 120 ", Some(120)),
+            ("Sun, 06 Nov 1994 08:50:37 GMT", Some(60)),
+            ("Sunday, 06-Nov-94 08:50:37 GMT", Some(60)),
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("-1", None),
+            ("1.5", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            let wait = parse_retry_after(value, now);
+            assert_eq!(wait, seconds.map(Duration::from_secs), "{value}");
         }
     }
 }

@@ -127,6 +127,26 @@ impl Run<'_> {
         }
     }
 
+    /// Waits as long as a server asks before the next request (`Retry-After`), and returns why the task is
+    /// deferred. A wait beyond the time limit is not begun: the task fails with `why`.
+    pub fn deferred(&self, why: String, wait: Option<Duration>) -> Ended {
+        let Some(wait) = wait else {
+            return Ended::Hindered(why);
+        };
+        let (seconds, left) = (wait.as_secs(), self.time_left());
+        if wait >= left {
+            return Ended::Failed(format!(
+                "{why} (the server takes the next request in {seconds} s; the task's time limit ends in {} s)",
+                left.as_secs()
+            ));
+        }
+        (self.say)(&format!("{why}; trying again in {seconds} s"));
+        match self.pause(wait) {
+            Ok(()) => Ended::Hindered(why),
+            Err(ended) => ended,
+        }
+    }
+
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }

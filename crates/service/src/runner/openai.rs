@@ -67,39 +67,58 @@ impl Runner for Images {
         });
         let reply = match answered? {
             Ok(reply) => reply,
-            Err(CallError::NotSent(why)) => return self.later(run, why),
+            Err(CallError::NotSent(why)) => return not_processed(run, why, None),
             Err(CallError::Broken(why)) if self.idempotent => return Err(Ended::Hindered(why)),
             Err(CallError::Broken(why)) => return Err(unknown(&why)),
         };
-        match reply.status {
-            200..=299 => self.files(run, &reply),
-            // The operator's fault, or a passing one: whoever asked for the picture has no part in
-            // it.
-            401 | 402 | 403 | 408 | 429 | 503 => {
-                let why = reply.reason();
-                if let Some(wait) = reply.retry_after {
-                    run.mark_unsent()?;
-                    run.pause(wait.min(run.time_left() / 2))?;
-                }
-                self.later(run, why)
-            }
-            500.. if self.idempotent => Err(Ended::Hindered(reply.reason())),
-            500.. => Err(unknown(&reply.reason())),
-            _ => Err(Ended::Failed(format!(
-                "The server refused: {}",
-                reply.reason()
-            ))),
+        let (why, wait) = (reply.reason(), reply.retry_after);
+        match verdict(reply.status, wait.is_some(), self.idempotent) {
+            Verdict::Made => self.files(run, &reply),
+            Verdict::NotProcessed => not_processed(run, why, wait),
+            Verdict::Unknown if self.idempotent => Err(run.deferred(why, wait)),
+            Verdict::Unknown => Err(unknown(&why)),
+            Verdict::Refused => Err(Ended::Failed(format!("The server refused: {why}"))),
         }
     }
 }
 
-impl Images {
-    /// It was surely not taken.
-    fn later(&self, run: &Run<'_>, why: String) -> Result<Vec<Artifact>, Ended> {
-        run.mark_unsent()?;
-        Err(Ended::Hindered(why))
-    }
+/// What an answer says about a request that costs money.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Made,
+    /// Certainly not processed, and may be later.
+    NotProcessed,
+    /// It may have been processed, as if no answer had come.
+    Unknown,
+    /// Not processed, and never will be.
+    Refused,
+}
 
+/// Decides by the status. 408 and 5xx also come from gateways whose upstream accepted the request and was
+/// slow; 503 is certain only with `Retry-After`. 401, 402 and 403 are answered before anything is made, and
+/// are for the operator to resolve.
+fn verdict(status: u16, has_retry_after: bool, idempotent: bool) -> Verdict {
+    match status {
+        200..=299 => Verdict::Made,
+        401 | 402 | 403 | 429 => Verdict::NotProcessed,
+        503 if has_retry_after => Verdict::NotProcessed,
+        408 | 500.. => Verdict::Unknown,
+        // The request that was sent before with the same key is still at work.
+        409 if idempotent => Verdict::Unknown,
+        _ => Verdict::Refused,
+    }
+}
+
+fn not_processed(
+    run: &Run<'_>,
+    why: String,
+    wait: Option<Duration>,
+) -> Result<Vec<Artifact>, Ended> {
+    run.mark_unsent()?;
+    Err(run.deferred(why, wait))
+}
+
+impl Images {
     fn files(&self, run: &Run<'_>, reply: &Reply) -> Result<Vec<Artifact>, Ended> {
         let body = reply.json();
         let Some(Value::Array(entries)) = body.get("data") else {
@@ -169,4 +188,27 @@ fn unknown(why: &str) -> Ended {
         "The task was sent to the server, and no answer came ({why}). It may have been made and paid \
          for; it is not sent again by itself."
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_answer_that_says_so_was_certainly_not_processed() {
+        for status in 100..600 {
+            for (has_retry_after, idempotent) in
+                [(false, false), (false, true), (true, false), (true, true)]
+            {
+                let certain = matches!(status, 401..=403 | 429) || status == 503 && has_retry_after;
+                let found = verdict(status, has_retry_after, idempotent);
+                assert_eq!(found == Verdict::NotProcessed, certain, "{status}");
+            }
+        }
+        assert_eq!(verdict(200, false, false), Verdict::Made);
+        assert_eq!(verdict(504, true, false), Verdict::Unknown);
+        assert_eq!(verdict(400, false, false), Verdict::Refused);
+        assert_eq!(verdict(409, false, false), Verdict::Refused);
+        assert_eq!(verdict(409, false, true), Verdict::Unknown);
+    }
 }

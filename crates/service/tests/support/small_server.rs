@@ -3,12 +3,14 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use serde_json::Value;
 
 /// A request that came.
 #[derive(Debug, Clone)]
 pub struct Asked {
+    pub at: SystemTime,
     pub method: String,
     pub path: String,
     /// Names in lower case.
@@ -34,6 +36,19 @@ pub fn json(status: u16, body: Value) -> Said {
     Some((status, "application/json", body.to_string().into_bytes()))
 }
 
+/// An answer with headers of its own, such as `Retry-After`.
+pub struct Reply {
+    pub said: Said,
+    pub headers: Vec<(&'static str, String)>,
+}
+
+impl From<Said> for Reply {
+    fn from(said: Said) -> Self {
+        let headers = Vec::new();
+        Self { said, headers }
+    }
+}
+
 /// Serves until the test ends.
 pub struct SmallServer {
     pub address: SocketAddr,
@@ -42,12 +57,23 @@ pub struct SmallServer {
 
 impl SmallServer {
     pub fn start(answer: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> Self {
-        Self::start_at("127.0.0.1:0".parse().unwrap(), answer)
+        Self::start_with_headers(move |asked| answer(asked).into())
+    }
+
+    pub fn start_with_headers(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        Self::serve_at("127.0.0.1:0".parse().unwrap(), answer)
     }
 
     pub fn start_at(
         address: SocketAddr,
         answer: impl Fn(&Asked) -> Said + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve_at(address, move |asked| answer(asked).into())
+    }
+
+    fn serve_at(
+        address: SocketAddr,
+        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let server = Self {
@@ -81,14 +107,20 @@ pub fn nobody() -> SocketAddr {
     listener.local_addr().unwrap()
 }
 
-fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Asked) -> Said) {
+fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Asked) -> Reply) {
     let Some(request) = read(&stream) else { return };
     asked.lock().unwrap().push(request.clone());
-    let Some((status, content_type, body)) = answer(&request) else {
+    let reply = answer(&request);
+    let Some((status, content_type, body)) = reply.said else {
         return;
     };
+    let further: String = reply
+        .headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
     let head = format!(
-        "HTTP/1.1 {status} x\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        "HTTP/1.1 {status} x\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n{further}connection: close\r\n\r\n",
         body.len()
     );
     // Who has asked may be gone.
@@ -116,6 +148,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
     Some(Asked {
+        at: SystemTime::now(),
         method,
         path,
         headers,

@@ -171,14 +171,17 @@ impl Runner for Container {
                     let words = reply.reason();
                     return Err(Ended::Failed(format!("The container refused: {words}")));
                 }
-                409 => return Err(Ended::Hindered("the container is busy".into())),
+                409 => {
+                    let why = "the container is busy".into();
+                    return Err(run.deferred(why, reply.retry_after));
+                }
                 // The container's own failure at this task; one that is not ready says 503,
                 // whatever else it says.
                 500 => {
                     let words = reply.reason();
                     return Err(Ended::Failed(format!("The container failed: {words}")));
                 }
-                _ => return Err(Ended::Hindered(reply.reason())),
+                _ => return Err(run.deferred(reply.reason(), reply.retry_after)),
             }
         }
     }
