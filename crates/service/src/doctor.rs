@@ -320,7 +320,7 @@ fn address(part: &str, address: SocketAddr) -> Finding {
                 false => address,
             };
             let health = format!("http://{asked}/healthz");
-            match Client::new(None).get(&health, TIMEOUT) {
+            match Client::new(&health, None, &[]).get(&health, TIMEOUT) {
                 Ok(reply) if reply.is_success() => {
                     warning(part, format!("a service answers at {address} already"))
                 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::Server;
-use support::small_server::{Asked, Said, SmallServer, json as said};
+use support::small_server::{Asked, Reply, Said, SmallServer, json as said};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "flow");
@@ -217,4 +217,34 @@ fn what_a_new_start_of_comfyui_has_forgotten_is_sent_again() {
     await_prompts(&server, 2);
     kept.lock().unwrap().finish();
     assert_eq!(service.wait(&task)["status"], "completed");
+}
+
+/// A redirect was followed to wherever it led, and what lay there became an output.
+#[test]
+fn a_file_is_not_fetched_from_a_private_address_that_comfyui_redirects_to() {
+    let secret = SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())));
+    let target = format!("{}/a", secret.url());
+    let kept = Arc::new(Mutex::new(Kept {
+        takes_ids: true,
+        ..Kept::default()
+    }));
+    let told = kept.clone();
+    let server = SmallServer::start_with_headers(move |asked| {
+        if !asked.path.starts_with("/view") {
+            return answer(asked, &told).into();
+        }
+        Reply {
+            said: said(302, json!({})),
+            headers: vec![("location", target.clone())],
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server);
+    let task = service.generate(MODEL, json!({"prompt": "a fox"}));
+    await_prompts(&server, 1);
+    kept.lock().unwrap().finish();
+    let ended = service.wait(&task);
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(error.contains("allow_fetch"), "{ended}");
+    assert_eq!(secret.asked("/a").len(), 0);
 }

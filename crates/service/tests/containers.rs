@@ -7,17 +7,112 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use support::Server;
-use support::small_server::{Asked, Said, SmallServer, json as said, nobody};
+use support::small_server::{Asked, Reply, Said, SmallServer, json as said, nobody};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("text", "cog");
 
 fn start(data: &Path, address: &str) -> Server {
+    start_with(data, address, "")
+}
+
+fn start_with(data: &Path, address: &str, more: &str) -> Server {
     let models = format!(
         "[[model]]\ncategory = \"text\"\nsubcategory = \"cog\"\nname = \"Cog\"\n\
-         [model.cog]\naddress = \"{address}\"\n"
+         [model.cog]\naddress = \"{address}\"\n{more}\n"
     );
     Server::start_with_models(data, &models, &["--speed", "0"])
+}
+
+/// A server that is none of the container's, though it can be reached from here.
+fn secret_server() -> SmallServer {
+    SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())))
+}
+
+/// A container whose document declares this output.
+fn declaring(
+    output: Value,
+    predict: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> SmallServer {
+    SmallServer::start_with_headers(move |asked| match asked.path.as_str() {
+        "/health-check" => said(200, json!({"status": "READY"})).into(),
+        "/openapi.json" => said(
+            200,
+            json!({"components": {"schemas": {"Output": output,
+                "Input": {"properties": {"prompt": {"type": "string"}}}}}}),
+        )
+        .into(),
+        _ => predict(asked),
+    })
+}
+
+/// The service fetched every text that began with http:// and showed it to the user.
+#[test]
+fn a_text_that_is_an_address_stays_a_text() {
+    let secret = secret_server();
+    for declared in [
+        json!({"type": "string"}),
+        json!({"type": "array", "items": {"type": "string"}}),
+        json!({}),
+    ] {
+        let url = format!("{}/latest/meta-data", secret.url());
+        let printed = url.clone();
+        let server = declaring(declared, move |_| succeeded(json!(printed)).into());
+        let data = TempDir::new().unwrap();
+        let service = start(data.path(), &server.url());
+        let urls = service.output(MODEL, json!({"prompt": "print it"}));
+        assert_eq!(service.get(&urls[0]).text(), url);
+    }
+    assert_eq!(secret.asked("/latest/meta-data").len(), 0);
+}
+
+/// Files came from wherever the output or a redirect led: loopback, private and link-local addresses, too.
+#[test]
+fn files_come_from_the_container_or_where_the_models_file_allows() {
+    let secret = secret_server();
+    let target = format!("{}/a", secret.url());
+    let link = target.clone();
+    let server = declaring(json!({"type": "string", "format": "uri"}), move |asked| {
+        let own = format!("http://{}", asked.header("host"));
+        match asked.path.as_str() {
+            "/moved" => Reply {
+                said: said(302, json!({})),
+                headers: vec![("location", target.clone())],
+            },
+            "/own" => Some((200, "text/plain", b"mine".to_vec())).into(),
+            _ => succeeded(json!(match asked.json()["input"]["prompt"].as_str() {
+                Some("own") => format!("{own}/own"),
+                Some("moved") => format!("{own}/moved"),
+                Some("metadata") => "http://169.254.169.254/latest".to_owned(),
+                _ => target.clone(),
+            }))
+            .into(),
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url());
+    let urls = service.output(MODEL, json!({"prompt": "own"}));
+    assert_eq!(service.get(&urls[0]).text(), "mine");
+    for prompt in ["foreign", "moved", "metadata"] {
+        let ended = service.wait(&service.generate(MODEL, json!({"prompt": prompt})));
+        let error = ended["error"].as_str().unwrap_or_default();
+        assert!(error.contains("allow_fetch"), "{prompt}: {ended}");
+        let address = if prompt == "metadata" {
+            "http://169.254.169.254/latest"
+        } else {
+            &link
+        };
+        assert!(error.contains(address), "{prompt}: {ended}");
+    }
+    assert_eq!(secret.asked("/a").len(), 0);
+    drop(service);
+
+    let allowed = format!("allow_fetch = [\"{}\"]", secret.url());
+    let service = start_with(data.path(), &server.url(), &allowed);
+    for prompt in ["foreign", "moved"] {
+        let urls = service.output(MODEL, json!({"prompt": prompt}));
+        assert_eq!(service.get(&urls[0]).text(), "a secret");
+    }
 }
 
 /// A container that answers a prediction so.

@@ -54,8 +54,11 @@ fn pictures_come_as_base64_or_by_address() {
     });
     let data = TempDir::new().unwrap();
     // Any variable that is there will do for a key.
-    let more = "key_env = \"CARGO_MANIFEST_DIR\"\nfields = { quality = \"high\" }";
-    let service = start(data.path(), &server.url(), more);
+    let more = format!(
+        "key_env = \"CARGO_MANIFEST_DIR\"\nfields = {{ quality = \"high\" }}\nallow_fetch = [\"{}\"]",
+        files.url()
+    );
+    let service = start(data.path(), &server.url(), &more);
     let urls = service.output(MODEL, json!({"prompt": "a fox", "n": 2}));
     assert_eq!(service.get(&urls[0]).bytes, PNG);
     assert!(
@@ -75,6 +78,20 @@ fn pictures_come_as_base64_or_by_address() {
         "",
         "the key is the server's"
     );
+}
+
+/// Whatever address an answer named was fetched, those of this machine and its network, too.
+#[test]
+fn no_picture_is_fetched_from_a_private_address() {
+    let secret = SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())));
+    let url = format!("{}/a", secret.url());
+    let server = SmallServer::start(move |_| said(200, json!({"data": [{"url": url}]})));
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url(), "");
+    let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(error.contains("allow_fetch"), "{ended}");
+    assert_eq!(secret.asked("/a").len(), 0);
 }
 
 #[test]

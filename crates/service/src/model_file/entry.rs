@@ -8,6 +8,8 @@ use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
 
+use crate::runner::addresses::Origin;
+
 /// The models of an Atelier service that run elsewhere.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -144,6 +146,10 @@ pub struct OpenAiEntry {
     /// task whose answer was lost fails instead of being paid for twice.
     #[serde(default)]
     pub idempotent: bool,
+    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    #[serde(default)]
+    pub allow_fetch: Vec<FetchOrigin>,
 }
 
 /// A running cog container: a model as Replicate packages it.
@@ -159,6 +165,10 @@ pub struct CogEntry {
     /// where this file lies.
     #[schemars(with = "Option<PathBuf>")]
     pub schema: Option<Spanned<PathBuf>>,
+    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    #[serde(default)]
+    pub allow_fetch: Vec<FetchOrigin>,
 }
 
 /// A ComfyUI server and a workflow.
@@ -171,6 +181,10 @@ pub struct ComfyUiEntry {
     /// this file lies.
     #[schemars(with = "PathBuf")]
     pub workflow: Spanned<PathBuf>,
+    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    #[serde(default)]
+    pub allow_fetch: Vec<FetchOrigin>,
 }
 
 /// Letters, digits, `-`, `_` and `.`.
@@ -184,6 +198,12 @@ pub struct Name(pub String);
 #[serde(try_from = "String")]
 #[schemars(with = "String", extend("pattern" = "^https?://"))]
 pub struct Address(pub String);
+
+/// Scheme, host and port, such as `http://files.internal:9000`.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+#[schemars(with = "String", extend("pattern" = "^https?://[^/?#]+/?$"))]
+pub struct FetchOrigin(pub Origin);
 
 /// A number from 1 to 64.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -220,6 +240,19 @@ impl TryFrom<String> for Address {
             return Ok(Self(text.trim_end_matches('/').to_owned()));
         }
         Err("must be an absolute address, such as http://127.0.0.1:5000")
+    }
+}
+
+impl TryFrom<String> for FetchOrigin {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let uri: Option<ureq::http::Uri> = text.parse().ok();
+        let uri = uri.filter(|uri| uri.path() == "/" && uri.query().is_none());
+        let origin = uri.as_ref().and_then(Origin::of);
+        origin
+            .map(Self)
+            .ok_or("must be an origin without a path, such as http://files.internal:9000")
     }
 }
 

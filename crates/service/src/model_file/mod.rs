@@ -9,6 +9,7 @@ use thiserror::Error;
 use toml::Spanned;
 
 use crate::models::schema::{number_choice, text};
+use crate::runner::addresses::Origin;
 use crate::runner::cog::{Container, parameters_of};
 use crate::runner::comfyui::Workflow;
 use crate::runner::command::Program;
@@ -19,8 +20,8 @@ use crate::runner::{Remote, Runner, Words};
 mod entry;
 
 use entry::{
-    CogEntry, ComfyUiEntry, CommandEntry, Entry, Makes, ModelFile, OpenAiEntry, ParameterEntry,
-    ParameterType,
+    Address, CogEntry, ComfyUiEntry, CommandEntry, Entry, FetchOrigin, Makes, ModelFile,
+    OpenAiEntry, ParameterEntry, ParameterType,
 };
 
 /// A mistake in the file.
@@ -238,7 +239,23 @@ impl Context<'_> {
         let name = name.into_inner();
         let key = std::env::var(&name).ok().filter(|key| !key.is_empty());
         let missing = || self.error(at, format!("key_env: the environment has no {name}"));
-        key.map(Some).ok_or_else(missing)
+        let key = key.ok_or_else(missing)?;
+        if ureq::http::HeaderValue::from_str(&key).is_err() {
+            let message = format!("key_env: the value of {name} can't be sent in an HTTP header");
+            return Err(self.error(at, message));
+        }
+        Ok(Some(key))
+    }
+
+    fn client(
+        &self,
+        address: &Address,
+        key_env: Option<Spanned<String>>,
+        allow_fetch: Vec<FetchOrigin>,
+    ) -> Result<Client, ModelFileError> {
+        let key = self.key(key_env)?;
+        let allowed: Vec<Origin> = allow_fetch.into_iter().map(|origin| origin.0).collect();
+        Ok(Client::new(&address.0, key.as_deref(), &allowed))
     }
 
     /// A JSON file that lies beside this one, or elsewhere.
@@ -264,7 +281,7 @@ impl Context<'_> {
             parameters
         };
         Ok(Images {
-            client: Client::new(self.key(entry.key_env)?.as_deref()),
+            client: self.client(&entry.address, entry.key_env, entry.allow_fetch)?,
             address: entry.address.0,
             model: entry.model,
             fields: entry.fields,
@@ -282,7 +299,7 @@ impl Context<'_> {
                 None => Err(self.error(path.span().start, "schema: it has no Input".into())),
             }
         });
-        let client = Client::new(self.key(entry.key_env)?.as_deref());
+        let client = self.client(&entry.address, entry.key_env, entry.allow_fetch)?;
         // The names have nothing in them that means anything to a file system.
         let name = format!("{}+{}.json", id.category, id.subcategory);
         let kept = self.data.join("schemas").join(name);
@@ -315,7 +332,7 @@ impl Context<'_> {
             bindings.push((name.clone(), node.to_owned(), input.to_owned()));
         }
         Ok(Workflow {
-            client: Client::new(None),
+            client: self.client(&entry.address, None, entry.allow_fetch.clone())?,
             address: entry.address.0.clone(),
             graph,
             bindings,

@@ -46,6 +46,13 @@ fn a_mistake_is_told_with_its_file_line_and_key() {
             vec!["address", "http"],
         ),
         (
+            &format!(
+                "{HEAD}[model.cog]\naddress = \"http://a\"\nallow_fetch = [\"http://b/files\"]"
+            ),
+            7,
+            vec!["allow_fetch", "without a path"],
+        ),
+        (
             &format!("{HEAD}[model.openai]\naddress = \"http://a\"\nkey_env = \"NOT_THERE\""),
             7,
             vec!["key_env", "NOT_THERE"],

@@ -6,7 +6,7 @@ use atelier_contract::Parameters;
 use serde_json::{Map, Value, json};
 
 use super::file;
-use super::http::{Client, Reply};
+use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
@@ -258,11 +258,14 @@ impl Workflow {
     fn call(
         &self,
         run: &Run<'_>,
-        call: impl FnOnce(&Client, &str) -> Result<Reply, super::http::CallError> + Send + 'static,
+        call: impl FnOnce(&Client, &str) -> Result<Reply, CallError> + Send + 'static,
     ) -> Result<Reply, Ended> {
         let (client, address) = (self.client.clone(), self.address.clone());
         run.wait_for(move || call(&client, &address))?
-            .map_err(|error| Ended::Hindered(error.to_string()))
+            .map_err(|error| match error {
+                CallError::Refused(why) => Ended::Failed(why),
+                error => Ended::Hindered(error.to_string()),
+            })
     }
 }
 

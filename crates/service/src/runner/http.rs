@@ -1,24 +1,33 @@
 //! Calls to the servers that models run on.
 
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use thiserror::Error;
-use ureq::http::{Request, Response};
+use ureq::http::{HeaderValue, Method, Request, Response};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, DefaultConnector};
 use ureq::{Agent, Body};
 
+use super::addresses::{FetchPolicy, Origin};
 use super::file::LARGEST;
+use super::guard::{GuardError, GuardedResolver, ProxyGuard};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// A caller; cheap to clone.
+/// How many redirects of one file are followed.
+const MAX_REDIRECTS: u32 = 5;
+
+/// A caller of one server, and of the addresses that its answers lead to; cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     agent: Agent,
+    policy: Arc<FetchPolicy>,
     /// `Bearer …`
-    authorization: Option<String>,
+    authorization: Option<HeaderValue>,
 }
 
 /// An answer, whatever its status.
@@ -36,6 +45,9 @@ pub struct Reply {
 /// Why there is none.
 #[derive(Debug, Clone, Error)]
 pub enum CallError {
+    /// Its address, or one that it was redirected to, may not be fetched.
+    #[error("{0}")]
+    Refused(String),
     /// The request did not leave.
     #[error("{0}")]
     NotSent(String),
@@ -45,7 +57,10 @@ pub enum CallError {
 }
 
 impl Client {
-    pub fn new(key: Option<&str>) -> Self {
+    /// `address` is the server's, which alone gets `key`; `allowed` is where else its answers may lead
+    /// although it is not public.
+    pub fn new(address: &str, key: Option<&str>, allowed: &[Origin]) -> Self {
+        let policy = Arc::new(FetchPolicy::new(address, allowed));
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
@@ -54,13 +69,27 @@ impl Client {
             .max_idle_connections(0)
             .user_agent(concat!("atelier-service/", env!("CARGO_PKG_VERSION")))
             .build();
+        let connector = ProxyGuard {
+            policy: policy.clone(),
+        }
+        .chain(DefaultConnector::default());
+        let resolver = GuardedResolver {
+            policy: policy.clone(),
+            inner: DefaultResolver::default(),
+        };
         Self {
-            agent: config.into(),
-            authorization: key.map(|key| format!("Bearer {key}")),
+            agent: Agent::with_parts(config, connector, resolver),
+            policy,
+            authorization: key.and_then(|key| format!("Bearer {key}").try_into().ok()),
         }
     }
 
-    /// Asks for an address.
+    /// The addresses that may be fetched with it.
+    pub fn policy(&self) -> &FetchPolicy {
+        &self.policy
+    }
+
+    /// Asks for an address, and follows redirects.
     ///
     /// # Errors
     ///
@@ -94,6 +123,7 @@ impl Client {
     ///
     /// # Errors
     ///
+    /// [`CallError::Refused`] if the address, or one that it redirects to, may not be fetched;
     /// [`CallError::NotSent`] if the request is malformed or nobody could be reached; [`CallError::Broken`]
     /// if it may have arrived, but no whole reply came within `time`. A reply with an HTTP status of failure
     /// is none.
@@ -103,17 +133,26 @@ impl Client {
         body: Vec<u8>,
         time: Duration,
     ) -> Result<Reply, CallError> {
-        let request = match &self.authorization {
-            Some(authorization) => request.header("authorization", authorization),
-            None => request,
-        };
-        let request = request
+        let mut request = request
             .body(body)
             .map_err(|error| CallError::NotSent(error.to_string()))?;
+        if let Some(authorization) = &self.authorization
+            && self.policy.is_own(request.uri())
+        {
+            // Not sent to where a redirect leads.
+            let headers = request.headers_mut();
+            headers.insert("authorization", authorization.clone());
+        }
+        // A request that may cost money is sent to no other place than the one that was named.
+        let redirects = match *request.method() {
+            Method::GET => MAX_REDIRECTS,
+            _ => 0,
+        };
         let request = self
             .agent
             .configure_request(request)
             .timeout_global(Some(time))
+            .max_redirects(redirects)
             .build();
         read(self.agent.run(request).map_err(call_error)?)
     }
@@ -151,6 +190,16 @@ fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 
 fn call_error(error: ureq::Error) -> CallError {
     use ureq::{Error, Timeout};
+    let error = match error {
+        Error::Other(other) => match other.downcast_ref() {
+            Some(refused @ GuardError::Refused(..)) => {
+                return CallError::Refused(refused.to_string());
+            }
+            Some(failed) => return CallError::NotSent(failed.to_string()),
+            None => Error::Other(other),
+        },
+        error => error,
+    };
     let not_sent = match &error {
         Error::HostNotFound
         | Error::ConnectionFailed

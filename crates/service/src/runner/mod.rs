@@ -14,10 +14,13 @@ use crate::models::{About, Ended, Job, Model, Stop};
 use crate::outputs::{Artifact, Outputs};
 use crate::store::Store;
 
+pub mod addresses;
 pub mod cog;
 pub mod comfyui;
 pub mod command;
+pub mod fetch;
 pub mod file;
+pub mod guard;
 pub mod http;
 pub mod openai;
 pub mod watch;

@@ -5,15 +5,15 @@ use std::time::Duration;
 use atelier_contract::Parameters;
 use serde_json::{Map, Value};
 
+use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
 
-/// How long it may take to say that it is there, or to hand out a file.
+/// How long it may take to say that it is there.
 const SHORT: Duration = Duration::from_secs(5);
-const FETCH: Duration = Duration::from_secs(120);
 
 /// A server, and what it is told beside the parameters.
 pub struct Images {
@@ -67,7 +67,9 @@ impl Runner for Images {
         });
         let reply = match answered? {
             Ok(reply) => reply,
-            Err(CallError::NotSent(why)) => return not_processed(run, why, None),
+            Err(CallError::NotSent(why) | CallError::Refused(why)) => {
+                return not_processed(run, why, None);
+            }
             Err(CallError::Broken(why)) if self.idempotent => return Err(Ended::Hindered(why)),
             Err(CallError::Broken(why)) => return Err(unknown(&why)),
         };
@@ -134,47 +136,13 @@ impl Images {
                     return Ok(file::artifact(bytes, "", ""));
                 }
                 let url = text("url").ok_or_else(|| odd("has neither b64_json nor url"))?;
-                fetch(run, url)
+                fetch(run, &self.client, url)
             })
             .collect();
         match files {
             Ok(files) if files.is_empty() => Err(odd("is missing")),
             files => files,
         }
-    }
-}
-
-/// A file that a server has made, by its address; tried more than once, since it is paid for.
-///
-/// # Errors
-///
-/// [`Ended::Failed`] if the address is none that can be fetched, or the file did not come within the run's
-/// time; [`Ended::Stopped`] when the service stops.
-pub fn fetch(run: &Run<'_>, url: &str) -> Result<Artifact, Ended> {
-    if let Some(file) = file::of_data_uri(url) {
-        return Ok(file);
-    }
-    if !url.starts_with("http://") && !url.starts_with("https://") {
-        return Err(Ended::Failed(format!(
-            "The output {url} is no address that can be fetched."
-        )));
-    }
-    let mut wait = Duration::from_millis(500);
-    loop {
-        // Without the key: the file may be on somebody else's server.
-        let (client, address) = (Client::new(None), url.to_owned());
-        let time = FETCH.min(run.time_left());
-        let why = match run.wait_for(move || client.get(&address, time))? {
-            Ok(reply) if reply.is_success() => {
-                let name = url.split(['?', '#']).next().unwrap_or_default();
-                return Ok(file::artifact(reply.body, &reply.content_type, name));
-            }
-            Ok(reply) => reply.reason(),
-            Err(error) => error.to_string(),
-        };
-        tracing::warn!("task {}: {url}: {why}", run.id);
-        run.pause(wait)?;
-        wait = (wait * 2).min(Duration::from_secs(15));
     }
 }
 

@@ -13,15 +13,17 @@ use std::time::Duration;
 use atelier_contract::Parameters;
 use serde_json::{Map, Value, json};
 
+use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client};
-use super::openai::fetch;
 use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
 
+mod output;
 mod schema;
 
+use output::{Shape, shape_of, take_files, without_nulls};
 pub use schema::parameters_of;
 
 /// How long it may take to say that it is there.
@@ -37,11 +39,27 @@ const MAX_BREAKS: u32 = 4;
 pub struct Container {
     client: Client,
     address: String,
-    /// What it takes, as last seen: it is to be known while the container is away, too.
-    parameters: Mutex<Parameters>,
+    /// As last seen: it is to be known while the container is away, too.
+    known: Mutex<Known>,
     kept: PathBuf,
     /// How often the container has broken off over each task.
     breaks: Mutex<HashMap<String, u32>>,
+}
+
+/// What a container's document declares.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Known {
+    parameters: Parameters,
+    output: Shape,
+}
+
+impl Known {
+    fn of(document: &Value) -> Option<Self> {
+        Some(Self {
+            parameters: parameters_of(document)?,
+            output: shape_of(document),
+        })
+    }
 }
 
 impl Container {
@@ -50,13 +68,13 @@ impl Container {
     pub fn new(client: Client, address: String, given: Option<&Value>, kept: PathBuf) -> Self {
         let seen = || {
             let bytes = std::fs::read(&kept).ok()?;
-            parameters_of(&serde_json::from_slice(&bytes).ok()?)
+            Known::of(&serde_json::from_slice(&bytes).ok()?)
         };
-        let parameters = given.and_then(parameters_of).or_else(seen);
+        let known = given.and_then(Known::of).or_else(seen);
         Self {
             client,
             address,
-            parameters: Mutex::new(parameters.unwrap_or_default()),
+            known: Mutex::new(known.unwrap_or_default()),
             kept,
             breaks: Mutex::default(),
         }
@@ -67,12 +85,12 @@ impl Container {
         let reply = self
             .client
             .get(&format!("{}/openapi.json", self.address), SHORT)?;
-        let Some(parameters) = parameters_of(&reply.json()) else {
+        let Some(found) = Known::of(&reply.json()) else {
             return Ok(());
         };
         let mut known = self.lock();
-        if *known != parameters {
-            *known = parameters;
+        if *known != found {
+            *known = found;
             let folder = self.kept.parent().map(crate::private::make_dir);
             let written = folder
                 .transpose()
@@ -84,10 +102,8 @@ impl Container {
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Parameters> {
-        self.parameters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A container may be stopped under a task; but one that each attempt at it kills is its fault.
@@ -125,7 +141,7 @@ impl Container {
 
 impl Runner for Container {
     fn parameters(&self) -> Parameters {
-        self.lock().clone()
+        self.lock().parameters.clone()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -156,7 +172,9 @@ impl Runner for Container {
             let reply = match answered? {
                 Ok(reply) => reply,
                 // Sent again under the same id, it is taken for the same prediction.
-                Err(CallError::NotSent(why)) => return Err(Ended::Hindered(why)),
+                Err(CallError::NotSent(why) | CallError::Refused(why)) => {
+                    return Err(Ended::Hindered(why));
+                }
                 Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
             };
             match reply.status {
@@ -166,7 +184,7 @@ impl Runner for Container {
                     self.cancel(run);
                     run.pause(ABANDONED)?;
                 }
-                200 | 201 => return result(run, &reply.json()),
+                200 | 201 => return self.result(run, &reply.json()),
                 400 | 404 | 413 | 422 => {
                     let words = reply.reason();
                     return Err(Ended::Failed(format!("The container refused: {words}")));
@@ -187,15 +205,48 @@ impl Runner for Container {
     }
 }
 
-fn result(run: &Run<'_>, prediction: &Value) -> Result<Vec<Artifact>, Ended> {
-    match prediction["status"].as_str() {
-        Some("succeeded") => files(run, &prediction["output"]),
-        // Somebody else has cancelled it, or the container was being stopped: not the task's fault.
-        Some("canceled" | "aborted") => {
-            Err(Ended::Hindered("the container has cancelled it".into()))
+impl Container {
+    fn result(&self, run: &Run<'_>, prediction: &Value) -> Result<Vec<Artifact>, Ended> {
+        match prediction["status"].as_str() {
+            Some("succeeded") => self.files(run, &prediction["output"]),
+            // Somebody else has cancelled it, or the container was being stopped: not the task's fault.
+            Some("canceled" | "aborted") => {
+                Err(Ended::Hindered("the container has cancelled it".into()))
+            }
+            Some("failed") => Err(failure(prediction)),
+            other => Err(Ended::Hindered(format!("the container says {other:?}"))),
         }
-        Some("failed") => Err(failure(prediction)),
-        other => Err(Ended::Hindered(format!("the container says {other:?}"))),
+    }
+
+    /// The files in the order of the output, then the rest as one file.
+    fn files(&self, run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
+        let (mut rest, mut addresses) = (output.clone(), Vec::new());
+        take_files(&mut rest, &self.lock().output.clone(), &mut addresses);
+        let files = addresses.iter();
+        let files = files.map(|address| fetch(run, &self.client, address));
+        let mut files = files.collect::<Result<Vec<_>, _>>()?;
+        let rest = if files.is_empty() {
+            Some(rest).filter(|rest| !rest.is_null() && *rest != json!([]))
+        } else {
+            without_nulls(rest)
+        };
+        files.extend(rest.as_ref().map(rest_file));
+        if files.is_empty() {
+            return Err(Ended::Failed("The model made nothing.".into()));
+        }
+        Ok(files)
+    }
+}
+
+/// What is no file: a text, the pieces of one, as language models give them, or JSON.
+fn rest_file(rest: &Value) -> Artifact {
+    match rest {
+        Value::String(text) => text_file(text),
+        Value::Array(list) if list.iter().all(Value::is_string) => {
+            let pieces: String = list.iter().filter_map(Value::as_str).collect();
+            text_file(&pieces)
+        }
+        other => json_file(other),
     }
 }
 
@@ -211,50 +262,6 @@ fn failure(prediction: &Value) -> Ended {
         Some(last) if !error.contains(last) => format!("{error} (last line of its log: {last})"),
         _ => error.to_owned(),
     })
-}
-
-/// Addresses, data URIs and lists of them are files; other texts are a text, the rest is JSON.
-fn files(run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
-    let is_file = |text: &str| {
-        ["data:", "http://", "https://"]
-            .iter()
-            .any(|scheme| text.starts_with(scheme))
-    };
-    match output {
-        Value::Null => Err(Ended::Failed("The model made nothing.".into())),
-        Value::String(text) if is_file(text) => Ok(vec![fetch(run, text)?]),
-        Value::String(text) => Ok(vec![text_file(text)]),
-        Value::Array(list) if list.is_empty() => {
-            Err(Ended::Failed("The model made nothing.".into()))
-        }
-        Value::Array(list) if list.iter().all(|v| v.as_str().is_some_and(is_file)) => list
-            .iter()
-            .filter_map(Value::as_str)
-            .map(|url| fetch(run, url))
-            .collect(),
-        // Pieces of one text, as language models give them.
-        Value::Array(list) if list.iter().all(Value::is_string) => {
-            let pieces: String = list.iter().filter_map(Value::as_str).collect();
-            Ok(vec![text_file(&pieces)])
-        }
-        Value::Object(fields) => {
-            let mut artifacts = Vec::new();
-            let mut rest = Map::new();
-            for (name, value) in fields {
-                match value.as_str() {
-                    Some(url) if is_file(url) => artifacts.push(fetch(run, url)?),
-                    _ => {
-                        rest.insert(name.clone(), value.clone());
-                    }
-                }
-            }
-            if rest.values().any(|value| !value.is_null()) || artifacts.is_empty() {
-                artifacts.push(json_file(&rest.into()));
-            }
-            Ok(artifacts)
-        }
-        other => Ok(vec![json_file(other)]),
-    }
 }
 
 fn text_file(text: &str) -> Artifact {

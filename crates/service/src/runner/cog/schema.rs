@@ -28,7 +28,7 @@ pub fn parameters_of(document: &Value) -> Option<Parameters> {
 }
 
 /// The property with what `$ref`, `allOf` and an `anyOf` with null lead to put in its place.
-fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
+pub(super) fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
     let mut whole = property.as_object().cloned().unwrap_or_default();
     // A document that leads back to itself ends here.
     if depth > 8 {

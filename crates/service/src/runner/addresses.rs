@@ -1,0 +1,305 @@
+//! Decides which addresses the service may fetch when a server names one: those of the server itself, those
+//! that the models file names, and public ones.
+//!
+//! A model can be asked to print any address, and what the service fetches becomes an output that the user
+//! can read. So loopback, private, link-local and other special addresses are refused.
+
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ureq::http::Uri;
+
+/// Scheme, host and port of an http(s) address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// `None` unless the address is absolute, with http or https. The names of this machine's loopback
+    /// interface are the same host: servers use `localhost` and `127.0.0.1` interchangeably.
+    pub fn of(uri: &Uri) -> Option<Self> {
+        let scheme = uri.scheme_str()?.to_ascii_lowercase();
+        let default_port = match scheme.as_str() {
+            "http" => 80,
+            "https" => 443,
+            _ => return None,
+        };
+        let host = uri.host()?.to_ascii_lowercase();
+        let host = match host.trim_end_matches('.') {
+            "127.0.0.1" | "[::1]" => "localhost",
+            host => host,
+        };
+        Some(Self {
+            scheme,
+            host: host.to_owned(),
+            port: uri.port_u16().unwrap_or(default_port),
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}:{}", self.scheme, self.host, self.port)
+    }
+}
+
+/// The origins that one server's answers may lead to, wherever these are.
+#[derive(Debug, Clone)]
+pub struct FetchPolicy {
+    own: Option<Origin>,
+    allowed: Vec<Origin>,
+}
+
+impl FetchPolicy {
+    /// `own` is the server's address, `allowed` is `allow_fetch` of the models file.
+    pub fn new(own: &str, allowed: &[Origin]) -> Self {
+        let own: Option<Uri> = own.parse().ok();
+        Self {
+            own: own.as_ref().and_then(Origin::of),
+            allowed: allowed.to_vec(),
+        }
+    }
+
+    /// Whether the address is at the server itself, which gets the key.
+    pub fn is_own(&self, uri: &Uri) -> bool {
+        let origin = Origin::of(uri);
+        origin.is_some() && origin == self.own
+    }
+
+    /// Whether the address may be fetched wherever its host is.
+    pub fn is_named(&self, uri: &Uri) -> bool {
+        let origin = Origin::of(uri);
+        self.is_own(uri) || origin.is_some_and(|origin| self.allowed.contains(&origin))
+    }
+
+    /// Whether the address may be fetched from a host with this IP address.
+    pub fn permits(&self, uri: &Uri, ip: IpAddr) -> bool {
+        self.is_named(uri) || is_public(ip)
+    }
+
+    /// The absolute address that a text of the server's answer means; one that begins with neither http
+    /// nor https is relative to the server's root.
+    pub fn absolute(&self, text: &str) -> Option<Uri> {
+        let text = text.trim();
+        let lower = text.to_ascii_lowercase();
+        let own = self.own.as_ref();
+        let uri: Uri = match () {
+            () if lower.starts_with("http://") || lower.starts_with("https://") => text.parse(),
+            () if text.starts_with("//") => format!("{}:{text}", own?.scheme).parse(),
+            () if text.starts_with('/') => format!("{}{text}", own?).parse(),
+            // Another scheme.
+            () if lower.split(['/', '?', '#']).next()?.contains(':') => return None,
+            () if text.is_empty() => return None,
+            () => format!("{}/{text}", own?).parse(),
+        }
+        .ok()?;
+        Origin::of(&uri).map(|_| uri)
+    }
+}
+
+/// Whether an IP address is one of the public internet's. Addresses that hold an IPv4 address are judged by
+/// that one, or refused.
+pub fn is_public(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => is_public_v6(ip),
+    }
+}
+
+/// By the registry of special-purpose addresses (RFC 6890 and its updates).
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    !matches!(
+        ip.octets(),
+        [0 | 10 | 127 | 224..=255, ..]
+            // Shared by the customers of one provider; also metadata services of clouds.
+            | [100, 64..=127, ..]
+            // Link-local, with the metadata services of most clouds.
+            | [169, 254, ..]
+            | [172, 16..=31, ..]
+            // Protocol assignments, documentation, former 6to4 relays.
+            | [192, 0, 0 | 2, _]
+            | [192, 88, 99, _]
+            | [192, 168, ..]
+            // Benchmarks and documentation.
+            | [198, 18 | 19, ..]
+            | [198, 51, 100, _]
+            | [203, 0, 113, _]
+            // Azure's own service for its machines, though in a public range.
+            | [168, 63, 129, 16]
+    )
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    if let Some(ip) = ip.to_ipv4_mapped() {
+        return is_public_v4(ip);
+    }
+    match ip.segments() {
+        // NAT64: what leads to IPv4 from a network without it.
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+        }
+        // Protocol assignments with Teredo, and documentation.
+        [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
+        // 6to4, and documentation.
+        [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => false,
+        // All that has been assigned for use in public.
+        [0x2000..=0x3fff, ..] => true,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The service fetched `http://169.254.169.254/…` for a model that printed it.
+    #[test]
+    fn only_addresses_of_the_public_internet_are_public() {
+        for ip in [
+            "0.0.0.0",
+            "0.1.2.3",
+            "10.0.0.1",
+            "10.255.255.255",
+            "100.64.0.1",
+            "100.100.100.200",
+            "100.127.255.255",
+            "127.0.0.1",
+            "127.1.2.3",
+            "168.63.129.16",
+            "169.254.0.1",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.0.0.1",
+            "192.0.0.192",
+            "192.0.2.1",
+            "192.88.99.1",
+            "192.168.0.1",
+            "198.18.0.1",
+            "198.19.255.255",
+            "198.51.100.7",
+            "203.0.113.7",
+            "224.0.0.1",
+            "239.255.255.255",
+            "240.0.0.1",
+            "255.255.255.255",
+            "::",
+            "::1",
+            "::7f00:1",
+            "::ffff:127.0.0.1",
+            "::ffff:10.0.0.1",
+            "::ffff:169.254.169.254",
+            "::ffff:0:127.0.0.1",
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::a9fe:a9fe",
+            "64:ff9b:1::8.8.8.8",
+            "100::1",
+            "2001::1",
+            "2001:2::1",
+            "2001:1ff::1",
+            "2001:db8::1",
+            "2002:7f00:1::",
+            "2002:808:808::1",
+            "3fff::1",
+            "3fff:fff::1",
+            "5f00::1",
+            "fc00::1",
+            "fd00:ec2::254",
+            "fe80::1",
+            "fec0::1",
+            "ff02::1",
+        ] {
+            assert!(!is_public(ip.parse().unwrap()), "{ip}");
+        }
+        for ip in [
+            "1.1.1.1",
+            "8.8.8.8",
+            "9.255.255.255",
+            "11.0.0.1",
+            "100.63.255.255",
+            "100.128.0.1",
+            "126.255.255.255",
+            "128.0.0.1",
+            "168.63.129.17",
+            "169.253.1.1",
+            "169.255.1.1",
+            "172.15.0.1",
+            "172.32.0.1",
+            "192.0.1.1",
+            "192.167.1.1",
+            "192.169.1.1",
+            "198.17.0.1",
+            "198.20.0.1",
+            "223.255.255.255",
+            "::ffff:8.8.8.8",
+            "64:ff9b::8.8.8.8",
+            "2001:200::1",
+            "2001:4860:4860::8888",
+            "2001:db7::1",
+            "2003::1",
+            "2600::1",
+            "2a00:1450::1",
+            "3fff:1000::1",
+        ] {
+            assert!(is_public(ip.parse().unwrap()), "{ip}");
+        }
+    }
+
+    #[test]
+    fn the_servers_own_and_named_origins_are_permitted_wherever_they_are() {
+        let files: Uri = "https://files.internal/".parse().unwrap();
+        let policy = FetchPolicy::new("http://localhost:5000/v1", &[Origin::of(&files).unwrap()]);
+        let permits =
+            |uri: &str, ip: &str| policy.permits(&uri.parse().unwrap(), ip.parse().unwrap());
+        assert!(permits("http://localhost:5000/a.png", "127.0.0.1"));
+        assert!(permits("http://LOCALHOST.:5000/a.png", "127.0.0.1"));
+        assert!(permits("http://127.0.0.1:5000/a.png", "127.0.0.1"));
+        assert!(permits("http://[::1]:5000/a.png", "::1"));
+        assert!(permits("https://files.internal:443/a.png", "10.0.0.5"));
+        assert!(permits("https://anywhere.example/a.png", "8.8.8.8"));
+        assert!(
+            !permits("http://localhost:5001/a.png", "127.0.0.1"),
+            "another port"
+        );
+        assert!(
+            !permits("https://localhost:5000/a.png", "127.0.0.1"),
+            "another scheme"
+        );
+        assert!(
+            !permits("http://files.internal/a.png", "10.0.0.5"),
+            "another port"
+        );
+        assert!(
+            !permits("http://me.example:5000/a.png", "127.0.0.1"),
+            "another name"
+        );
+        assert!(!permits("http://localhost@me.example:5000/", "127.0.0.1"));
+        assert!(policy.is_own(&"http://localhost:5000/".parse().unwrap()));
+        assert!(!policy.is_own(&files), "the key is the server's");
+    }
+
+    #[test]
+    fn addresses_are_read_relative_to_the_server() {
+        let policy = FetchPolicy::new("https://api.example/v1", &[]);
+        for (text, absolute) in [
+            (
+                "https://cdn.example/a.png?x=1",
+                Some("https://cdn.example/a.png?x=1"),
+            ),
+            ("HTTP://cdn.example/a.png", Some("http://cdn.example/a.png")),
+            ("/files/a.png", Some("https://api.example:443/files/a.png")),
+            ("files/a.png", Some("https://api.example:443/files/a.png")),
+            ("//cdn.example/a.png", Some("https://cdn.example/a.png")),
+            ("file:///etc/passwd", None),
+            ("ftp://a.example/", None),
+            ("localhost:80", None),
+            ("", None),
+        ] {
+            let found = policy.absolute(text).map(|uri| uri.to_string());
+            assert_eq!(found.as_deref(), absolute, "{text}");
+        }
+    }
+}
