@@ -94,6 +94,64 @@ fn no_picture_is_fetched_from_a_private_address() {
     assert_eq!(secret.asked("/a").len(), 0);
 }
 
+/// Pictures that were made and paid for were lost: relative addresses, files that want the same key, one of
+/// two, the reason of a moderation, and addresses that do not exist held a place for the whole time limit.
+#[test]
+fn what_was_paid_for_is_kept_and_what_is_missing_is_reported() {
+    let server = SmallServer::start(|asked| {
+        let png = Some((200, "application/octet-stream", PNG.to_vec()));
+        match (asked.path.as_str(), asked.json()["prompt"].as_str()) {
+            ("/files/1", _) if asked.header("authorization").is_empty() => said(403, json!({})),
+            ("/files/1", _) => png,
+            (GENERATIONS, Some("relative")) => said(200, json!([{"url": "/files/1"}])),
+            (GENERATIONS, Some("two")) => said(
+                200,
+                json!({"data": [{"error": {"message": "filtered"}}, {"b64_json": PNG_BASE64}]}),
+            ),
+            (GENERATIONS, Some("fewer")) => one_picture(),
+            (GENERATIONS, Some("filtered")) => said(
+                200,
+                json!({"data": [], "content_filter_results": {"sexual": {"filtered": true}}}),
+            ),
+            (GENERATIONS, Some("error")) => said(
+                200,
+                json!({"error": {"message": "Rejected by the safety system."}}),
+            ),
+            (GENERATIONS, Some("dead")) => said(200, json!({"data": [{"url": "/gone.png"}]})),
+            _ => said(404, json!({})),
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(
+        data.path(),
+        &server.url(),
+        "key_env = \"CARGO_MANIFEST_DIR\"",
+    );
+    let output = |input: serde_json::Value| -> Vec<Vec<u8>> {
+        let urls = service.output(MODEL, input);
+        urls.iter().map(|url| service.get(url).bytes).collect()
+    };
+    assert_eq!(output(json!({"prompt": "relative"})), [PNG]);
+    let two = output(json!({"prompt": "two", "n": 2}));
+    assert_eq!(two, [PNG, b"1 of 2 pictures missing: filtered"]);
+    let fewer = output(json!({"prompt": "fewer", "n": 3}));
+    assert_eq!(fewer[0], PNG);
+    assert!(fewer[1].starts_with(b"2 of 3 pictures missing"));
+
+    let error = |prompt: &str| {
+        let ended = service.wait(&service.generate(MODEL, json!({"prompt": prompt})));
+        ended["error"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(error("filtered").contains("content_filter_results"));
+    assert!(error("error").contains("Rejected by the safety system."));
+    let dead = error("dead");
+    assert!(
+        dead.contains(&format!("{}/gone.png", server.url())),
+        "{dead}"
+    );
+    assert_eq!(server.asked("/gone.png").len(), 4);
+}
+
 #[test]
 fn a_refusal_fails_and_a_busy_server_is_asked_again() {
     let count = AtomicUsize::new(0);

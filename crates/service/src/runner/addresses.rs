@@ -50,6 +50,8 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone)]
 pub struct FetchPolicy {
     own: Option<Origin>,
+    /// The server's scheme and authority, as they were named.
+    root: String,
     allowed: Vec<Origin>,
 }
 
@@ -58,6 +60,7 @@ impl FetchPolicy {
     pub fn new(own: &str, allowed: &[Origin]) -> Self {
         let own: Option<Uri> = own.parse().ok();
         Self {
+            root: own.as_ref().map(root).unwrap_or_default(),
             own: own.as_ref().and_then(Origin::of),
             allowed: allowed.to_vec(),
         }
@@ -85,19 +88,25 @@ impl FetchPolicy {
     pub fn absolute(&self, text: &str) -> Option<Uri> {
         let text = text.trim();
         let lower = text.to_ascii_lowercase();
-        let own = self.own.as_ref();
+        let root = &self.root;
         let uri: Uri = match () {
             () if lower.starts_with("http://") || lower.starts_with("https://") => text.parse(),
-            () if text.starts_with("//") => format!("{}:{text}", own?.scheme).parse(),
-            () if text.starts_with('/') => format!("{}{text}", own?).parse(),
+            () if text.starts_with("//") => format!("{}:{text}", self.own.as_ref()?.scheme).parse(),
+            () if text.starts_with('/') => format!("{root}{text}").parse(),
             // Another scheme.
             () if lower.split(['/', '?', '#']).next()?.contains(':') => return None,
             () if text.is_empty() => return None,
-            () => format!("{}/{text}", own?).parse(),
+            () => format!("{root}/{text}").parse(),
         }
         .ok()?;
         Origin::of(&uri).map(|_| uri)
     }
+}
+
+fn root(uri: &Uri) -> String {
+    let scheme = uri.scheme_str().unwrap_or_default();
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    format!("{scheme}://{authority}")
 }
 
 /// Whether an IP address is one of the public internet's. Addresses that hold an IPv4 address are judged by
@@ -290,8 +299,8 @@ mod tests {
                 Some("https://cdn.example/a.png?x=1"),
             ),
             ("HTTP://cdn.example/a.png", Some("http://cdn.example/a.png")),
-            ("/files/a.png", Some("https://api.example:443/files/a.png")),
-            ("files/a.png", Some("https://api.example:443/files/a.png")),
+            ("/files/a.png", Some("https://api.example/files/a.png")),
+            ("files/a.png", Some("https://api.example/files/a.png")),
             ("//cdn.example/a.png", Some("https://cdn.example/a.png")),
             ("file:///etc/passwd", None),
             ("ftp://a.example/", None),

@@ -12,13 +12,17 @@ use crate::outputs::Artifact;
 /// How long one try may take.
 const FETCH: Duration = Duration::from_secs(120);
 
-/// Fetches a file from where `client`'s server says that it is. What is paid for is tried again when the
-/// connection breaks.
+/// How often an address is tried that answers 4xx, and one that does so in passing or not at all.
+const MAX_REFUSALS: u32 = 4;
+const MAX_TRIES: u32 = 8;
+
+/// Fetches a file from where `client`'s server says that it is. It may be paid for, so it is tried a few
+/// times; a dead address does not take the whole time limit.
 ///
 /// # Errors
 ///
-/// [`Ended::Failed`] if the address is none that may be fetched, or the file did not come within the run's
-/// time; [`Ended::Stopped`] when the service stops.
+/// [`Ended::Failed`], with the address, if it is none that may be fetched, or the file did not come;
+/// [`Ended::Stopped`] when the service stops.
 pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, Ended> {
     if let Some(file) = file::of_data_uri(text) {
         return Ok(file);
@@ -31,19 +35,37 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
     // Without path and query: a signed address is a secret.
     let place = Origin::of(&uri).map_or_else(String::new, |origin| origin.to_string());
     let mut wait = Duration::from_millis(500);
+    let mut tries = 0;
     loop {
         let (client, address) = (client.clone(), uri.to_string());
         let time = FETCH.min(run.time_left());
-        let why = match run.wait_for(move || client.get(&address, time))? {
+        tries += 1;
+        let (why, status, asked) = match run.wait_for(move || client.get(&address, time))? {
             Ok(reply) if reply.is_success() => {
                 return Ok(file::artifact(reply.body, &reply.content_type, uri.path()));
             }
-            Ok(reply) => reply.reason(),
+            Ok(reply) => (reply.reason(), Some(reply.status), reply.retry_after),
             Err(CallError::Refused(why)) => return Err(Ended::Failed(why)),
-            Err(error) => error.to_string(),
+            Err(error) => (error.to_string(), None, None),
         };
         tracing::warn!("task {}: an output at {place}: {why}", run.id);
+        wait = wait.max(asked.unwrap_or_default());
+        if tries >= max_tries(status) || wait >= run.time_left() {
+            return Err(Ended::Failed(format!(
+                "The output at {uri} could not be fetched, tried {tries} times: {why}. Try to open the \
+                 address: the file may have been paid for."
+            )));
+        }
         run.pause(wait)?;
         wait = (wait * 2).min(Duration::from_secs(15));
+    }
+}
+
+/// By the status of the last answer, if one came.
+fn max_tries(status: Option<u16>) -> u32 {
+    match status {
+        Some(408 | 425 | 429) | None => MAX_TRIES,
+        Some(..=499) => MAX_REFUSALS,
+        Some(_) => MAX_TRIES,
     }
 }

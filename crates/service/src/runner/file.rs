@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD};
 use serde_json::Value;
 
 use crate::models::Ended;
@@ -36,6 +37,11 @@ const TYPES: [(&str, &str); 20] = [
     ("pdf", "application/pdf"),
     ("zip", "application/zip"),
 ];
+
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    NO_PAD.with_decode_allow_trailing_bits(true),
+);
 
 /// The extension for bytes that nothing is known of.
 const UNKNOWN: &str = "bin";
@@ -98,11 +104,23 @@ pub fn of_data_uri(uri: &str) -> Option<Artifact> {
     Some(artifact(bytes, head, ""))
 }
 
-/// Reads base64 with or without its padding.
+/// Reads base64 in either alphabet, with or without padding, in one line or many.
 pub fn of_base64(text: &str) -> Option<Vec<u8>> {
-    STANDARD_NO_PAD
-        .decode(text.trim().trim_end_matches('='))
-        .ok()
+    let usual: String = text
+        .chars()
+        .filter(|c| !c.is_ascii_whitespace())
+        .map(|c| match c {
+            '-' => '+',
+            '_' => '/',
+            c => c,
+        })
+        .collect();
+    LENIENT.decode(usual.trim_end_matches('=')).ok()
+}
+
+/// Whether bytes begin like a picture, a film or a sound.
+pub fn is_known(bytes: &[u8]) -> bool {
+    magic(bytes).is_some()
 }
 
 /// A file of ours as a `data:` URI.

@@ -23,6 +23,7 @@ pub mod file;
 pub mod guard;
 pub mod http;
 pub mod openai;
+pub mod pictures;
 pub mod watch;
 
 /// A place where a model runs, and the way to ask it.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
+use super::pictures::{Picture, excerpt, pictures};
 use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
@@ -121,33 +122,59 @@ fn not_processed(
 }
 
 impl Images {
+    /// Keeps what was paid for. Pictures that are missing are reported in a text after the others.
     fn files(&self, run: &Run<'_>, reply: &Reply) -> Result<Vec<Artifact>, Ended> {
         let body = reply.json();
-        let Some(Value::Array(entries)) = body.get("data") else {
-            return Err(Ended::Failed("The server's answer has no pictures.".into()));
-        };
-        let files: Result<Vec<Artifact>, Ended> = entries
-            .iter()
-            .map(|entry| {
-                let text = |name: &str| entry.get(name).and_then(Value::as_str);
-                if let Some(data) = text("b64_json") {
-                    let bytes = file::of_base64(data);
-                    let bytes = bytes.ok_or_else(|| odd("is not base64"))?;
-                    return Ok(file::artifact(bytes, "", ""));
-                }
-                let url = text("url").ok_or_else(|| odd("has neither b64_json nor url"))?;
-                fetch(run, &self.client, url)
-            })
-            .collect();
-        match files {
-            Ok(files) if files.is_empty() => Err(odd("is missing")),
-            files => files,
+        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        for picture in pictures(&body) {
+            match picture {
+                Picture::Bytes(bytes) => files.push(file::artifact(bytes, "", "")),
+                Picture::Missing(why) => missing.push(why),
+                Picture::Address(address) => match fetch(run, &self.client, &address) {
+                    Ok(file) => files.push(file),
+                    Err(Ended::Failed(why) | Ended::Hindered(why)) => missing.push(why),
+                    // It is asked again with the same key.
+                    Err(Ended::Stopped) if self.idempotent => return Err(Ended::Stopped),
+                    Err(Ended::Stopped) => missing.push(format!(
+                        "The service was stopped before the output at {address} was fetched."
+                    )),
+                },
+            }
         }
+        let asked = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
+        let count = asked.max(files.len() + missing.len());
+        let lost = count - files.len();
+        if files.is_empty() {
+            let why = match missing[..] {
+                [] => excerpt_of(reply),
+                _ => missing.join(" "),
+            };
+            return Err(Ended::Failed(format!(
+                "The server's answer has no picture: {why}"
+            )));
+        }
+        if lost > 0 {
+            let why = match missing[..] {
+                [] => format!("the server's answer has only {}.", files.len()),
+                _ => missing.join(" "),
+            };
+            let text = format!("{lost} of {count} pictures missing: {why}");
+            tracing::warn!("task {}: {lost} of {count} pictures missing", run.id);
+            files.push(file::artifact(text.into_bytes(), "text/plain", ""));
+        }
+        Ok(files)
     }
 }
 
-fn odd(what: &str) -> Ended {
-    Ended::Failed(format!("A picture in the server's answer {what}."))
+/// What an answer without pictures says.
+fn excerpt_of(reply: &Reply) -> String {
+    match reply.json() {
+        Value::Null => String::from_utf8_lossy(&reply.body)
+            .chars()
+            .take(500)
+            .collect(),
+        body => excerpt(&body),
+    }
 }
 
 /// A person has to decide whether to pay once more.
