@@ -16,6 +16,7 @@ use crate::outputs::holds::Holds;
 #[cfg(feature = "cluster")]
 pub mod bucket;
 pub mod holds;
+mod saved;
 
 #[cfg(feature = "cluster")]
 use bucket::Bucket;
@@ -79,7 +80,8 @@ impl Outputs {
     }
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
-    /// so that a process killed half-way leaves nothing that looks finished.
+    /// so that a process killed half-way leaves nothing that looks finished. Files that an earlier
+    /// attempt has saved stay instead.
     ///
     /// # Errors
     ///
@@ -89,12 +91,13 @@ impl Outputs {
         if let Some(bucket) = &self.bucket {
             return bucket.save(task, artifacts);
         }
+        if let Some(paths) = self.saved(task)? {
+            return Ok(paths);
+        }
         let unfinished = self.dir.join(format!(".{task}"));
         let finished = self.dir.join(task);
-        for left_over in [&unfinished, &finished] {
-            if left_over.exists() {
-                fs::remove_dir_all(left_over)?;
-            }
+        if unfinished.exists() {
+            fs::remove_dir_all(&unfinished)?;
         }
         let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
             // Half of the files would take room that may be the very thing that is missing.

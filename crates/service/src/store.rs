@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::idempotency::{Submission, TTL_SECONDS};
 
+mod answer;
 mod error;
 #[cfg(feature = "cluster")]
 pub mod postgres;
@@ -181,6 +182,25 @@ impl Store {
     /// The database can't be written.
     pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         ask!(self, database => database.set_unsent(id))
+    }
+
+    /// Saves the answer to a task that was sent, until the task has ended: an attempt after a restart
+    /// continues from it.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<(), StoreError> {
+        ask!(self, database => database.save_answer(id, answer))
+    }
+
+    /// Returns the answer that [`Self::save_answer`] has saved.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
+    pub fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        ask!(self, database => database.saved_answer(id))
     }
 
     /// The task is being worked on.

@@ -229,6 +229,16 @@ fn reason(error: &ureq::Error) -> String {
 }
 
 impl Reply {
+    /// A successful answer whose body was saved by an earlier attempt.
+    pub fn saved(body: Vec<u8>) -> Self {
+        Self {
+            status: 200,
+            content_type: "application/json".into(),
+            retry_after: None,
+            body,
+        }
+    }
+
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }

@@ -26,6 +26,9 @@ pub mod openai;
 pub mod pictures;
 pub mod watch;
 
+/// The pause before the store is written to again.
+const WRITE_AGAIN: Duration = Duration::from_secs(1);
+
 /// A place where a model runs, and the way to ask it.
 pub trait Runner: Send + Sync {
     /// Gives the parameters that it takes, as far as they are known by now.
@@ -83,13 +86,37 @@ impl Run<'_> {
         self.store.set_sent(self.id).map_err(hindered)
     }
 
-    /// Takes the mark back: it was surely not taken.
+    /// Takes the mark back: it was surely not taken. Repeated until the store can write it.
     ///
     /// # Errors
     ///
-    /// [`Ended::Hindered`] if the store can't write it.
+    /// As for [`Self::pause`].
     pub fn mark_unsent(&self) -> Result<(), Ended> {
-        self.store.set_unsent(self.id).map_err(hindered)
+        while let Err(error) = self.store.set_unsent(self.id) {
+            tracing::error!("task {:.8}…: {error}", self.id);
+            self.pause(WRITE_AGAIN)?;
+        }
+        Ok(())
+    }
+
+    /// Saves an answer that was paid for, so that an attempt after a restart continues from it. Without
+    /// space for it, this attempt goes on all the same.
+    pub fn save_answer(&self, answer: &[u8]) {
+        if let Err(error) = self.store.save_answer(self.id, answer) {
+            tracing::warn!("task {:.8}…: can't save the answer: {error}", self.id);
+        }
+    }
+
+    /// Returns the answer that an earlier attempt has saved.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Hindered`] if the store can't read it.
+    pub fn saved_answer(&self) -> Result<Option<Vec<u8>>, Ended> {
+        match self.sent {
+            true => self.store.saved_answer(self.id).map_err(hindered),
+            false => Ok(None),
+        }
     }
 
     /// Waits.

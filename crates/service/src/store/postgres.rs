@@ -13,6 +13,7 @@ use super::{Order, Progress, StoreError, json, now_ms};
 use crate::client_runtime;
 
 mod allowance;
+mod answer;
 mod room;
 mod submission;
 mod turn;
@@ -243,10 +244,15 @@ impl Postgres {
             .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
             .execute(&mut *transaction)
             .await?;
-            sqlx::query("DELETE FROM hold WHERE task = $1")
-                .bind(id)
-                .execute(&mut *transaction)
-                .await?;
+            for statement in [
+                "DELETE FROM hold WHERE task = $1",
+                "DELETE FROM answer WHERE task = $1",
+            ] {
+                sqlx::query(statement)
+                    .bind(id)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
             transaction.commit().await?;
             Ok(())
         })

@@ -17,7 +17,7 @@ pub struct Sqlite {
 }
 
 /// The additions of each version of the schema; a database goes through those that it lacks.
-pub(super) const MIGRATIONS: [&str; 5] = [
+pub(super) const MIGRATIONS: [&str; 6] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -66,6 +66,12 @@ pub(super) const MIGRATIONS: [&str; 5] = [
      CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
          UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
          DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
+     END;",
+    // An answer that was paid for outlives the process until its files are saved.
+    "CREATE TABLE answer (seq INTEGER PRIMARY KEY, answer BLOB NOT NULL);
+     CREATE TRIGGER task_answered AFTER UPDATE OF finished_ms ON task
+     WHEN NEW.finished_ms IS NOT NULL BEGIN
+         DELETE FROM answer WHERE seq = NEW.seq;
      END;",
 ];
 

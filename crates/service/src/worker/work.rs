@@ -1,5 +1,6 @@
 //! The way of one task: from its order to its files.
 
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -9,13 +10,12 @@ use super::WorkerContext;
 use super::obstacle::Obstacle;
 use super::queue::Queue;
 use crate::models::{Ended, Job, Pace, Stop};
-use crate::outputs::{Artifact, Outputs};
 use crate::runner::Run;
 use crate::store::Order;
 use crate::turns::Turn;
 
-/// How long to wait for room on the disk before the next try.
-const SAVE_AGAIN: Duration = Duration::from_secs(2);
+/// The pause before a result is written again.
+const WRITE_AGAIN: Duration = Duration::from_secs(2);
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
 ///
@@ -36,6 +36,10 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     let Some(Order { model, input, sent }) = store.order(id)? else {
         return Ok(());
     };
+    if let Some(paths) = outputs.saved(id)? {
+        complete(context, queue, turn, &paths, outputs.bytes_of(id));
+        return Ok(());
+    }
     let Some(model) = models.find(&model) else {
         store.fail(id, "This model is no longer offered.")?;
         metrics.ended(&turn.model, &StatusWord::Failed);
@@ -75,20 +79,19 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             let paths = match remote {
                 // Running it again might have to be paid for again: the output is kept until there
                 // is room for it.
-                Some(_) => match save_at_last(outputs, &queue.stop, id, &artifacts) {
-                    Some(paths) => paths,
-                    None => return Ok(()),
-                },
-                None => outputs.save(id, &artifacts)?,
+                Some(_) => repeat(&queue.stop, id, || outputs.save(id, &artifacts)),
+                None => Some(outputs.save(id, &artifacts)?),
             };
-            let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
-            store.complete(id, &paths, bytes)?;
-            metrics.ended(&turn.model, &StatusWord::Completed);
+            if let Some(paths) = paths {
+                let bytes = artifacts.iter().map(|file| file.bytes.len() as u64).sum();
+                complete(context, queue, turn, &paths, bytes);
+            }
             Ok(())
         }
         Err(Ended::Failed(message)) => {
-            store.fail(id, &message)?;
-            metrics.ended(&turn.model, &StatusWord::Failed);
+            if repeat(&queue.stop, id, || store.fail(id, &message)).is_some() {
+                metrics.ended(&turn.model, &StatusWord::Failed);
+            }
             Ok(())
         }
         Err(Ended::Hindered(obstacle)) => Err(Obstacle::Model(obstacle)),
@@ -96,19 +99,28 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     }
 }
 
-/// Tries until it works; `None` when the service stops.
-fn save_at_last(
-    outputs: &Outputs,
+/// Writes that the task has its files. Until that works nothing else of the task is repeated; when the
+/// service stops before, the next start finds the files.
+fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String], bytes: u64) {
+    let id = &turn.id;
+    let write = || context.store.complete(id, paths, bytes);
+    if repeat(&queue.stop, id, write).is_some() {
+        context.metrics.ended(&turn.model, &StatusWord::Completed);
+    }
+}
+
+/// Repeats a write until it works; `None` when the service stops.
+fn repeat<T, E: Display>(
     stop: &Stop,
     id: &str,
-    artifacts: &[Artifact],
-) -> Option<Vec<String>> {
+    mut write: impl FnMut() -> Result<T, E>,
+) -> Option<T> {
     loop {
-        match outputs.save(id, artifacts) {
-            Ok(paths) => return Some(paths),
-            Err(error) => tracing::error!("task {id}: the output could not be written: {error}"),
+        match write() {
+            Ok(written) => return Some(written),
+            Err(error) => tracing::error!("task {id:.8}…: can't save the result: {error}"),
         }
-        if stop.is_set_within(SAVE_AGAIN) {
+        if stop.is_set_within(WRITE_AGAIN) {
             return None;
         }
     }

@@ -1,0 +1,39 @@
+//! The answers to tasks that were sent, until these have ended.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::StoreError;
+use super::sqlite::Sqlite;
+
+impl Sqlite {
+    /// Saves the answer to a task that has not ended.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Database`] if the file can't be written.
+    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<(), StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached(
+                    "INSERT OR IGNORE INTO answer (seq, answer)
+                     SELECT seq, ?2 FROM task WHERE id = ?1 AND finished_ms IS NULL",
+                )?
+                .execute(params![id, answer])
+        })?;
+        Ok(())
+    }
+
+    /// Returns the saved answer.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Database`] if the file can't be read.
+    pub fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.with(|connection| {
+            connection
+                .prepare_cached("SELECT answer FROM answer JOIN task USING (seq) WHERE id = ?1")?
+                .query_row([id], |row| row.get(0))
+                .optional()
+        })
+    }
+}
