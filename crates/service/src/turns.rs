@@ -27,6 +27,10 @@ pub struct Turn {
     pub since: i64,
     /// How often it has come to nothing, from 0.
     pub failures: u32,
+    /// The begin of its first attempt by this process; its model's time limit counts from it.
+    pub first_attempt: Option<Instant>,
+    /// The model's error that ended the last attempt.
+    pub last_error: Option<String>,
 }
 
 impl Turn {
@@ -37,7 +41,29 @@ impl Turn {
             model,
             since,
             failures: 0,
+            first_attempt: None,
+            last_error: None,
         }
+    }
+
+    /// Returns when its model's time limit passes, for an attempt at this time.
+    pub fn deadline(&self, now: Instant, limit: Duration) -> Instant {
+        self.first_attempt.unwrap_or(now) + limit
+    }
+
+    /// Whether another attempt, after the usual pause, would begin after its model's time limit.
+    pub fn is_last_attempt(&self, now: Instant, limit: Duration) -> bool {
+        now + self.wait() >= self.deadline(now, limit)
+    }
+
+    /// Counts an attempt that ended with an error which may pass. Only errors of the model count towards
+    /// its time limit: without one, when the service itself was at fault, the limit starts again.
+    pub fn count_failure(&mut self, model_error: Option<String>) {
+        self.failures = self.failures.saturating_add(1);
+        if model_error.is_none() {
+            self.first_attempt = None;
+        }
+        self.last_error = model_error;
     }
 
     /// Doubles from a quarter of a second to [`LONGEST_WAIT`].
@@ -233,6 +259,24 @@ mod tests {
         assert_eq!(lane.pop(|_| true), Some(failed(1)));
         assert_eq!(lane.take_up(at(2000)), None);
         assert_eq!(lane.pop(|_| true), Some(failed(2)));
+    }
+
+    #[test]
+    fn the_time_limit_counts_from_the_first_attempt() {
+        let limit = Duration::from_secs(2);
+        let now = Instant::now();
+        let at = |ms| now + Duration::from_millis(ms);
+        let mut turn = turn("a", "me");
+        assert_eq!(turn.deadline(now, limit), at(2000), "not begun yet");
+        turn.first_attempt = Some(now);
+        assert!(!turn.is_last_attempt(at(1000), limit));
+        turn.count_failure(Some("busy".into()));
+        assert_eq!(turn.deadline(at(1500), limit), at(2000));
+        assert!(!turn.is_last_attempt(at(1400), limit));
+        assert!(turn.is_last_attempt(at(1500), limit), "it waits for 0.5 s");
+        turn.count_failure(None);
+        assert_eq!(turn.deadline(at(9000), limit), at(11_000));
+        assert_eq!(turn.last_error, None);
     }
 
     #[test]

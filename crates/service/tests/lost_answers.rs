@@ -161,7 +161,11 @@ fn answer(asked: &Asked, state: &Mutex<State>) -> Said {
         }
         "/queue" => {
             let state = state.lock().unwrap();
-            let waiting = if state.answers { &[] } else { &state.prompts[..] };
+            let waiting = if state.answers {
+                &[]
+            } else {
+                &state.prompts[..]
+            };
             let waiting: Vec<Value> = waiting.iter().map(|id| json!([1, id, {}, {}])).collect();
             said(200, json!({"queue_running": waiting, "queue_pending": []}))
         }
@@ -174,9 +178,7 @@ fn answer(asked: &Asked, state: &Mutex<State>) -> Said {
             said(200, json!({"status": "succeeded", "output": PNG}))
         }
         _ if path.starts_with("/history") => said(200, history(&state.lock().unwrap())),
-        _ if path.starts_with("/view") => {
-            Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec()))
-        }
+        _ if path.starts_with("/view") => Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec())),
         _ => said(200, json!({})),
     }
 }
@@ -222,7 +224,8 @@ fn ends(upstreams: &Upstreams, service: &Server, tasks: &[Value]) -> Vec<(String
 }
 
 fn expected(ends: [(&str, usize); 4]) -> Vec<(String, usize)> {
-    ends.map(|(status, orders)| (status.to_owned(), orders)).into()
+    ends.map(|(status, orders)| (status.to_owned(), orders))
+        .into()
 }
 
 /// Row "the answer is lost".
@@ -240,7 +243,12 @@ fn an_answer_is_lost() {
         upstreams.answer();
         outcomes.extend(ends(&upstreams, &service, &[task]));
     }
-    let wanted = [("failed", 1), ("completed", 1), ("completed", 2), ("failed", 1)];
+    let wanted = [
+        ("failed", 1),
+        ("completed", 1),
+        ("completed", 2),
+        ("failed", 1),
+    ];
     assert_eq!(outcomes, expected(wanted));
 }
 
@@ -257,7 +265,12 @@ fn killed_before_sending() {
     service.kill();
     upstreams.answer();
     let service = upstreams.start(data.path(), &outputs);
-    let wanted = [("completed", 1), ("completed", 1), ("completed", 1), ("completed", 1)];
+    let wanted = [
+        ("completed", 1),
+        ("completed", 1),
+        ("completed", 1),
+        ("completed", 1),
+    ];
     assert_eq!(ends(&upstreams, &service, &tasks), expected(wanted));
 }
 
@@ -273,9 +286,17 @@ fn killed_after_sending() {
     service.kill();
     upstreams.answer();
     let service = upstreams.start(data.path(), &outputs);
-    let wanted = [("failed", 1), ("completed", 1), ("completed", 2), ("completed", 2)];
+    let wanted = [
+        ("failed", 1),
+        ("completed", 1),
+        ("completed", 2),
+        ("completed", 2),
+    ];
     assert_eq!(ends(&upstreams, &service, &tasks), expected(wanted));
-    let lost = service.wait(&tasks[0])["error"].as_str().unwrap().to_owned();
+    let lost = service.wait(&tasks[0])["error"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(lost.contains("may have been made and paid"), "{lost}");
 }
 
@@ -301,7 +322,12 @@ fn killed_after_the_answer() {
     service.kill();
     disk.empty();
     let service = upstreams.start(data.path(), &outputs);
-    let wanted = [("completed", 1), ("completed", 1), ("completed", 2), ("completed", 2)];
+    let wanted = [
+        ("completed", 1),
+        ("completed", 1),
+        ("completed", 2),
+        ("completed", 2),
+    ];
     assert_eq!(ends(&upstreams, &service, &tasks), expected(wanted));
 }
 

@@ -10,6 +10,9 @@ pub enum Ended {
     Failed(String),
     /// Something that may pass is in the way, for the log; the task is to be run again.
     Hindered(String),
+    /// The service's own database or outputs can't be used at present, for the log; the task is to be run
+    /// again, whatever its time limit.
+    Blocked(String),
     /// The service is stopping; the task is to be run again.
     Stopped,
 }

@@ -117,12 +117,12 @@ fn original(job: &Job<'_>) -> Result<Canvas, Ended> {
     let file = job
         .outputs
         .own_file(job.input.text("image_url"))
-        .map_err(|error| Ended::Hindered(error.to_string()))?
+        .map_err(|error| Ended::Blocked(error.to_string()))?
         .ok_or_else(gone)?;
     let bytes = match std::fs::read(&file) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),
-        Err(error) => return Err(Ended::Hindered(format!("{}: {error}", file.display()))),
+        Err(error) => return Err(Ended::Blocked(format!("{}: {error}", file.display()))),
     };
     Canvas::read(&bytes)
         .map_err(|error| Ended::Failed(format!("The input image can't be read: {error}.")))

@@ -104,11 +104,11 @@ fn may_run(_program: &fs::Metadata) -> bool {
 impl Program {
     fn run_in(&self, run: &Run<'_>, folder: &Path) -> Result<Vec<Artifact>, Ended> {
         let input = Value::Object(run.given(|path| {
-            let path = path.canonicalize().map_err(hindered)?;
+            let path = path.canonicalize().map_err(blocked)?;
             Ok(path.display().to_string().into())
         })?);
         let _ = fs::remove_dir_all(folder);
-        private::make_dir(folder).map_err(hindered)?;
+        private::make_dir(folder).map_err(blocked)?;
         let mut child = self.start(folder, run.id).map_err(|error| {
             Ended::Hindered(format!("can't start {}: {error}", self.program.display()))
         })?;
@@ -190,7 +190,7 @@ fn wait(
         match has_ended(child) {
             Ok(true) => break Ok(()),
             Ok(false) => {}
-            Err(error) => break Err(hindered(error)),
+            Err(error) => break Err(blocked(error)),
         }
         if let Err(ended) = run.pause(LOOK) {
             break Err(ended);
@@ -199,7 +199,7 @@ fn wait(
     // The processes that it left behind end, too. Its own id is not given to another while nobody
     // has asked for its status.
     end_group(child);
-    let status = child.wait().map_err(hindered);
+    let status = child.wait().map_err(blocked);
     hear(Duration::from_millis(200));
     waited.and(status)
 }
@@ -338,7 +338,7 @@ fn end_left_over(task: &str) {
 /// Collects the files in the folder, by name; hidden files and folders are the program's own.
 fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .map_err(hindered)?
+        .map_err(blocked)?
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
         .map(|entry| entry.path())
@@ -359,7 +359,7 @@ fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     files
         .iter()
         .map(|path| {
-            let bytes = fs::read(path).map_err(hindered)?;
+            let bytes = fs::read(path).map_err(blocked)?;
             Ok(file::artifact(bytes, "", name(path).unwrap_or_default()))
         })
         .collect()
@@ -369,8 +369,8 @@ fn name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-fn hindered(obstacle: impl std::fmt::Display) -> Ended {
-    Ended::Hindered(obstacle.to_string())
+fn blocked(error: impl std::fmt::Display) -> Ended {
+    Ended::Blocked(error.to_string())
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ pub trait Runner: Send + Sync {
     /// # Errors
     ///
     /// [`Ended::Hindered`] if the work was surely not done and may be later: the run then begins anew after a
-    /// pause. [`Ended::Failed`] if it failed or did not end in time, [`Ended::Stopped`] when the service
+    /// pause, until the time limit passes. [`Ended::Failed`] if it failed or did not end in time, [`Ended::Stopped`] when the service
     /// stops.
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
 }
@@ -68,7 +68,11 @@ pub struct Run<'a> {
     pub input: &'a Map<String, Value>,
     pub outputs: &'a Outputs,
     pub stop: &'a Stop,
+    /// The end of the time limit, which counts from the task's first attempt.
     pub deadline: Instant,
+    pub time_limit: Duration,
+    /// The error that ended the attempt before this one.
+    pub last_error: Option<&'a str>,
     /// An earlier attempt has set the mark of [`Run::mark_sent`].
     pub sent: bool,
     pub store: &'a Store,
@@ -81,9 +85,9 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// [`Ended::Hindered`] if the store can't write it.
+    /// [`Ended::Blocked`] if the store can't write it.
     pub fn mark_sent(&self) -> Result<(), Ended> {
-        self.store.set_sent(self.id).map_err(hindered)
+        self.store.set_sent(self.id).map_err(blocked)
     }
 
     /// Takes the mark back: it was surely not taken. Repeated until the store can write it.
@@ -111,10 +115,10 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// [`Ended::Hindered`] if the store can't read it.
+    /// [`Ended::Blocked`] if the store can't read it.
     pub fn saved_answer(&self) -> Result<Option<Vec<u8>>, Ended> {
         match self.sent {
-            true => self.store.saved_answer(self.id).map_err(hindered),
+            true => self.store.saved_answer(self.id).map_err(blocked),
             false => Ok(None),
         }
     }
@@ -130,7 +134,8 @@ impl Run<'_> {
             return Err(Ended::Stopped);
         }
         if time >= left {
-            return Err(out_of_time());
+            let message = out_of_time(self.time_limit, self.last_error);
+            return Err(Ended::Failed(message));
         }
         Ok(())
     }
@@ -186,10 +191,10 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// [`Ended::Hindered`] if the outputs' bucket does not answer.
+    /// [`Ended::Blocked`] if the outputs' bucket does not answer.
     pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
         match value.as_str() {
-            Some(text) => self.outputs.own_file(text).map_err(hindered),
+            Some(text) => self.outputs.own_file(text).map_err(blocked),
             None => Ok(None),
         }
     }
@@ -234,12 +239,16 @@ impl Run<'_> {
     }
 }
 
-fn hindered(obstacle: impl std::fmt::Display) -> Ended {
-    Ended::Hindered(obstacle.to_string())
+fn blocked(error: impl std::fmt::Display) -> Ended {
+    Ended::Blocked(error.to_string())
 }
 
-fn out_of_time() -> Ended {
-    Ended::Failed("The model did not finish within its time limit.".into())
+/// Says that the time limit of a task has passed, and the last error of its attempts, if there was one.
+pub fn out_of_time(limit: Duration, last_error: Option<&str>) -> String {
+    let limit = limit.as_secs();
+    let last = last_error.map(|error| format!(" The last error: {error}"));
+    let last = last.unwrap_or_default();
+    format!("The model did not finish within its time limit of {limit} s.{last}")
 }
 
 /// A model that runs elsewhere.

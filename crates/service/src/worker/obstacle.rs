@@ -14,5 +14,7 @@ pub enum Obstacle {
     #[error("the output could not be written: {0}")]
     Write(#[from] io::Error),
     #[error("{0}")]
+    Blocked(String),
+    #[error("{0}")]
     Model(String),
 }

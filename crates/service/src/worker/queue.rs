@@ -141,7 +141,10 @@ impl Queue {
         if let Err(obstacle) = worked {
             let wait = turn.wait();
             tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
-            turn.failures = turn.failures.saturating_add(1);
+            turn.count_failure(match obstacle {
+                Obstacle::Model(error) => Some(error),
+                Obstacle::Store(_) | Obstacle::Write(_) | Obstacle::Blocked(_) => None,
+            });
             turns.waiting.add(&turn.owner);
             turns.queued.add(&turn);
             turns.lanes[lane].postpone(Instant::now() + wait, turn);
@@ -160,7 +163,8 @@ impl Turns {
     fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
         let most = most.unwrap_or(usize::MAX);
         let running = &self.running;
-        let turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
+        let mut turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
+        turn.first_attempt.get_or_insert_with(Instant::now);
         self.waiting.take(&turn.owner);
         self.running.add(&turn.owner);
         self.queued.take(&turn);

@@ -10,7 +10,7 @@ use super::WorkerContext;
 use super::obstacle::Obstacle;
 use super::queue::Queue;
 use crate::models::{Ended, Job, Pace, Stop};
-use crate::runner::Run;
+use crate::runner::{Run, out_of_time};
 use crate::store::Order;
 use crate::turns::Turn;
 
@@ -28,9 +28,9 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         store,
         models,
         outputs,
-        metrics,
         speed,
         draw_scale,
+        ..
     } = context;
     let id = &turn.id;
     let Some(Order { model, input, sent }) = store.order(id)? else {
@@ -41,20 +41,30 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         return Ok(());
     }
     let Some(model) = models.find(&model) else {
-        store.fail(id, "This model is no longer offered.")?;
-        metrics.ended(&turn.model, &StatusWord::Failed);
+        fail(context, queue, turn, "This model is no longer offered.");
         return Ok(());
     };
+    let remote = models.remote(&turn.model);
+    let limit = remote.map(|remote| remote.time_limit());
+    let now = Instant::now();
+    // It may have waited for others since its last attempt.
+    if let (Some(limit), Some(error)) = (limit, &turn.last_error)
+        && turn.deadline(now, limit) <= now
+    {
+        fail(context, queue, turn, &out_of_time(limit, Some(error)));
+        return Ok(());
+    }
     store.set_processing(id)?;
     tracing::debug!("task {id} begins");
-    let remote = models.remote(&turn.model);
     let make = || match remote {
         Some(remote) => remote.run(&Run {
             id,
             input: &input,
             outputs,
             stop: &queue.stop,
-            deadline: Instant::now() + remote.time_limit(),
+            deadline: turn.deadline(now, remote.time_limit()),
+            time_limit: remote.time_limit(),
+            last_error: turn.last_error.as_deref(),
             sent,
             store,
             say: &|words| {
@@ -89,12 +99,17 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             Ok(())
         }
         Err(Ended::Failed(message)) => {
-            if repeat(&queue.stop, id, || store.fail(id, &message)).is_some() {
-                metrics.ended(&turn.model, &StatusWord::Failed);
-            }
+            fail(context, queue, turn, &message);
             Ok(())
         }
-        Err(Ended::Hindered(obstacle)) => Err(Obstacle::Model(obstacle)),
+        Err(Ended::Hindered(error)) => match limit {
+            Some(limit) if turn.is_last_attempt(Instant::now(), limit) => {
+                fail(context, queue, turn, &out_of_time(limit, Some(&error)));
+                Ok(())
+            }
+            _ => Err(Obstacle::Model(error)),
+        },
+        Err(Ended::Blocked(error)) => Err(Obstacle::Blocked(error)),
         Err(Ended::Stopped) => Ok(()),
     }
 }
@@ -106,6 +121,15 @@ fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String
     let write = || context.store.complete(id, paths, bytes);
     if repeat(&queue.stop, id, write).is_some() {
         context.metrics.ended(&turn.model, &StatusWord::Completed);
+    }
+}
+
+/// Writes that the task has failed, repeatedly until that works or the service stops.
+fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str) {
+    let id = &turn.id;
+    let write = || context.store.fail(id, message);
+    if repeat(&queue.stop, id, write).is_some() {
+        context.metrics.ended(&turn.model, &StatusWord::Failed);
     }
 }
 

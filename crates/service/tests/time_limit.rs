@@ -1,0 +1,59 @@
+//! The time limit of a task counts from its first attempt.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::Server;
+use support::small_server::{SmallServer, json as said};
+use tempfile::TempDir;
+
+const MODEL: (&str, &str) = ("image", "m");
+
+fn error_of(more: &str) -> String {
+    let data = TempDir::new().unwrap();
+    let graph = json!({"6": {"class_type": "CLIPTextEncode", "inputs": {"text": ""}}});
+    std::fs::write(data.path().join("flow.json"), graph.to_string()).unwrap();
+    let models = format!(
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"m\"\nname = \"M\"\ntime_limit = \"2s\"\n{more}\n"
+    );
+    let service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
+    let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
+    assert_eq!(ended["status"], "failed", "{ended}");
+    let error = ended["error"].as_str().unwrap().to_owned();
+    assert!(error.contains("time limit of 2 s"), "{error}");
+    error
+}
+
+/// Guards against a task that is tried for ever because its limit restarts at each attempt.
+#[test]
+fn an_output_that_is_gone_fails_the_task_with_the_last_error() {
+    let server = SmallServer::start(|asked| {
+        let id = asked.path.strip_prefix("/history/").unwrap_or_default();
+        let file = json!({"filename": "a.png", "subfolder": "", "type": "output"});
+        let entry = json!({"outputs": {"9": {"images": [file]}},
+            "status": {"status_str": "success", "completed": true}});
+        match asked.path.as_str() {
+            "/prompt" => said(200, json!({"prompt_id": asked.json()["prompt_id"]})),
+            path if path.starts_with("/view") => said(404, json!({"error": "it was deleted"})),
+            _ if !id.is_empty() => said(200, json!({ id: entry })),
+            _ => said(200, Value::Object(serde_json::Map::new())),
+        }
+    });
+    let error = error_of(&format!(
+        "[model.comfyui]\naddress = \"{}\"\nworkflow = \"flow.json\"\n\
+         [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"6.text\"",
+        server.url()
+    ));
+    assert!(error.contains("HTTP 404: it was deleted"), "{error}");
+}
+
+/// Guards against a server that refuses the key, and is asked for ever.
+#[test]
+fn a_refused_key_fails_the_task_with_the_last_error() {
+    let server = SmallServer::start(|_| said(401, json!({"error": {"message": "wrong key"}})));
+    let error = error_of(&format!(
+        "[model.openai]\naddress = \"{}/v1\"",
+        server.url()
+    ));
+    assert!(error.contains("HTTP 401: wrong key"), "{error}");
+}
