@@ -192,6 +192,9 @@ impl SharedQueue {
             }
         };
         self.store.wait(ended);
+        if let Err(error) = self.store.leave_sent() {
+            tracing::warn!("queue: others wait for what this process has sent: {error}");
+        }
         if let Err(error) = self.store.give_back_but(&[]) {
             tracing::warn!("queue: tasks are others' after {DEAD_AFTER:?}: {error}");
         }

@@ -158,7 +158,10 @@ fn encode(picture: &Canvas) -> io::Result<Vec<u8>> {
 
 fn as_io_error(ended: Ended) -> io::Error {
     io::Error::other(match ended {
-        Ended::Failed(message) | Ended::Hindered(message) | Ended::Blocked(message) => message,
+        Ended::Failed(message)
+        | Ended::Unknown(message)
+        | Ended::Hindered(message)
+        | Ended::Blocked(message) => message,
         Ended::Stopped => "stopped".to_owned(),
     })
 }

@@ -43,6 +43,17 @@ pub struct Order {
     pub input: Map<String, Value>,
     /// It may have been sent on to where its model runs, by this process or an earlier one.
     pub sent: bool,
+    /// Another process has sent it, and is alive: it may be waiting for the answer.
+    pub is_sender_alive: bool,
+}
+
+/// How far the failure of a task is final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failed {
+    /// It stays failed.
+    ForGood,
+    /// A result that another process still gets completes the task all the same.
+    UnlessResult,
 }
 
 /// A task that somebody is still to work on.
@@ -243,9 +254,17 @@ impl Store {
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn fail(&self, id: &str, message: &str) -> Result<(), StoreError> {
+    pub fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
         let status = StatusWord::Failed;
-        ask!(self, database => database.finish(id, &status, "[]", Some(message), 0))
+        match self {
+            Self::Sqlite(database) => {
+                // No other process can have a result.
+                let _ = failure;
+                database.finish(id, &status, "[]", Some(message), 0)
+            }
+            #[cfg(feature = "cluster")]
+            Self::Postgres(database) => database.fail(id, message, failure),
+        }
     }
 
     /// The bytes of all tasks.

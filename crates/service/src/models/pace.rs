@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 pub enum Ended {
     /// The task failed; a sentence for its owner.
     Failed(String),
+    /// It was sent, and no answer came, so whether the work was done is unknown; a sentence for its owner.
+    Unknown(String),
     /// Something that may pass is in the way, for the log; the task is to be run again.
     Hindered(String),
     /// The service's own database or outputs can't be used at present, for the log; the task is to be run

@@ -64,3 +64,20 @@ async fn only_finished_outputs_are_served_however_the_path_is_encoded() {
         assert_eq!(status(path).await, 404, "{path}");
     }
 }
+
+/// Guards against a finished task whose files are made again, or come in another order.
+#[test]
+fn saved_files_are_found_in_their_order_and_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
+    assert_eq!(outputs.saved("ab12").unwrap(), None);
+    let made = |byte| Artifact {
+        extension: "png",
+        bytes: vec![byte],
+    };
+    let files: Vec<Artifact> = (0..12).map(made).collect();
+    let paths = outputs.save("ab12", &files).unwrap();
+    assert_eq!(paths[10], "ab12/10.png");
+    assert_eq!(outputs.saved("ab12").unwrap(), Some(paths.clone()));
+    assert_eq!(outputs.save("ab12", &[made(3)]).unwrap(), paths);
+}

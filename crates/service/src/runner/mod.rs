@@ -56,7 +56,8 @@ pub trait Runner: Send + Sync {
     /// # Errors
     ///
     /// [`Ended::Hindered`] if the work was surely not done and may be later: the run then begins anew after a
-    /// pause, until the time limit passes. [`Ended::Failed`] if it failed or did not end in time, [`Ended::Stopped`] when the service
+    /// pause, until the time limit passes. [`Ended::Failed`] if it failed or did not end in time, [`Ended::Unknown`] if it may have been
+    /// done, and would be paid for once more, [`Ended::Stopped`] when the service
     /// stops.
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
 }

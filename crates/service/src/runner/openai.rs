@@ -185,7 +185,7 @@ fn excerpt_of(reply: &Reply) -> String {
 
 /// A person has to decide whether to pay once more.
 fn unknown(why: &str) -> Ended {
-    Ended::Failed(format!(
+    Ended::Unknown(format!(
         "The task was sent to the server, and no answer came ({why}). It may have been made and paid \
          for; it is not sent again by itself."
     ))

@@ -4,17 +4,18 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use atelier_contract::{ModelId, StatusWord};
-use serde_json::{Map, Value};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 
-use super::{Order, Progress, StoreError, json, now_ms};
+use super::{Progress, StoreError, json};
 use crate::client_runtime;
 
 mod allowance;
 mod answer;
+mod end;
 mod room;
+mod sent;
 mod submission;
 mod turn;
 mod unfinished;
@@ -130,31 +131,6 @@ impl Postgres {
         })
     }
 
-    /// Gives `None` for a task that has ended: another process may have been faster.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
-        self.wait(async {
-            let row = sqlx::query(
-                "SELECT category, subcategory, input, sent_ms IS NOT NULL
-                 FROM task WHERE id = $1 AND finished_ms IS NULL",
-            )
-            .bind(id)
-            .fetch_optional(&self.pool)
-            .await?;
-            Ok(row.map(|row| Order {
-                model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
-                input: match json(row.get(2)) {
-                    Value::Object(input) => input,
-                    _ => Map::new(),
-                },
-                sent: row.get(3),
-            }))
-        })
-    }
-
     /// Has the database answer, and take what is written.
     ///
     /// # Errors
@@ -162,27 +138,6 @@ impl Postgres {
     /// As for [`Self::progress`].
     pub fn try_write(&self) -> Result<(), StoreError> {
         self.update("UPDATE usage SET bytes = bytes WHERE uid = $1", "")
-    }
-
-    /// The task is about to be sent to where its model runs.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
-        self.update(
-            "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint WHERE id = $1",
-            id,
-        )
-    }
-
-    /// It was not: whoever was to take it has refused it, or was not there.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
-        self.update("UPDATE task SET sent_ms = NULL WHERE id = $1", id)
     }
 
     /// The task is being worked on.
@@ -215,46 +170,5 @@ impl Postgres {
     fn update(&self, statement: &'static str, id: &str) -> Result<(), StoreError> {
         self.wait(sqlx::query(statement).bind(id).execute(&self.pool))?;
         Ok(())
-    }
-
-    /// The task has ended, by whoever is first: one that was believed dead changes nothing any more.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn finish(
-        &self,
-        id: &str,
-        status: &StatusWord,
-        output: &str,
-        error: Option<&str>,
-        bytes: u64,
-    ) -> Result<(), StoreError> {
-        self.wait(async {
-            let mut transaction = self.pool.begin().await?;
-            sqlx::query(
-                "UPDATE task SET status = $2, output = $3, error = $4, finished_ms = $5,
-                 bytes = bytes + $6 WHERE id = $1 AND finished_ms IS NULL",
-            )
-            .bind(id)
-            .bind(status.as_str())
-            .bind(output)
-            .bind(error)
-            .bind(now_ms())
-            .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
-            .execute(&mut *transaction)
-            .await?;
-            for statement in [
-                "DELETE FROM hold WHERE task = $1",
-                "DELETE FROM answer WHERE task = $1",
-            ] {
-                sqlx::query(statement)
-                    .bind(id)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
-            transaction.commit().await?;
-            Ok(())
-        })
     }
 }

@@ -216,6 +216,7 @@ impl Sqlite {
         Ok(found.map(|(model, input, sent)| Order {
             model,
             sent,
+            is_sender_alive: false,
             input: match json(&input) {
                 Value::Object(input) => input,
                 _ => Map::new(),

@@ -64,7 +64,7 @@ fn what_has_ended_does_not_change_any_more() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
-    store.fail("a", "no").unwrap();
+    store.fail("a", "no", Failed::ForGood).unwrap();
     store.set_processing("a").unwrap();
     store.complete("a", &["a/0.png".into()], 7).unwrap();
     let task = store.progress("a").unwrap().unwrap();
@@ -85,6 +85,21 @@ fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
     assert!(sent());
     store.set_unsent("a").unwrap();
     assert!(!sent());
+}
+
+/// Guards against an answer that stays in the database for good.
+#[test]
+fn a_saved_answer_is_there_until_its_task_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
+    store.insert(&task("a"), None).unwrap();
+    assert_eq!(store.saved_answer("a").unwrap(), None);
+    store.save_answer("a", b"{}").unwrap();
+    assert_eq!(store.saved_answer("a").unwrap(), Some(b"{}".to_vec()));
+    store.complete("a", &["a/0.png".into()], 7).unwrap();
+    assert_eq!(store.saved_answer("a").unwrap(), None);
+    store.save_answer("a", b"{}").unwrap();
+    assert_eq!(store.saved_answer("a").unwrap(), None, "it has ended");
 }
 
 fn submission(key: &str) -> Submission {
@@ -176,7 +191,7 @@ fn what_tasks_take_is_known_and_given_back() {
     let input = store.bytes().unwrap() / 3;
     assert!(input > 10);
     store.complete("a", &["a/0.png".into()], 1000).unwrap();
-    store.fail("b", "no").unwrap();
+    store.fail("b", "no", Failed::ForGood).unwrap();
     assert_eq!(store.bytes_of("me").unwrap(), 3 * input + 1000);
     assert_eq!(store.bytes_of("you").unwrap(), 0);
     let ended = store

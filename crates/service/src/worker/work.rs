@@ -11,7 +11,7 @@ use super::obstacle::Obstacle;
 use super::queue::Queue;
 use crate::models::{Ended, Job, Pace, Stop};
 use crate::runner::{Run, out_of_time};
-use crate::store::Order;
+use crate::store::{Failed, Order};
 use crate::turns::Turn;
 
 /// The pause before a result is written again.
@@ -33,15 +33,22 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         ..
     } = context;
     let id = &turn.id;
-    let Some(Order { model, input, sent }) = store.order(id)? else {
+    let Some(order) = store.order(id)? else {
         return Ok(());
     };
+    let Order { model, input, .. } = order;
     if let Some(paths) = outputs.saved(id)? {
         complete(context, queue, turn, &paths, outputs.bytes_of(id));
         return Ok(());
     }
     let Some(model) = models.find(&model) else {
-        fail(context, queue, turn, "This model is no longer offered.");
+        fail(
+            context,
+            queue,
+            turn,
+            "This model is no longer offered.",
+            Failed::ForGood,
+        );
         return Ok(());
     };
     let remote = models.remote(&turn.model);
@@ -51,7 +58,13 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     if let (Some(limit), Some(error)) = (limit, &turn.last_error)
         && turn.deadline(now, limit) <= now
     {
-        fail(context, queue, turn, &out_of_time(limit, Some(error)));
+        fail(
+            context,
+            queue,
+            turn,
+            &out_of_time(limit, Some(error)),
+            Failed::UnlessResult,
+        );
         return Ok(());
     }
     store.set_processing(id)?;
@@ -65,7 +78,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             deadline: turn.deadline(now, remote.time_limit()),
             time_limit: remote.time_limit(),
             last_error: turn.last_error.as_deref(),
-            sent,
+            sent: order.sent,
             store,
             say: &|words| {
                 queue.lock().words.insert(id.clone(), words.to_owned());
@@ -84,6 +97,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     };
     let made = catch_unwind(AssertUnwindSafe(make))
         .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
+    let is_last_attempt = || limit.is_some_and(|limit| turn.is_last_attempt(Instant::now(), limit));
     match made {
         Ok(artifacts) => {
             let paths = match remote {
@@ -99,12 +113,26 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             Ok(())
         }
         Err(Ended::Failed(message)) => {
-            fail(context, queue, turn, &message);
+            fail(context, queue, turn, &message, Failed::ForGood);
+            Ok(())
+        }
+        Err(Ended::Unknown(_)) if order.is_sender_alive && !is_last_attempt() => {
+            let error = "Another process has sent the task, and may be waiting for the answer.";
+            Err(Obstacle::Model(error.into()))
+        }
+        Err(Ended::Unknown(message)) => {
+            fail(context, queue, turn, &message, Failed::UnlessResult);
             Ok(())
         }
         Err(Ended::Hindered(error)) => match limit {
-            Some(limit) if turn.is_last_attempt(Instant::now(), limit) => {
-                fail(context, queue, turn, &out_of_time(limit, Some(&error)));
+            Some(limit) if is_last_attempt() => {
+                fail(
+                    context,
+                    queue,
+                    turn,
+                    &out_of_time(limit, Some(&error)),
+                    Failed::UnlessResult,
+                );
                 Ok(())
             }
             _ => Err(Obstacle::Model(error)),
@@ -125,9 +153,9 @@ fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String
 }
 
 /// Writes that the task has failed, repeatedly until that works or the service stops.
-fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str) {
+fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, failure: Failed) {
     let id = &turn.id;
-    let write = || context.store.fail(id, message);
+    let write = || context.store.fail(id, message, failure);
     if repeat(&queue.stop, id, write).is_some() {
         context.metrics.ended(&turn.model, &StatusWord::Failed);
     }

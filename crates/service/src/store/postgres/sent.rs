@@ -1,0 +1,89 @@
+//! What was sent to where its model runs, and by which process.
+
+use std::time::Duration;
+
+use atelier_contract::ModelId;
+use serde_json::{Map, Value};
+use sqlx::Row;
+
+use super::{PROCESS, Postgres};
+use crate::store::{Order, StoreError, json};
+
+/// How long a process that is silent may still be waiting for the answer to what it has sent. After that it is
+/// taken for dead; a result that it gets later counts all the same.
+const SENDER_SILENT: Duration = Duration::from_secs(60);
+
+impl Postgres {
+    /// Gives `None` for a task that has ended: another process may have been faster.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
+    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
+        self.wait(async {
+            let row = sqlx::query(
+                "SELECT category, subcategory, input, sent_ms IS NOT NULL,
+                     coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
+                         WHERE position(sent_by IN workers.id) > 0
+                         AND last_seen > now() - make_interval(secs => $3))
+                 FROM task WHERE id = $1 AND finished_ms IS NULL",
+            )
+            .bind(id)
+            .bind(PROCESS.as_str())
+            .bind(SENDER_SILENT.as_secs_f64())
+            .fetch_optional(&self.pool)
+            .await?;
+            Ok(row.map(|row| Order {
+                model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
+                input: match json(row.get(2)) {
+                    Value::Object(input) => input,
+                    _ => Map::new(),
+                },
+                sent: row.get(3),
+                is_sender_alive: row.get(4),
+            }))
+        })
+    }
+
+    /// The task is about to be sent to where its model runs.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
+    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
+        self.wait(
+            sqlx::query(
+                "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
+                 WHERE id = $1",
+            )
+            .bind(id)
+            .bind(PROCESS.as_str())
+            .execute(&self.pool),
+        )?;
+        Ok(())
+    }
+
+    /// It was not: whoever was to take it has refused it, or was not there.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
+    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+        self.update(
+            "UPDATE task SET sent_ms = NULL, sent_by = NULL WHERE id = $1",
+            id,
+        )
+    }
+
+    /// This process waits for no answers any more: it is about to end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`].
+    pub fn leave_sent(&self) -> Result<(), StoreError> {
+        self.update(
+            "UPDATE task SET sent_by = NULL WHERE sent_by = $1 AND finished_ms IS NULL",
+            PROCESS.as_str(),
+        )
+    }
+}
