@@ -51,7 +51,7 @@ impl Runner for Images {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         if let Some(body) = run.saved_answer()? {
-            return self.files(run, &Reply::saved(body));
+            return self.files(run, &Reply::saved(body), true);
         }
         if run.sent && !self.idempotent {
             return Err(unknown("the service was stopped before it came"));
@@ -80,8 +80,8 @@ impl Runner for Images {
         let (why, wait) = (reply.reason(), reply.retry_after);
         match verdict(reply.status, wait.is_some(), self.idempotent) {
             Verdict::Made => {
-                run.save_answer(&reply.body);
-                self.files(run, &reply)
+                let is_saved = run.save_answer(&reply.body);
+                self.files(run, &reply, is_saved)
             }
             Verdict::NotProcessed => not_processed(run, why, wait),
             Verdict::Unknown if self.idempotent => Err(run.deferred(why, wait)),
@@ -128,8 +128,9 @@ fn not_processed(
 }
 
 impl Images {
-    /// Keeps what was paid for. Pictures that are missing are reported in a text after the others.
-    fn files(&self, run: &Run<'_>, reply: &Reply) -> Result<Vec<Artifact>, Ended> {
+    /// Returns the pictures of an answer. Those that are missing are reported in a text after the others. With
+    /// a saved answer, an attempt that the service stops is continued after its restart.
+    fn files(&self, run: &Run<'_>, reply: &Reply, is_saved: bool) -> Result<Vec<Artifact>, Ended> {
         let body = reply.json();
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for picture in pictures(&body) {
@@ -138,12 +139,12 @@ impl Images {
                 Picture::Missing(why) => missing.push(why),
                 Picture::Address(address) => match fetch(run, &self.client, &address) {
                     Ok(file) => files.push(file),
-                    Err(Ended::Failed(why) | Ended::Hindered(why)) => missing.push(why),
-                    // It is asked again with the same key.
-                    Err(Ended::Stopped) if self.idempotent => return Err(Ended::Stopped),
-                    Err(Ended::Stopped) => missing.push(format!(
+                    Err(Ended::Failed(why)) => missing.push(why),
+                    // Without a saved answer or a key to ask again with, the address would be lost.
+                    Err(Ended::Stopped) if !is_saved && !self.idempotent => missing.push(format!(
                         "The service was stopped before the output at {address} was fetched."
                     )),
+                    Err(ended) => return Err(ended),
                 },
             }
         }

@@ -1,0 +1,205 @@
+//! One attempt at a task of a model that runs elsewhere: its input, its time, and what it stores.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use crate::models::{Ended, Stop};
+use crate::outputs::Outputs;
+use crate::store::Store;
+
+/// The pause before the store is written to again.
+const WRITE_AGAIN: Duration = Duration::from_secs(1);
+
+/// One attempt at a task.
+pub struct Run<'a> {
+    /// The task's id: the same at every attempt.
+    pub id: &'a str,
+    pub input: &'a Map<String, Value>,
+    pub outputs: &'a Outputs,
+    pub stop: &'a Stop,
+    /// The end of the time limit, which counts from the task's first attempt.
+    pub deadline: Instant,
+    pub time_limit: Duration,
+    /// The error that ended the attempt before this one.
+    pub last_error: Option<&'a str>,
+    /// An earlier attempt has set the mark of [`Run::mark_sent`].
+    pub sent: bool,
+    pub store: &'a Store,
+    /// Tells whoever asks how far it is.
+    pub say: &'a dyn Fn(&str),
+}
+
+impl Run<'_> {
+    /// Notes on the disk that the task is about to be sent to somebody who may want to be paid.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Blocked`] if the store can't write it.
+    pub fn mark_sent(&self) -> Result<(), Ended> {
+        self.store.set_sent(self.id).map_err(blocked)
+    }
+
+    /// Takes the mark back: it was surely not taken. Repeated until the store can write it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::pause`].
+    pub fn mark_unsent(&self) -> Result<(), Ended> {
+        while let Err(error) = self.store.set_unsent(self.id) {
+            tracing::error!("task {:.8}…: {error}", self.id);
+            self.pause(WRITE_AGAIN)?;
+        }
+        Ok(())
+    }
+
+    /// Saves an answer that was paid for, so that an attempt after a restart continues from it. Returns whether
+    /// it is saved: without space for it, this attempt goes on all the same.
+    pub fn save_answer(&self, answer: &[u8]) -> bool {
+        let saved = self.store.save_answer(self.id, answer);
+        if let Err(error) = &saved {
+            tracing::warn!("task {:.8}…: can't save the answer: {error}", self.id);
+        }
+        saved.is_ok()
+    }
+
+    /// Returns the answer that an earlier attempt has saved.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Blocked`] if the store can't read it.
+    pub fn saved_answer(&self) -> Result<Option<Vec<u8>>, Ended> {
+        match self.sent {
+            true => self.store.saved_answer(self.id).map_err(blocked),
+            false => Ok(None),
+        }
+    }
+
+    /// Waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Stopped`] when the service stops, [`Ended::Failed`] when the run's time is up.
+    pub fn pause(&self, time: Duration) -> Result<(), Ended> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        if self.stop.is_set_within(time.min(left)) {
+            return Err(Ended::Stopped);
+        }
+        if time >= left {
+            let message = out_of_time(self.time_limit, self.last_error);
+            return Err(Ended::Failed(message));
+        }
+        Ok(())
+    }
+
+    /// Does what may block for long on a thread of its own, which is left to itself when the service
+    /// stops or time is up.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::pause`]; also [`Ended::Failed`] if the work panics.
+    pub fn wait_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Ended> {
+        let (done, waiting) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(work()));
+        loop {
+            match waiting.recv_timeout(Duration::from_millis(100)) {
+                Ok(result) => return Ok(result),
+                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => self.pause(Duration::ZERO)?,
+                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => {
+                    return Err(Ended::Failed("The runner crashed on this input.".into()));
+                }
+            }
+        }
+    }
+
+    /// Waits as long as a server asks before the next request (`Retry-After`), and returns why the task is
+    /// deferred. A wait beyond the time limit is not begun: the task fails with `why`.
+    pub fn deferred(&self, why: String, wait: Option<Duration>) -> Ended {
+        let Some(wait) = wait else {
+            return Ended::Hindered(why);
+        };
+        let (seconds, left) = (wait.as_secs(), self.time_left());
+        if wait >= left {
+            return Ended::Failed(format!(
+                "{why} (the server takes the next request in {seconds} s; the task's time limit ends in {} s)",
+                left.as_secs()
+            ));
+        }
+        (self.say)(&format!("{why}; trying again in {seconds} s"));
+        match self.pause(wait) {
+            Ok(()) => Ended::Hindered(why),
+            Err(ended) => ended,
+        }
+    }
+
+    pub fn time_left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// The file of ours that a value is the path of.
+    ///
+    /// # Errors
+    ///
+    /// [`Ended::Blocked`] if the outputs' bucket does not answer.
+    pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
+        match value.as_str() {
+            Some(text) => self.outputs.own_file(text).map_err(blocked),
+            None => Ok(None),
+        }
+    }
+
+    /// What was given: without what was left out, and with files of this service's own as `file`
+    /// writes them, in lists and objects, too.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::own_file`], and as `file` fails.
+    pub fn given(
+        &self,
+        file: impl Fn(&Path) -> Result<Value, Ended>,
+    ) -> Result<Map<String, Value>, Ended> {
+        let given = self.input.iter().filter(|(_, value)| !value.is_null());
+        given
+            .map(|(name, value)| Ok((name.clone(), self.with_files(value, &file)?)))
+            .collect()
+    }
+
+    fn with_files(
+        &self,
+        value: &Value,
+        file: &impl Fn(&Path) -> Result<Value, Ended>,
+    ) -> Result<Value, Ended> {
+        if let Some(path) = self.own_file(value)? {
+            return file(&path);
+        }
+        Ok(match value {
+            Value::Array(items) => {
+                let items = items.iter().map(|item| self.with_files(item, file));
+                Value::Array(items.collect::<Result<_, _>>()?)
+            }
+            Value::Object(fields) => {
+                let field = |(name, value): (&String, &Value)| {
+                    Ok((name.clone(), self.with_files(value, file)?))
+                };
+                Value::Object(fields.iter().map(field).collect::<Result<_, _>>()?)
+            }
+            other => other.clone(),
+        })
+    }
+}
+
+fn blocked(error: impl std::fmt::Display) -> Ended {
+    Ended::Blocked(error.to_string())
+}
+
+/// Says that the time limit of a task has passed, and the last error of its attempts, if there was one.
+pub fn out_of_time(limit: Duration, last_error: Option<&str>) -> String {
+    let limit = limit.as_secs();
+    let last = last_error.map(|error| format!(" The last error: {error}"));
+    let last = last.unwrap_or_default();
+    format!("The model did not finish within its time limit of {limit} s.{last}")
+}
