@@ -310,9 +310,9 @@ impl Started {
     }
 }
 
-/// Runs the service on `listener`, and calls `ready` when it has started, until `asked` ends for the first time, which asks it to stop. What
-/// is being worked on then has `--drain-seconds` to end, or until `asked` ends once more; the rest is
-/// left for the next start.
+/// Runs the service on `listener`, and calls `ready` when it has started. It runs until `asked` ends for the first
+/// time, which asks it to stop. Tasks that run then have `--drain-seconds` to end, or until `asked` ends once
+/// more; the rest is left for the next start.
 ///
 /// # Errors
 ///
