@@ -177,13 +177,14 @@ impl Store {
         ask!(self, database => database.try_write())
     }
 
-    /// The task is about to be sent to where its model runs.
+    /// Stores that the task is about to be sent to where its model runs. Returns `false` if it has ended, or was
+    /// sent before and not `again`: two attempts of two processes may have begun at the same time.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
-        ask!(self, database => database.set_sent(id))
+    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+        ask!(self, database => database.set_sent(id, again))
     }
 
     /// It was not: whoever was to take it has refused it, or was not there.

@@ -14,13 +14,13 @@ fn error_of(more: &str) -> String {
     let graph = json!({"6": {"class_type": "CLIPTextEncode", "inputs": {"text": ""}}});
     std::fs::write(data.path().join("flow.json"), graph.to_string()).unwrap();
     let models = format!(
-        "[[model]]\ncategory = \"image\"\nsubcategory = \"m\"\nname = \"M\"\ntime_limit = \"2s\"\n{more}\n"
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"m\"\nname = \"M\"\ntime_limit = \"10s\"\n{more}\n"
     );
     let service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
     let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
     assert_eq!(ended["status"], "failed", "{ended}");
     let error = ended["error"].as_str().unwrap().to_owned();
-    assert!(error.contains("time limit of 2 s"), "{error}");
+    assert!(error.contains("time limit of 10 s"), "{error}");
     error
 }
 

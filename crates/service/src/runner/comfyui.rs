@@ -217,7 +217,7 @@ impl Workflow {
         })?;
         if !reply.is_success() {
             let why = format!("{name}: {}", reply.reason());
-            return Err(run.deferred(why, reply.retry_after));
+            return Err(run.asked_later(why, reply.retry_after));
         }
         Ok(file::artifact(reply.body, &reply.content_type, &name))
     }
@@ -250,7 +250,7 @@ impl Workflow {
         if reply.is_success() {
             Ok(reply.json())
         } else {
-            Err(run.deferred(reply.reason(), reply.retry_after))
+            Err(run.asked_later(reply.reason(), reply.retry_after))
         }
     }
 

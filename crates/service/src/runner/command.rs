@@ -338,7 +338,7 @@ fn end_left_over(task: &str) {
 /// Collects the files in the folder, by name; hidden files and folders are the program's own.
 fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .map_err(blocked)?
+        .map_err(file::unreadable)?
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
         .map(|entry| entry.path())
@@ -359,7 +359,7 @@ fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     files
         .iter()
         .map(|path| {
-            let bytes = fs::read(path).map_err(blocked)?;
+            let bytes = fs::read(path).map_err(file::unreadable)?;
             Ok(file::artifact(bytes, "", name(path).unwrap_or_default()))
         })
         .collect()

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use ureq::http::Uri;
+
 use super::Run;
 use super::addresses::Origin;
 use super::file;
@@ -29,7 +31,8 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
     }
     let Some(uri) = client.policy().absolute(text) else {
         return Err(Ended::Failed(format!(
-            "The output {text} can't be fetched: it is no http(s) address."
+            "The output {} can't be fetched: it is no http(s) address.",
+            text.chars().take(200).collect::<String>()
         )));
     };
     // Without path and query: a signed address is a secret.
@@ -40,7 +43,11 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
         let (client, address) = (client.clone(), uri.to_string());
         let time = FETCH.min(run.time_left());
         tries += 1;
-        let (why, status, asked) = match run.wait_for(move || client.get(&address, time))? {
+        let fetched = match run.wait_for(move || client.get(&address, time)) {
+            Err(Ended::Failed(why)) => return Err(not_fetched(&uri, tries, &why)),
+            fetched => fetched?,
+        };
+        let (why, status, asked) = match fetched {
             Ok(reply) if reply.is_success() => {
                 return Ok(file::artifact(reply.body, &reply.content_type, uri.path()));
             }
@@ -51,14 +58,18 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
         tracing::warn!("task {}: an output at {place}: {why}", run.id);
         wait = wait.max(asked.unwrap_or_default());
         if tries >= max_tries(status) || wait >= run.time_left() {
-            return Err(Ended::Failed(format!(
-                "The output at {uri} could not be fetched, tried {tries} times: {why}. Try to open the \
-                 address: the file may have been paid for."
-            )));
+            return Err(not_fetched(&uri, tries, &why));
         }
         run.pause(wait)?;
         wait = (wait * 2).min(Duration::from_secs(15));
     }
+}
+
+fn not_fetched(uri: &Uri, tries: u32, why: &str) -> Ended {
+    Ended::Failed(format!(
+        "The output at {uri} could not be fetched, tried {tries} times: {why}. Try to open the address: the \
+         file may have been paid for."
+    ))
 }
 
 /// By the status of the last answer, if one came.

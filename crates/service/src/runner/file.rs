@@ -167,6 +167,11 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// The failure of a task whose program has left files that the service can't read.
+pub fn unreadable(error: std::io::Error) -> Ended {
+    Ended::Failed(format!("The program's files can't be read: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

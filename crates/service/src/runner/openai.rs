@@ -61,7 +61,7 @@ impl Runner for Images {
         if let Some(model) = &self.model {
             body.insert("model".into(), model.as_str().into());
         }
-        run.mark_sent()?;
+        run.mark_sent(self.idempotent)?;
         let (client, id) = (self.client.clone(), run.id.to_owned());
         let url = format!("{}/images/generations", self.address);
         let time = run.time_left();
@@ -69,7 +69,11 @@ impl Runner for Images {
             let headers = [("idempotency-key", id.as_str())];
             client.json("POST", &url, &headers, &body.into(), time)
         });
-        let reply = match answered? {
+        let answered = match answered {
+            Err(Ended::Failed(_)) => return Err(unknown("the time limit of the task passed")),
+            answered => answered?,
+        };
+        let reply = match answered {
             Ok(reply) => reply,
             Err(CallError::NotSent(why) | CallError::Refused(why)) => {
                 return not_processed(run, why, None);

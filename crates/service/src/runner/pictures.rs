@@ -39,20 +39,29 @@ pub fn excerpt(body: &Value) -> String {
 }
 
 /// The list that has pictures, whatever it is called; else `data` as it is.
-fn entries(body: &Value, depth: u8) -> Vec<&Value> {
+fn entries<'a>(body: &'a Value, depth: u8) -> Vec<&'a Value> {
     match body {
         Value::Array(list) => list.iter().collect(),
-        Value::Object(_) if has_picture(body) => vec![body],
         Value::Object(fields) if depth < 3 => {
+            let with_pictures = |value: &'a Value| {
+                let entries = entries(value, depth + 1);
+                entries
+                    .iter()
+                    .any(|entry| has_picture(entry))
+                    .then_some(entries)
+            };
             let usual = ["data", "images"].iter().filter_map(|key| fields.get(*key));
-            let lists = usual.chain(fields.values());
-            let lists = lists.filter(|value| value.is_array() || value.is_object());
-            let found = lists
-                .map(|value| entries(value, depth + 1))
-                .find(|entries| entries.iter().any(|entry| has_picture(entry)));
-            let data = fields.get("data").and_then(Value::as_array);
-            found.unwrap_or_else(|| data.into_iter().flatten().collect())
+            // An answer may repeat the address of its input next to the list.
+            let of_usual = usual.map(with_pictures).find_map(|found| found);
+            let itself = || has_picture(body).then(|| vec![body]);
+            let of_others = || fields.values().find_map(with_pictures);
+            let data = || fields.get("data").and_then(Value::as_array);
+            of_usual
+                .or_else(itself)
+                .or_else(of_others)
+                .unwrap_or_else(|| data().into_iter().flatten().collect())
         }
+        Value::Object(_) if has_picture(body) => vec![body],
         _ => Vec::new(),
     }
 }
@@ -136,6 +145,7 @@ mod tests {
                 json!({"created": 1, "data": entry}),
                 json!({"created": 1, "data": [], "images": [entry]}),
                 json!({"data": {"result": [entry]}, "usage": {"total": 1}}),
+                json!({"object": "list", "url": "/v1/images", "image": "/in.png", "data": [entry]}),
                 json!([entry]),
             ] {
                 // A bare text is an entry of a list alone.

@@ -32,13 +32,18 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Notes on the disk that the task is about to be sent to somebody who may want to be paid.
+    /// Stores that the task is about to be sent to a server that may charge for it. `again`: the server honours
+    /// an idempotency key, so the task may be sent more than once.
     ///
     /// # Errors
     ///
-    /// [`Ended::Blocked`] if the store can't write it.
-    pub fn mark_sent(&self) -> Result<(), Ended> {
-        self.store.set_sent(self.id).map_err(blocked)
+    /// [`Ended::Blocked`] if the store can't write it, or another attempt has sent the task or ended it since
+    /// this one began.
+    pub fn mark_sent(&self, again: bool) -> Result<(), Ended> {
+        match self.store.set_sent(self.id, again).map_err(blocked)? {
+            true => Ok(()),
+            false => Err(blocked("another attempt has sent this task, or ended it")),
+        }
     }
 
     /// Takes the mark back: it was surely not taken. Repeated until the store can write it.
@@ -134,6 +139,12 @@ impl Run<'_> {
             Ok(()) => Ended::Hindered(why),
             Err(ended) => ended,
         }
+    }
+
+    /// Like [`Self::deferred`], for a question about a task that was sent: a long wait does not end the task
+    /// before its time limit.
+    pub fn asked_later(&self, why: String, wait: Option<Duration>) -> Ended {
+        self.deferred(why, wait.map(|wait| wait.min(self.time_left() / 2)))
     }
 
     pub fn time_left(&self) -> Duration {

@@ -261,13 +261,16 @@ impl Sqlite {
     ///
     /// # Errors
     /// [`StoreError::Database`] if the file can't be written.
-    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
-        self.with(|connection| {
+    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+        let changed = self.with(|connection| {
             connection
-                .prepare_cached("UPDATE task SET sent_ms = ?2 WHERE id = ?1")?
-                .execute(params![id, now_ms()])
+                .prepare_cached(
+                    "UPDATE task SET sent_ms = ?2
+                     WHERE id = ?1 AND finished_ms IS NULL AND (sent_ms IS NULL OR ?3)",
+                )?
+                .execute(params![id, now_ms(), again])
         })?;
-        Ok(())
+        Ok(changed > 0)
     }
 
     /// It was not: whoever was to take it has refused it, or was not there.

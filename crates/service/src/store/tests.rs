@@ -81,7 +81,10 @@ fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
     store.insert(&task("a"), None).unwrap();
     let sent = || store.order("a").unwrap().unwrap().sent;
     assert!(!sent());
-    store.set_sent("a").unwrap();
+    assert!(store.set_sent("a", false).unwrap());
+    // Guards against a paid task that two attempts send, which have begun at the same time.
+    assert!(!store.set_sent("a", false).unwrap());
+    assert!(store.set_sent("a", true).unwrap());
     assert!(sent());
     store.set_unsent("a").unwrap();
     assert!(!sent());

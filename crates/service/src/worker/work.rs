@@ -117,7 +117,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             Ok(())
         }
         Err(Ended::Unknown(_)) if order.is_sender_alive && !is_last_attempt() => {
-            let error = "Another process has sent the task, and may be waiting for the answer.";
+            let error = "Another process has sent the task, and may be waiting for the answer: it may have been made and paid for.";
             Err(Obstacle::Model(error.into()))
         }
         Err(Ended::Unknown(message)) => {
@@ -155,7 +155,9 @@ fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String
 /// Writes that the task has failed, repeatedly until that works or the service stops.
 fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, failure: Failed) {
     let id = &turn.id;
-    let write = || context.store.fail(id, message, failure);
+    // A server or a program may send one, and PostgreSQL stores no text that has one.
+    let message = message.replace('\0', "");
+    let write = || context.store.fail(id, &message, failure);
     if repeat(&queue.stop, id, write).is_some() {
         context.metrics.ended(&turn.model, &StatusWord::Failed);
     }

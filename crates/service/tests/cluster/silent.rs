@@ -80,7 +80,7 @@ fn a_task_that_a_silent_worker_has_sent_is_not_failed() {
     });
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;
-    let answer = finished(&place, &server, &task, Instant::now() + LEASE);
+    let answer = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(answer["status"], "completed", "{answer}");
     assert_eq!(paid.orders(), 1);
 }
@@ -100,7 +100,7 @@ fn a_result_wins_over_an_unknown_outcome() {
     // It gives up soon.
     paid.offer(&place, "1s");
     let _second = place.work("w1");
-    let failed = finished(&place, &server, &task, Instant::now() + 2 * LEASE);
+    let failed = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(failed["status"], "failed", "{failed}");
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;

@@ -50,17 +50,18 @@ impl Postgres {
     /// # Errors
     ///
     /// As for [`Postgres::progress`].
-    pub fn set_sent(&self, id: &str) -> Result<(), StoreError> {
-        self.wait(
+    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+        let changed = self.wait(
             sqlx::query(
                 "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
-                 WHERE id = $1",
+                 WHERE id = $1 AND finished_ms IS NULL AND (sent_ms IS NULL OR $3)",
             )
             .bind(id)
             .bind(PROCESS.as_str())
+            .bind(again)
             .execute(&self.pool),
         )?;
-        Ok(())
+        Ok(changed.rows_affected() > 0)
     }
 
     /// It was not: whoever was to take it has refused it, or was not there.
