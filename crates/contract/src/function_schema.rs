@@ -85,7 +85,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
             if let Some(default) = fields.get_mut("default")
                 && !default.is_string()
             {
-                *default = json!(default.to_string());
+                *default = Value::String(crate::json::to_text(default));
             }
         }
         Kind::Array => {

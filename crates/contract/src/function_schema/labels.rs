@@ -2,35 +2,38 @@
 
 use serde_json::Value;
 
+use crate::json;
+
 /// A text for each value. Gemini refuses all tools of a request if one enumeration has anything but
 /// non-empty texts.
 ///
 /// A text stands for itself, every other value is written as JSON. No two labels are the same.
 pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
-    let plain = |value: &Value| value.as_str().filter(|text| !text.is_empty()).is_some();
-    // Texts first, so that no other value takes the label of a text.
     let mut labels: Vec<(String, Value)> = Vec::new();
-    for value in values.iter().filter(|value| plain(value)) {
-        add(&mut labels, value);
+    for value in values {
+        if labels.iter().all(|(_, known)| known != value) {
+            let text = value.as_str().unwrap_or_default().to_owned();
+            labels.push((text, value.clone()));
+        }
     }
-    for value in values.iter().filter(|value| !plain(value)) {
-        add(&mut labels, value);
+    // Texts have theirs by now, so that no other value takes the label of a text.
+    for at in 0..labels.len() {
+        if labels[at].0.is_empty() {
+            labels[at].0 = free_label(&labels, &json::to_text(&labels[at].1));
+        }
     }
-    let position = |value: &Value| values.iter().position(|known| known == value);
-    labels.sort_by_key(|(_, value)| position(value));
     labels
 }
 
-fn add(labels: &mut Vec<(String, Value)>, value: &Value) {
-    if labels.iter().any(|(_, known)| known == value) {
-        return;
+/// The text itself, or with a number where another value has it.
+fn free_label(labels: &[(String, Value)], text: &str) -> String {
+    let mut label = text.to_owned();
+    let mut number = 2;
+    while labels.iter().any(|(known, _)| *known == label) {
+        label = format!("{text} ({number})");
+        number += 1;
     }
-    let text = value.as_str().filter(|text| !text.is_empty());
-    let base = text.map_or_else(|| value.to_string(), str::to_owned);
-    let is_free = |label: &String| labels.iter().all(|(known, _)| known != label);
-    let numbered = (2u32..).map(|n| format!("{base} ({n})"));
-    let label = std::iter::once(base.clone()).chain(numbered).find(is_free);
-    labels.push((label.unwrap_or(base), value.clone()));
+    label
 }
 
 #[cfg(test)]
