@@ -17,7 +17,7 @@ pub fn CopyByHand() -> impl IntoView {
     effect(move || {
         if is_open.get() {
             after_frame(move || {
-                if let Some(field) = field.get_untracked() {
+                if let Some(field) = field.try_get_untracked().flatten() {
                     field.select();
                 }
             });

@@ -81,7 +81,9 @@ pub fn ResultRegion(
         }
         had_focus.set_value(false);
         after_frame(move || {
-            if let (true, Some(section)) = (focus::is_lost(), section.get_untracked()) {
+            // The page may have been left within the frame.
+            let section = section.try_get_untracked().flatten();
+            if let Some(section) = section.filter(|_| focus::is_lost()) {
                 focus::in_place(&section);
             }
         });

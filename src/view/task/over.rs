@@ -61,7 +61,8 @@ fn tools(shown: &ShownOutput, again: Again) -> AnyView {
         // What varies comes with the schema.
         again.has_seed();
         after_frame(move || {
-            let found = tools.get_untracked();
+            // The page may have been left within the frame.
+            let found = tools.try_get_untracked().flatten();
             let Some(found) = found.map(|it| it.get_elements_by_tag_name("button")) else {
                 return;
             };

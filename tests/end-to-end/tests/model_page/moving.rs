@@ -102,3 +102,29 @@ async fn what_is_mended_in_the_json_is_undone_by_the_browser() {
     })
     .await;
 }
+
+/// Guards against a page that stops because it is left within the frame in which the pointer reached a picture: what
+/// was to be done after the frame asked for a view that was gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_may_be_left_as_soon_as_the_pointer_reaches_a_picture() {
+    play("left_at_once", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("a").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let shown = "return !!document.querySelector('.task .picture img')?.naturalWidth";
+        becomes(browser, "the picture is shown", shown, true).await?;
+        let leave = "
+            const entered = new PointerEvent('pointerenter', { pointerType: 'mouse' });
+            document.querySelector('.task .picture').dispatchEvent(entered);
+            const turn = () => new Promise(done => queueMicrotask(done));
+            for (let turns = 0; turns < 20; turns += 1) await turn();
+            await new Promise(done => requestAnimationFrame(() => {
+                document.querySelector('nav a[href$=\"/tasks\"]').click();
+                done();
+            }))";
+        studio.hand(leave).await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        Ok(())
+    })
+    .await;
+}
