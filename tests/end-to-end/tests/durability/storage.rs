@@ -221,18 +221,28 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
 
 /// Waits until so many tasks are stored.
 pub async fn until_stored(browser: &Browser, count: u64) -> Result<()> {
-    until(format!("{count} tasks to be stored"), TIMEOUT, async || {
-        let stored = browser.run(COUNT_STORED, vec![]).await?;
-        Ok(match stored.as_u64() {
-            Some(stored) if stored == count => Seen::Yes(()),
-            _ => Seen::NotYet(format!("{stored} are")),
-        })
-    })
+    until_stored_in(browser, "tasks", count).await
+}
+
+/// Waits until so many records are in this object store.
+pub async fn until_stored_in(browser: &Browser, store: &str, count: u64) -> Result<()> {
+    until(
+        format!("{count} {store} to be stored"),
+        TIMEOUT,
+        async || {
+            let stored = browser.run(COUNT_STORED, vec![store.into()]).await?;
+            Ok(match stored.as_u64() {
+                Some(stored) if stored == count => Seen::Yes(()),
+                _ => Seen::NotYet(format!("{stored} are")),
+            })
+        },
+    )
     .await
 }
 
-/// How many tasks are stored.
+/// How many records are in an object store.
 const COUNT_STORED: &str = "
+    const [store] = arguments;
     return (async () => {
         const answer = request => new Promise((resolve, reject) => {
             request.onsuccess = () => resolve(request.result);
@@ -242,7 +252,7 @@ const COUNT_STORED: &str = "
         if (!names.includes('atelier')) return 0;
         const database = await answer(indexedDB.open('atelier'));
         try {
-            return await answer(database.transaction('tasks').objectStore('tasks').count());
+            return await answer(database.transaction(store).objectStore(store).count());
         } finally {
             database.close();
         }

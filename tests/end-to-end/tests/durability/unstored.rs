@@ -1,6 +1,6 @@
 //! What the tab that leads could not store is stored by the next one, or that goes on saying that it is not.
 
-use crate::storage::{BREAKABLE, NOT_KEPT, send_anyway, until_kept, until_stored};
+use crate::storage::{BREAKABLE, NOT_KEPT, send_anyway, until_kept, until_stored, until_stored_in};
 use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
@@ -108,6 +108,8 @@ async fn a_batch_that_its_tab_could_not_store_is_stored_by_another_one() {
         browser.close_tab().await?;
         browser.switch_to(&other).await?;
         until_stored(browser, 3).await?;
+        // It is written after its tasks.
+        until_stored_in(browser, "batches", 1).await?;
         browser.reload().await?;
         browser.find(&batch).await?;
         Ok(())
