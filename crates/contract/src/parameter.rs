@@ -121,20 +121,20 @@ impl Parameter {
             .flatten()
     }
 
-    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
+    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`. Characters outside ASCII
+    /// are letters of a word: the tables of Unicode would make the page larger.
     fn words(&self) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut after_lower = false;
         for c in self.name.chars() {
-            if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+            let is_of_word = c.is_ascii_alphanumeric() || !c.is_ascii();
+            if !is_of_word || (c.is_ascii_uppercase() && after_lower) {
                 words.push(String::new());
             }
-            if c.is_alphanumeric()
-                && let Some(word) = words.last_mut()
-            {
+            if is_of_word && let Some(word) = words.last_mut() {
                 word.push(c.to_ascii_lowercase());
             }
-            after_lower = c.is_lowercase() || c.is_numeric();
+            after_lower = is_of_word && !c.is_ascii_uppercase();
         }
         words.retain(|word| !word.is_empty());
         words
@@ -177,9 +177,15 @@ impl Parameter {
 
     /// The description says that it takes an archive or a table.
     fn is_described_as_archive(&self) -> bool {
-        let lower = self.description.to_lowercase();
-        let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| ARCHIVES.contains(&word))
+        // By bytes, as in `words`.
+        let mut words = self
+            .description
+            .as_bytes()
+            .split(|byte| !byte.is_ascii_alphanumeric());
+        words.any(|word| {
+            let mut names = ARCHIVES.iter();
+            names.any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
+        })
     }
 
     /// A text that holds the address of a file, by its format or by its name.

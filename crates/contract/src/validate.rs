@@ -254,8 +254,10 @@ fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
 }
 
 fn is_filler(text: &str) -> bool {
-    let word = text.trim().to_ascii_lowercase();
-    FILLERS.contains(&word.as_str())
+    let word = text.trim();
+    FILLERS
+        .iter()
+        .any(|filler| word.eq_ignore_ascii_case(filler))
 }
 
 fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
