@@ -90,7 +90,18 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
         }
         Kind::Array => {
             fields.insert("type".into(), json!("array"));
-            fields.insert("items".into(), json!({"type": "string"}));
+            let declared = parameter
+                .extra
+                .get("items")
+                .and_then(|items| items.get("type"));
+            let known = ["string", "integer", "number", "boolean", "object"];
+            let declared = declared
+                .and_then(Value::as_str)
+                .filter(|name| known.contains(name));
+            fields.insert(
+                "items".into(),
+                json!({"type": declared.unwrap_or("string")}),
+            );
         }
         // A default of null is the same as leaving it out.
         _ => {

@@ -121,20 +121,20 @@ impl Parameter {
             .flatten()
     }
 
-    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`. Characters outside ASCII
-    /// are letters of a word: the tables of Unicode would make the page larger.
+    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
     fn words(&self) -> Vec<String> {
         let mut words = vec![String::new()];
         let mut after_lower = false;
         for c in self.name.chars() {
-            let is_of_word = c.is_ascii_alphanumeric() || !c.is_ascii();
-            if !is_of_word || (c.is_ascii_uppercase() && after_lower) {
+            if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
                 words.push(String::new());
             }
-            if is_of_word && let Some(word) = words.last_mut() {
+            if c.is_alphanumeric()
+                && let Some(word) = words.last_mut()
+            {
                 word.push(c.to_ascii_lowercase());
             }
-            after_lower = is_of_word && !c.is_ascii_uppercase();
+            after_lower = c.is_lowercase() || c.is_numeric();
         }
         words.retain(|word| !word.is_empty());
         words
@@ -161,13 +161,7 @@ impl Parameter {
         if self.kind() != Kind::Text || self.is_long_text() {
             return None;
         }
-        let words = self.words();
-        if words.iter().any(|word| NO_MEDIA.contains(&word.as_str()))
-            || self.is_described_as_archive()
-        {
-            return None;
-        }
-        words.iter().find_map(|word| match word.as_str() {
+        self.words().iter().find_map(|word| match word.as_str() {
             "image" | "images" | "img" | "picture" | "photo" | "mask" => Some(Media::Image),
             "video" => Some(Media::Video),
             "audio" | "sound" | "voice" | "song" => Some(Media::Audio),
@@ -175,50 +169,16 @@ impl Parameter {
         })
     }
 
-    /// The description says that it takes an archive or a table.
-    fn is_described_as_archive(&self) -> bool {
-        // By bytes, as in `words`.
-        let mut words = self
-            .description
-            .as_bytes()
-            .split(|byte| !byte.is_ascii_alphanumeric());
-        words.any(|word| {
-            let mut names = ARCHIVES.iter();
-            names.any(|name| word.eq_ignore_ascii_case(name.as_bytes()))
-        })
-    }
-
-    /// A text that holds the address of a file, by its format or by its name.
+    /// A text that certainly holds the address of a file: its format is `uri`, or its name ends with the word for a
+    /// medium (`style_image`; not `image_style`, and not `voice`, which may be the name of one).
     pub fn takes_file(&self) -> bool {
         let is_uri = self.extra.get("format").and_then(Value::as_str) == Some("uri");
-        self.kind() == Kind::Text && (is_uri || self.media().is_some())
+        let last = self.name.rsplit('_').next().unwrap_or_default();
+        let media = ["image", "mask", "picture", "photo", "video", "audio"];
+        let is_medium = media.iter().any(|word| last.eq_ignore_ascii_case(word));
+        self.kind() == Kind::Text && (is_uri || is_medium)
     }
 }
-
-/// What archives and tables are called.
-const ARCHIVES: [&str; 6] = ["zip", "tar", "tgz", "json", "jsonl", "csv"];
-
-/// Words of a name that says something about a medium, or names a file that contains several.
-const NO_MEDIA: [&str; 18] = [
-    "zip",
-    "tar",
-    "tgz",
-    "json",
-    "jsonl",
-    "csv",
-    "archive",
-    "base64",
-    "format",
-    "size",
-    "style",
-    "type",
-    "id",
-    "name",
-    "ratio",
-    "resolution",
-    "mode",
-    "quality",
-];
 
 /// A bound that is no number bounds nothing.
 fn bound(value: Value) -> Option<Number> {
@@ -268,28 +228,6 @@ mod tests {
         assert!(kind_of("negative_prompt").is_long_text());
         assert_eq!(kind_of("imagination").media(), None);
         assert_eq!(kind_of("").media(), None);
-    }
-
-    /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
-    #[test]
-    fn an_archive_or_a_property_of_a_picture_is_no_picture() {
-        for name in [
-            "image_zip",
-            "imagesZip",
-            "mask_json",
-            "image_size",
-            "voice_id",
-        ] {
-            let given = parameter(json!({"name": name, "type": "string"}));
-            assert_eq!(given.media(), None, "{name}");
-        }
-        let described = |words: &str| {
-            let text = json!({"name": "input_images", "type": "string", "description": words});
-            parameter(text).media()
-        };
-        assert_eq!(described("A ZIP file of 10 to 20 pictures."), None);
-        assert_eq!(described("Regions, as JSON."), None);
-        assert_eq!(described("The zipper to show."), Some(Media::Image));
     }
 
     #[test]

@@ -242,13 +242,20 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What programs write for "no value" is no address: sent, it would be paid for and then fail.
+/// What programs write for "no value" is no address: sent, it would be paid for and then fail. A default is
+/// whatever its service says.
 fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
     match value {
-        Value::String(text) if parameter.takes_file() && is_filler(text) => Err(format!(
-            "must be the address of a file, not “{}”: leave it out if there is none",
-            shortened(text)
-        )),
+        Value::String(text)
+            if parameter.takes_file()
+                && parameter.default.as_ref() != Some(value)
+                && is_filler(text) =>
+        {
+            Err(format!(
+                "must be the address of a file, not “{}”: leave it out if there is none",
+                shortened(text)
+            ))
+        }
         _ => Ok(()),
     }
 }

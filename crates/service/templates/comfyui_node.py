@@ -35,10 +35,6 @@ What costs money:
   * Cancel stops the waiting, not the task, which goes on at the service. Its id is shown on the node
     and in ComfyUI's log: run the same inputs again, or give the id to the node "Fetch result".
 
-ComfyUI saves what the widgets hold by position, without names. The first one, `schema_version`, tells
-with which inputs a node was saved: if the model has others since then, the workflow is refused before
-anything is paid for. Workflows in API format name their inputs; they need `schema_version` as well.
-
 Seeds may be as large as 64 bits; ComfyUI's own editor rounds those above 9007199254740991 when you
 type them.
 
@@ -81,8 +77,7 @@ MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMET
 
 # INPUTS: the parameters as ComfyUI's types. CHOICES: what each entry of a combo stands for.
 # BLANK: what a widget holds to leave its parameter out; SEEDS: those of them that seed randomness.
-# MEDIA: inputs that take the address of one. VERSION_INPUT: the input that holds VERSION, which tells
-# whether a node was saved with these inputs: ComfyUI saves the values of widgets by their position.
+# MEDIA: inputs that take the address of one.
 {{ parts }}
 
 
@@ -123,18 +118,6 @@ def inputs_from_widgets(widgets):
     if problems:
         raise InvalidInput(problems)
     return inputs
-
-
-def _check_version(saved):
-    """Refuses a node whose values may have moved to other inputs since it was saved."""
-    if saved != VERSION:
-        raise InvalidInput(
-            [
-                "this node was saved when %s had other inputs, so its values may be in the wrong "
-                "places: check each of them and write %s into %s, or add the node again (it has %.40r)"
-                % (MODEL_NAME, VERSION, VERSION_INPUT, saved)
-            ]
-        )
 
 
 def _takes_addresses(name, kind):
@@ -486,25 +469,19 @@ class GenerationNode:
 
     @classmethod
     def INPUT_TYPES(cls):
-        types = {
+        return {
             group: {name: (kind, dict(options)) for name, (kind, options) in inputs.items()}
             for group, inputs in INPUTS.items()
         }
-        tooltip = "The inputs that this node was saved with: leave it as it is."
-        version = {VERSION_INPUT: ("STRING", {"default": VERSION, "tooltip": tooltip})}
-        # First, where a workflow of any other version has something else.
-        return dict(types, required={**version, **types["required"]})
 
     @classmethod
     def VALIDATE_INPUTS(cls, /, input_types=None, **widgets):
         # Raised, ComfyUI says it once; returned, it would say it of every input.
-        _check_version(widgets.pop(VERSION_INPUT, None))
         _check_before_anything_runs(widgets, input_types or {})
         return True
 
     # Parameters may have any name, `self` included: hence the slash.
     async def run(self, /, **widgets):
-        widgets.pop(VERSION_INPUT, None)
         return await _run_and_show(check_inputs(inputs_from_widgets(widgets)))
 
 

@@ -67,8 +67,16 @@ fn a_file_is_never_the_word_null() {
         let given = Entry::Value(json!("http://127.0.0.1/null"));
         assert!(check(&file, false, Some(&given)).is_ok());
     }
-    let words = parameter(json!({"name": "negative_prompt", "type": "string"}));
-    assert!(check(&words, false, text("null").as_ref()).is_ok());
+    for name in ["negative_prompt", "voice", "image_style", "voice_effect"] {
+        let words = parameter(json!({"name": name, "type": "string"}));
+        assert!(
+            check(&words, false, text("none").as_ref()).is_ok(),
+            "{name}"
+        );
+    }
+    let by_default = parameter(json!({"name": "mask", "type": "string", "default": "none"}));
+    assert!(check(&by_default, false, text("none").as_ref()).is_ok());
+    assert!(check(&by_default, false, text("null").as_ref()).is_err());
 }
 
 #[test]

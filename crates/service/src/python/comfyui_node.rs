@@ -2,7 +2,6 @@
 
 use atelier_contract::{Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::models::Model;
 
@@ -42,8 +41,7 @@ pub fn key(model: &ModelId) -> String {
 
 /// `INPUTS`: for each parameter its ComfyUI type and options; `CHOICES`: what each label of a
 /// combo stands for; `BLANK`: what leaves a parameter out; `SEEDS`: those of them that are seeds;
-/// `MEDIA`: of which type the file is whose address a parameter takes; `VERSION_INPUT`: the input
-/// that holds `VERSION`, which tells whether the node was saved with the same inputs.
+/// `MEDIA`: of which type the file is whose address a parameter takes.
 pub fn parts(schema: &Schema) -> Value {
     let mut parts = Parts::default();
     for (parameter, is_required) in schema.parameters() {
@@ -156,33 +154,6 @@ impl Parts {
         format!("{}{note}", parameter.description).trim().to_owned()
     }
 
-    fn inputs(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.required.iter().chain(&self.optional)
-    }
-
-    /// The name of the input that holds [`Self::version`]; no parameter has it.
-    fn version_input(&self) -> String {
-        let mut name = "schema_version".to_owned();
-        while self.inputs().any(|(taken, _)| *taken == name) {
-            name.push('_');
-        }
-        name
-    }
-
-    /// A short digest of what decides which saved value belongs to which widget: ComfyUI saves them
-    /// without their names.
-    fn version(&self) -> String {
-        let widgets: Vec<Value> = self
-            .inputs()
-            .map(|(name, input)| {
-                let kind = input[0].as_str().unwrap_or("COMBO");
-                json!([name, kind, input[1]["control_after_generate"]])
-            })
-            .collect();
-        let digest = Sha256::digest(Value::from(widgets).to_string());
-        digest[..4].iter().map(|b| format!("{b:02x}")).collect()
-    }
-
     fn into_value(self) -> Value {
         json!({
             "INPUTS": {"required": self.required, "optional": self.optional},
@@ -190,8 +161,6 @@ impl Parts {
             "BLANK": self.blank,
             "SEEDS": self.seeds,
             "MEDIA": self.media,
-            "VERSION_INPUT": self.version_input(),
-            "VERSION": self.version(),
         })
     }
 }

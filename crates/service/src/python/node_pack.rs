@@ -133,8 +133,7 @@ impl Graph {
     fn model(&mut self, model: &dyn Model, from: Option<usize>) -> usize {
         let parts = comfyui_node::parts(&model.schema());
         let sample = model.sample();
-        // The version comes first: ComfyUI saves widgets by position.
-        let mut values = vec![parts["VERSION"].clone()];
+        let mut values = Vec::new();
         let inputs = ["required", "optional"].map(|group| parts["INPUTS"][group].as_object());
         for (name, input) in inputs.into_iter().flatten().flatten() {
             let options = &input[1];

@@ -239,26 +239,6 @@ fn the_page_has_the_function_of_every_model_as_the_file_has_it() {
     }
 }
 
-/// Guards against a saved workflow whose values go to other inputs in silence: ComfyUI has them by
-/// position only.
-#[test]
-fn a_node_has_another_version_when_its_inputs_move() {
-    let version = |optional: Value| {
-        let schema: Schema = serde_json::from_value(json!({
-            "category": "a", "subcategory": "b", "parameters": {"optional": optional}
-        }))
-        .unwrap();
-        comfyui_node::parts(&schema)["VERSION"].clone()
-    };
-    let whole = |name: &str| json!({"name": name, "type": "integer"});
-    let saved = version(json!([whole("width"), whole("height")]));
-    assert_ne!(saved, version(json!([whole("height"), whole("width")])));
-    assert_ne!(saved, version(json!([whole("width")])));
-    let mut wider = whole("width");
-    wider["maximum"] = json!(4096);
-    assert_eq!(saved, version(json!([wider, whole("height")])));
-}
-
 #[test]
 fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
     let mut runner = TestRunner::default();

@@ -79,8 +79,7 @@ for model in models:
     kind = {"image": "IMAGE", "video": "VIDEO", "audio": "AUDIO"}[model["category"]]
     assert node.RETURN_TYPES == fetch.RETURN_TYPES == ("STRING", kind)
     shown = node.INPUT_TYPES()
-    assert list(shown["required"])[0] == "schema_version"
-    assert {**shown["required"], **shown["optional"]}.keys() == {"schema_version", *names}
+    assert {**shown["required"], **shown["optional"]}.keys() == names.keys()
     assert shown["required"]["prompt"][1]["multiline"] is True
     assert shown["optional"]["seed"][1]["max"] == 2**64 - 1
     assert shown["optional"]["seed"][1]["min"] == shown["optional"]["seed"][1]["default"] == -1
@@ -91,11 +90,6 @@ for model in models:
     def refused(values, types=()):
         return str(support.refusal(node, values, types))
 
-    # A workflow that was saved with other inputs: its values may be in the wrong places.
-    for saved in ("", "a prompt of the node without a version", "00000000"):
-        words = refused(dict(widgets, schema_version=saved))
-        assert "was saved when %s had other inputs" % model["name"] in words, words
-        assert node_module.VERSION in words and "schema_version" in words, words
     # Before anything runs: what is wrong, once, and only that.
     assert refused(dict(widgets, prompt=" ")) == "prompt is required"
     assert "must have at most" in refused(dict(widgets, prompt="x" * 10001))
