@@ -102,8 +102,10 @@ class Run:
             self.ended = time.monotonic()
 
     def is_late(self):
-        """It was not waited for to its end: the task may still be running."""
-        return isinstance(self.error, GenerationTimeout) and self.task_id is not None
+        """It was not waited for to its end: the task may still be running, or be completed."""
+        is_over = isinstance(self.error, GenerationFailed)
+        is_unknown = getattr(self.error, "status", None) in (404, 410)
+        return self.task_id is not None and self.error is not None and not (is_over or is_unknown)
 
     def answers_again(self):
         """It answers the same call."""
@@ -258,6 +260,7 @@ async def call_tool(context, request):
     began = time.monotonic()
     # Before anything is sent: a fast answer would otherwise be the first thing reported.
     await context.session.report_progress(0, None, "sending, 0 s")
+    run = None
     try:
         if request.name == FETCH:
             run, is_joined = run_of_task(request.arguments or {}), False
@@ -271,7 +274,11 @@ async def call_tool(context, request):
             raise run.error
     except GenerationError as error:
         # For the assistant to read, and perhaps to call again with other arguments.
-        return answer("%s: %s" % (type(error).__name__, error), is_error=True)
+        text = "%s: %s" % (type(error).__name__, error)
+        task_id = getattr(run, "task_id", None)
+        if task_id is not None and task_id not in text:
+            text += " The task %s was started; %s fetches its result." % (task_id, FETCH)
+        return answer(text, is_error=True)
     return answer_of(run, is_joined)
 
 

@@ -131,7 +131,11 @@ def _check(parameter, value):
         value = (exact or same)[0]
     elif kind == "text" and not isinstance(value, str):
         raise ValueError("must be a text, not %r" % (value,))
-    elif parameter.get("file") and value.strip().lower() in FILLERS:
+    elif (
+        parameter.get("file")
+        and value != parameter.get("default")
+        and value.strip().lower() in FILLERS
+    ):
         raise ValueError(
             "must be the address of a file, not %r: leave it out if there is none" % value
         )

@@ -25,6 +25,8 @@ impl Outputs {
         let mut names = files
             .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
             .collect::<io::Result<Vec<String>>>()?;
+        // A hidden file is none of the task's.
+        names.retain(|name| !name.starts_with('.'));
         names.sort_by_key(|name| number_of(name));
         let paths = names.iter().map(|name| format!("{task}/{name}")).collect();
         Ok(Some(paths))

@@ -195,10 +195,15 @@ fn is_uri(rules: &Map<String, Value>) -> bool {
 fn scheme_of(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     let text = text.trim_start();
+    // No parser finds a host behind a space: a comment, or a word and a colon.
+    let is_words = |rest: &str| rest.starts_with(char::is_whitespace);
     if text.starts_with("//") || text.starts_with(r"\\") {
-        return Some(String::new());
+        return (!is_words(&text[2..])).then(String::new);
     }
     let (scheme, rest) = text.split_once(':')?;
+    if is_words(rest) {
+        return None;
+    }
     let scheme = scheme.to_ascii_lowercase();
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"+-.".contains(&b);
     let is_scheme =
@@ -236,6 +241,8 @@ mod tests {
             ("data:,a", Some("data")),
             ("a lake: calm", None),
             ("note: see http://a.example", None),
+            ("File: report", None),
+            ("// main.rs fn main", None),
             ("/outputs/a/0.png", None),
             ("", None),
         ] {

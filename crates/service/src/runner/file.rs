@@ -1,6 +1,7 @@
 //! Files on their way in and out: what they are, and as `data:` URIs.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use base64::Engine;
@@ -167,9 +168,15 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The failure of a task whose program has left files that the service can't read.
+/// Why the files that a program has left can't be read: a failure of the program if they are not there or not
+/// permitted to the service, else of this machine.
 pub fn unreadable(error: std::io::Error) -> Ended {
-    Ended::Failed(format!("The program's files can't be read: {error}"))
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+            Ended::Failed(format!("The program's files can't be read: {error}"))
+        }
+        _ => Ended::Blocked(error.to_string()),
+    }
 }
 
 #[cfg(test)]

@@ -183,5 +183,15 @@ while True:
     assert "task-8" in answer["content"][0]["text"], answer
 assert answer["structuredContent"]["task_id"] == "task-8" and service.count("generate") == 8
 assistant.close()
+
+# A status that is refused, such as for a token that was replaced, ends the wait and not the task.
+service.answers["/v2/status"] = [(401, {}, {"success": False, "message": "wrong token"})]
+assistant = Assistant(service)
+answer = assistant.reply(assistant.call("a dune"))
+assert answer["isError"] and "task-9" in answer["content"][0]["text"], answer
+service.answers["/v2/status"] = [service.status]
+answer = assistant.reply(assistant.call("a dune"))["structuredContent"]
+assert answer["task_id"] == "task-9" and service.count("generate") == 9, answer
+assistant.close()
 service.close()
 print("mcp again")

@@ -122,7 +122,7 @@ assert isinstance(error, module.GenerationTimeout) and error.task_id is None and
 script = support.Script(generate=[ACCEPTED], status=[PROCESSING], response=[OUTPUT])
 os.environ["SERVICE_BASE_URL"] = script.url
 try:
-    module.execute(INPUTS, timeout=0.2)
+    module.execute(INPUTS, timeout=2)
     raise AssertionError("did not time out")
 except module.GenerationTimeout as error:
     answer = json.loads(module._went_wrong(error))
@@ -145,7 +145,7 @@ except module.NetworkError:
     assert len(waits) == 4, waits
 # If the time ends before the attempts do, the reason is not lost.
 try:
-    module.Service(base_url=address, pause=time.sleep).run(INPUTS, timeout=0.1)
+    module.Service(base_url=address, pause=time.sleep).run(INPUTS, timeout=2)
     raise AssertionError("reached nobody")
 except module.GenerationTimeout as error:
     assert error.task_id is None and "refused" in str(error), error
