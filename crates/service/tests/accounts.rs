@@ -2,9 +2,10 @@
 
 mod support;
 
+use std::io::{ErrorKind, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -194,23 +195,28 @@ fn while_accounts_are_locked_other_calls_are_answered() {
     let lock = rusqlite::Connection::open(data.path().join("accounts.sqlite")).unwrap();
     // Whether it is answered while lookups wait, which they do for some seconds.
     let is_answered = || {
-        let ended = AtomicUsize::new(0);
         lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        std::thread::scope(|scope| {
-            for n in 0..16 {
-                let (server, task, ended) = (&server, &task, &ended);
-                scope.spawn(move || {
-                    post(server, &format!("bad {n}"), "/v2/status", task);
-                    ended.fetch_add(1, Ordering::SeqCst);
-                });
-            }
-            // Their heads are on their way; if they come late, one round proves nothing.
-            std::thread::sleep(Duration::from_millis(300));
-            assert_eq!(server.get("/healthz").status, 200);
-            let is_answered = ended.load(Ordering::SeqCst) == 0;
-            lock.execute_batch("ROLLBACK").unwrap();
-            is_answered
-        })
+        // These calls have reached the service when the next one does.
+        let calls: Vec<TcpStream> = (0..16)
+            .map(|n| {
+                let mut stream = server.connect();
+                let length = task.to_string().len();
+                let call = format!(
+                    "POST /v2/status HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer bad{n}\r\n\
+                     Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{task}"
+                );
+                stream.write_all(call.as_bytes()).unwrap();
+                stream
+            })
+            .collect();
+        assert_eq!(server.get("/healthz").status, 200);
+        let is_answered = calls.iter().all(|stream| {
+            stream.set_nonblocking(true).unwrap();
+            let unread = stream.peek(&mut [0]);
+            unread.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+        });
+        lock.execute_batch("ROLLBACK").unwrap();
+        is_answered
     };
     // A busy machine may need another round.
     assert!((0..3).any(|_| is_answered()));
