@@ -169,6 +169,13 @@ impl Parameter {
         })
     }
 
+    /// Whether its value is a secret, such as a key at another provider: not to be kept, and not to be written into a
+    /// file or link. INTERFACE names no mark for it; OpenAPI's is the format `password`, cog's is `x-cog-secret`.
+    pub fn is_secret(&self) -> bool {
+        self.extra.get("format").and_then(Value::as_str) == Some("password")
+            || self.extra.get("x-cog-secret") == Some(&Value::Bool(true))
+    }
+
     /// A text that certainly holds the address of a file: its format is `uri`, or its name ends with the word for a
     /// medium (`style_image`; not `image_style`, and not `voice`, which may be the name of one).
     pub fn takes_file(&self) -> bool {
@@ -228,6 +235,20 @@ mod tests {
         assert!(kind_of("negative_prompt").is_long_text());
         assert_eq!(kind_of("imagination").media(), None);
         assert_eq!(kind_of("").media(), None);
+    }
+
+    #[test]
+    fn secrets_are_marked_as_such() {
+        let is_secret = |value: Value| parameter(value).is_secret();
+        assert!(is_secret(
+            json!({"name": "key", "type": "string", "format": "password"})
+        ));
+        assert!(is_secret(
+            json!({"name": "key", "type": "string", "x-cog-secret": true})
+        ));
+        assert!(!is_secret(
+            json!({"name": "api_key", "type": "string", "x-cog-secret": false})
+        ));
     }
 
     #[test]
