@@ -192,6 +192,29 @@ impl ApiError {
         }
     }
 
+    /// Asking once more, with the same, would be answered the same: a 4xx that is about the request itself. Not what
+    /// depends on credentials, credit, time or another's request.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Invalid { .. } => true,
+            Self::Refused { status, .. } => {
+                matches!(status, 406 | 412 | 414 | 416..=418 | 428 | 431 | 451)
+            }
+            _ => false,
+        }
+    }
+
+    /// The sentence for a person where a task completed and its output is refused.
+    pub fn output_message(&self) -> String {
+        let (Self::Invalid { message, .. } | Self::Refused { message, .. }) = self else {
+            return self.user_message();
+        };
+        with(
+            "The task completed, but the service refuses its output.",
+            message,
+        )
+    }
+
     /// The answer would be as large if it were asked for again.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)

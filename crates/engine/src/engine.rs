@@ -10,6 +10,7 @@ mod call;
 mod gone;
 mod judgement;
 mod late;
+mod output_refusals;
 mod polls;
 mod records;
 mod refusal;
@@ -85,6 +86,8 @@ struct Tracked {
     unknown_since: Option<Millis>,
     /// Answers that were completed and yet without output.
     empty_answers: u32,
+    /// How often in a row the service refused the output, and since when.
+    output_refusals: Option<(u32, Millis)>,
     /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about.
     refetch: bool,
     /// Its batch was stopped while its own call was under way: should the service not take it, it

@@ -30,6 +30,8 @@ pub enum Event {
     },
     /// The service no longer knows the id.
     Gone,
+    /// The service has said more than once that it does not give out the output.
+    OutputRefused { message: String },
     /// The output is in hand.
     Ready { outputs: Vec<String> },
     /// A person sends an Unconfirmed once more.
@@ -94,6 +96,10 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         }
         (Running { id, .. } | Fetching { id }, Event::Gone) => {
             (Gone { id: id.clone() }, vec![Effect::Announce])
+        }
+        (Fetching { id }, Event::OutputRefused { message }) => {
+            let id = Some(id.clone());
+            (Failed { id, message }, vec![Effect::Announce])
         }
         (Fetching { id }, Event::Ready { outputs }) => (
             Ready {
@@ -167,6 +173,9 @@ mod tests {
             Just(Event::PutBack),
             any_word().prop_map(|word| Event::Progress { word, error: None }),
             Just(Event::Gone),
+            Just(Event::OutputRefused {
+                message: "no".into()
+            }),
             prop::collection::vec("[a-z]", 0..3).prop_map(|outputs| Event::Ready { outputs }),
             Just(Event::Resubmit),
         ]

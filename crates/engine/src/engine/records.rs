@@ -310,6 +310,7 @@ impl Engine {
                 heard: None,
                 unknown_since: None,
                 empty_answers: 0,
+                output_refusals: None,
                 refetch: false,
                 stopped: false,
                 uncertain_error: None,

@@ -237,7 +237,7 @@ impl Engine {
             error,
         } = match answer {
             Ok(output) => output,
-            Err(error) => return self.poll_failed(key, error, now, chance),
+            Err(error) => return self.output_refused(key, error, now, chance),
         };
         let is_output = match &status {
             StatusWord::Completed => {
@@ -318,7 +318,7 @@ impl Engine {
     }
 
     /// No answer: the state stays, and the question is asked again, for ever.
-    fn poll_failed(
+    pub(super) fn poll_failed(
         &mut self,
         key: &TaskKey,
         error: ApiError,

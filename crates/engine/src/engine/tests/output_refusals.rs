@@ -1,0 +1,70 @@
+//! Tasks that completed and whose output the service refuses.
+
+use atelier_contract::ApiError;
+use serde_json::json;
+
+use super::hand::{Hand, progress};
+use crate::engine::{Call, CallKind};
+use crate::{Phase, TaskKey, TaskState};
+
+fn refusal(status: u16) -> ApiError {
+    let body = json!({"success": false, "message": "at most 2500 characters"});
+    ApiError::from_status(status, Some(&body), None)
+}
+
+/// A completed task, and the call for its output.
+fn fetching() -> (Hand, Call) {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.answer(&call, progress("completed"));
+    let call = hand.next_call();
+    assert_eq!(call.kind, CallKind::Response);
+    (hand, call)
+}
+
+/// Guards against a task that was "fetching" and asked about for ever, because a 4xx was tried again like a lost network.
+#[test]
+fn a_task_whose_output_is_refused_for_good_fails_with_the_words_of_the_service() {
+    for status in [400, 422, 451] {
+        let (mut hand, mut call) = fetching();
+        let first = hand.now;
+        let mut tries = 0;
+        loop {
+            hand.answer(&call, Err(refusal(status)));
+            tries += 1;
+            if hand.phase("a") == Phase::Failed {
+                break;
+            }
+            assert!(tries < 20, "{status}: asked for ever");
+            call = hand.next_call();
+        }
+        assert!(
+            tries >= 4 && hand.now - first >= 30_000,
+            "believed too soon"
+        );
+        let TaskState::Failed { id, message } = hand.state("a") else {
+            unreachable!()
+        };
+        assert!(id.is_some());
+        assert!(message.contains("at most 2500 characters"), "{message}");
+        assert_eq!(hand.engine.next_wake(), None);
+        let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+        assert!(task.poll_error.is_none(), "it is not asked again");
+    }
+}
+
+/// What depends on time, credit or credentials is no last word, and neither is a refusal between others.
+#[test]
+fn other_errors_are_tried_again_for_ever() {
+    for kinds in [&[500][..], &[402], &[409], &[425], &[500, 422, 422, 422]] {
+        let (mut hand, mut call) = fetching();
+        for turn in 0..40 {
+            hand.answer(&call, Err(refusal(kinds[turn % kinds.len()])));
+            assert_eq!(hand.phase("a"), Phase::Fetching, "{kinds:?}");
+            call = hand.next_call();
+        }
+        let output = json!({"status": "completed", "output": ["https://x.example/a.png"]});
+        hand.answer(&call, Ok(json!({"success": true, "data": output})));
+        assert_eq!(hand.phase("a"), Phase::Ready, "{kinds:?}");
+    }
+}
