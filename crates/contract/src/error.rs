@@ -192,6 +192,11 @@ impl ApiError {
         }
     }
 
+    /// The account has no credit left (402): whatever is sent is refused until that has changed.
+    pub fn is_out_of_credit(&self) -> bool {
+        matches!(self, Self::Refused { status: 402, .. })
+    }
+
     /// Asking once more, with the same, would be answered the same: a 4xx that is about the request itself. Not what
     /// depends on credentials, credit, time or another's request.
     pub fn is_final(&self) -> bool {

@@ -100,6 +100,12 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     }
     let since = rough(now.saturating_sub(trouble.since));
     let error = task.account.user_message(&trouble.error, page_origin);
+    if task.state.phase() == Phase::Queued {
+        return task.paused.then(|| PollErrorText {
+            message: "Not accepted. It is sent again once its batch is resumed.".to_owned(),
+            details: error,
+        });
+    }
     let is_refused = matches!(trouble.error, ApiError::Unauthorized { .. });
     let none = match trouble.error.is_unreachable() {
         true => format!("No answer for {since}"),

@@ -1,5 +1,7 @@
 //! How a batch stands, as far as a person is told of it.
 
+use atelier_contract::ApiError;
+
 use super::working_time::WorkingTime;
 use super::{Counts, Items, Part};
 use crate::plural::counted;
@@ -29,6 +31,8 @@ pub struct BatchSummary {
     /// Items that were stopped and do not stand in the table yet.
     pub taken_back: usize,
     pub is_paused: bool,
+    /// Why the service accepts no more of it, where that is why it is paused.
+    pub refusal: Option<ApiError>,
     /// When the last item ended, in ms since 1970; `None` while any goes on.
     pub finished: Option<Millis>,
     /// Nobody saw all of it end.
@@ -53,6 +57,15 @@ impl BatchSummary {
                 .collect(),
             unconfirmed: keys(Phase::Unconfirmed),
             is_paused: unsent.iter().any(|task| task.paused),
+            refusal: unsent.iter().find_map(|task| {
+                Some(
+                    task.poll_error
+                        .as_ref()
+                        .filter(|_| task.paused)?
+                        .error
+                        .clone(),
+                )
+            }),
             unsent: unsent.len(),
             taken_back: items.taken_back().len(),
             finished: items.finished(),

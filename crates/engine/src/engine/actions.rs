@@ -1,5 +1,7 @@
 //! Carries out what the person and the page ask for.
 
+use atelier_contract::ApiError;
+
 use super::Engine;
 use super::submission_pause::SubmissionPause;
 use crate::reduce::Event;
@@ -136,6 +138,19 @@ impl Engine {
         self.mark_paused(batch, true);
     }
 
+    /// Pauses the batch of a task that the service did not accept for want of credit: the others would only be refused,
+    /// too. The task is waiting again. `false` if it is of no batch.
+    pub(super) fn hold_batch_of(&mut self, key: &TaskKey, error: &ApiError, now: Millis) -> bool {
+        let place = self.task(key).and_then(|task| task.batch.as_ref());
+        let Some(batch) = place.map(|place| place.batch.clone()) else {
+            return false;
+        };
+        self.apply_event(key, Event::PutBack, now);
+        self.set_poll_error(key, error, now);
+        self.pause_batch(&batch);
+        true
+    }
+
     pub fn resume_batch(&mut self, batch: &BatchKey) {
         self.send_queue.resume(batch);
         self.mark_paused(batch, false);
@@ -185,6 +200,8 @@ impl Engine {
                 && tracked.task.paused != paused
             {
                 tracked.task.paused = paused;
+                // Why it was not accepted is history once it may be sent again.
+                tracked.task.poll_error.take_if(|_| !paused);
                 self.save(&key);
             }
         }

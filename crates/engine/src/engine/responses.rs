@@ -65,7 +65,9 @@ impl Engine {
                 let is_unusable = matches!(error, ApiError::Malformed { .. })
                     && (call.kind != CallKind::Generate || error.is_too_large())
                     && !error.is_unreachable();
-                if call.batched && (is_unusable || matches!(error, ApiError::Refused { .. })) {
+                let is_refused =
+                    matches!(error, ApiError::Refused { .. }) && !error.is_out_of_credit();
+                if call.batched && (is_unusable || is_refused) {
                     self.separate(&call);
                 }
                 vec![Err(error); call.tasks.len()]
@@ -134,11 +136,15 @@ impl Engine {
         chance: f64,
     ) {
         let tracked = self.tasks.get(key);
+        let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
         // An earlier one may have been taken.
-        let is_in_doubt = tracked
-            .is_some_and(|tracked| tracked.uncertain_error.is_some() || tracked.task.resubmitted);
+        let is_in_doubt =
+            tracked.is_some_and(|tracked| tracked.uncertain_error.is_some() || is_resubmitted);
         if asks_to_wait(error) {
             return self.not_taken(key, sent, now, now);
+        }
+        if error.is_out_of_credit() && !is_in_doubt && self.hold_batch_of(key, error, now) {
+            return;
         }
         // Under its key the service would answer the same once more.
         let is_in_vain = error.is_too_large() || is_of_shared_id(error);
@@ -149,7 +155,6 @@ impl Engine {
         // A refused input was never taken, unless what it names has gone or changed since: a person may have sent it
         // once more much later. Any other refusal of what may have been taken before contradicts what the service
         // says of its keys: a person decides.
-        let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
         let is_input = !is_resubmitted
             && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
         let event = if is_in_vain || is_in_doubt && !is_input {

@@ -6,6 +6,7 @@ mod hand;
 mod key_validity;
 mod knock;
 mod late;
+mod out_of_credit;
 mod output_refusals;
 mod polls;
 mod properties;
