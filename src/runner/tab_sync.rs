@@ -198,10 +198,14 @@ impl TabSync {
         let takes_over = self.state.with_value(|state| state.role.takes_over());
         match action {
             // A person who asks for a second attempt twice may pay for both.
-            Action::Resubmit | Action::Refetch | Action::AskAgain if takes_over => {
+            Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly
+                if takes_over =>
+            {
                 self.ask_leader(message);
             }
-            Action::Resubmit | Action::Refetch | Action::AskAgain => self.tell(&message),
+            Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly => {
+                self.tell(&message);
+            }
             _ => {
                 self.tell(&message);
                 let asked = (key.clone(), action);

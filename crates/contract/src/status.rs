@@ -48,6 +48,20 @@ impl StatusWord {
         }
     }
 
+    /// Another service's word for `completed`. The interface does not name it, so whether there is an output is found
+    /// out by asking for it.
+    pub fn may_mean_completed(&self) -> bool {
+        let words = [
+            "succeeded",
+            "success",
+            "successful",
+            "done",
+            "finished",
+            "complete",
+        ];
+        matches!(self, Self::Other(word) if words.iter().any(|other| word.eq_ignore_ascii_case(other)))
+    }
+
     /// Nothing more becomes of the task (INTERFACE "States and transitions").
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)

@@ -17,6 +17,8 @@ pub enum Action {
     Refetch,
     /// Ask the service once more about a task that it is said not to know.
     AskAgain,
+    /// Ask for the output of a task that the service does not say is completed.
+    FetchEarly,
     /// Take the task out of sight, and forget it after a while.
     Remove,
     /// Bring back what was removed just now.
@@ -26,7 +28,7 @@ pub enum Action {
 }
 
 impl Action {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Cancel,
         Self::Resubmit,
         Self::Dismiss,
@@ -34,6 +36,7 @@ impl Action {
         Self::Watch,
         Self::Refetch,
         Self::AskAgain,
+        Self::FetchEarly,
         Self::Remove,
         Self::Restore,
         Self::Delete,
@@ -49,6 +52,7 @@ impl Action {
             Action::Watch => "watch",
             Action::Refetch => "refetch",
             Action::AskAgain => "ask_again",
+            Action::FetchEarly => "fetch_early",
             Action::Remove => "remove",
             Action::Restore => "restore",
             Action::Delete => "delete",
@@ -80,6 +84,9 @@ impl Action {
             Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
+            Phase::Running if task.watching && task.state.has_unnamed_word() => {
+                vec![Action::FetchEarly, Action::StopWatching]
+            }
             Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],
             Phase::Running | Phase::Fetching => vec![Action::Watch, Action::Remove],
             Phase::Ready => vec![Action::Refetch, Action::Remove],
@@ -110,6 +117,7 @@ impl Action {
             Action::Watch => "Follow again",
             Action::Refetch => "Refresh URLs",
             Action::AskAgain => "Ask again",
+            Action::FetchEarly => "Try to fetch",
             Action::Remove => "Remove",
             Action::Restore => "Undo",
             Action::Delete => "Delete",

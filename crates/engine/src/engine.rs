@@ -7,6 +7,7 @@ mod agenda;
 mod batched;
 mod block_reason;
 mod call;
+mod early_fetch;
 mod gone;
 mod judgement;
 mod late;
@@ -33,6 +34,7 @@ use agenda::Timers;
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
+use early_fetch::EarlyFetch;
 use refusal::Credentials;
 use send_queue::SendQueue;
 pub use services::Idempotency;
@@ -86,6 +88,11 @@ struct Tracked {
     unknown_since: Option<Millis>,
     /// Answers that were completed and yet without output.
     empty_answers: u32,
+    /// Since when the service reports an error under a word that the interface does not name.
+    troubled_since: Option<Millis>,
+    /// Whether the output is asked for although the service does not say `completed`: once by itself, and whenever a
+    /// person wants it.
+    early_fetch: EarlyFetch,
     /// How often in a row the service refused the output, and since when.
     output_refusals: Option<(u32, Millis)>,
     /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about.

@@ -101,6 +101,14 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             let id = Some(id.clone());
             (Failed { id, message }, vec![Effect::Announce])
         }
+        // The output was asked for although the service does not say `completed`.
+        (Running { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
+            Ready {
+                id: id.clone(),
+                outputs,
+            },
+            vec![Effect::Announce],
+        ),
         (Fetching { id }, Event::Ready { outputs }) => (
             Ready {
                 id: id.clone(),

@@ -122,6 +122,11 @@ impl TaskState {
         }
     }
 
+    /// The service says how it stands in a word of its own.
+    pub fn has_unnamed_word(&self) -> bool {
+        matches!(self, TaskState::Running { word: StatusWord::Other(word), .. } if !word.is_empty())
+    }
+
     /// The word that people and assistive technology are told: ours, or the service's own where it
     /// is none that we know.
     pub fn label(&self) -> &str {

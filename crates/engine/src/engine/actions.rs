@@ -46,6 +46,10 @@ impl Engine {
                 self.resume(key, now);
                 self.credentials.ask(&self.calls);
             }
+            Action::FetchEarly => {
+                self.fetch_early(key, now);
+                self.credentials.ask(&self.calls);
+            }
             Action::Refetch | Action::AskAgain if is_asked_about => {}
             Action::Refetch | Action::AskAgain => {
                 tracked.refetch = true;

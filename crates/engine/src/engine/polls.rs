@@ -2,6 +2,7 @@
 
 use atelier_contract::TaskRequest;
 
+use super::early_fetch::EarlyFetch;
 use super::{CallKind, Engine, Tracked};
 use crate::{Millis, Phase, Task, TaskKey, schedule};
 
@@ -81,12 +82,25 @@ impl Engine {
         (kind.unwrap_or(CallKind::Status), keys)
     }
 
+    /// The next poll of a task that still runs.
+    pub(super) fn poll_again(&mut self, key: &TaskKey, now: Millis, chance: f64) {
+        let is_followed = |task: &Task| task.state.phase() == Phase::Running && task.watching;
+        if self.task(key).is_some_and(is_followed)
+            && let Some(wait) = self.poll_wait(key, now, chance)
+        {
+            self.set_due(key, now.saturating_add(wait));
+        }
+    }
+
     /// Gives the question that is to be asked about a task, if there is one.
     fn question(&self, tracked: &Tracked) -> Option<CallKind> {
         let task = &tracked.task;
         match task.state.phase() {
             _ if task.account != self.account => None,
-            Phase::Running if task.watching => Some(CallKind::Status),
+            Phase::Running if task.watching => Some(match tracked.early_fetch {
+                EarlyFetch::Wanted => CallKind::Response,
+                EarlyFetch::Never | EarlyFetch::Done => CallKind::Status,
+            }),
             Phase::Fetching if task.watching => Some(CallKind::Response),
             Phase::Ready | Phase::Gone if tracked.refetch => Some(CallKind::Response),
             _ => None,

@@ -310,6 +310,8 @@ impl Engine {
                 heard: None,
                 unknown_since: None,
                 empty_answers: 0,
+                troubled_since: None,
+                early_fetch: super::EarlyFetch::default(),
                 output_refusals: None,
                 refetch: false,
                 stopped: false,

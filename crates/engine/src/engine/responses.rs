@@ -7,7 +7,6 @@ use super::again::settles;
 use super::batched::{is_spoilt, items};
 use super::call::InFlight;
 use super::judgement::asks_to_wait;
-use super::polls::age;
 use super::shared_ids::is_of_shared_id;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
@@ -192,6 +191,8 @@ impl Engine {
                 line,
                 ..
             }) => {
+                // Under a word that the interface does not name, an error is all that is known.
+                let line = line.or_else(|| error.clone());
                 self.progressed(key, status, error, now, chance);
                 self.say_progress(key, line);
                 Ok(())
@@ -213,6 +214,9 @@ impl Engine {
         let answer = answer.and_then(|body| Output::from_body(&body));
         if tracked.task.state.phase() == Phase::Gone {
             return self.heard_of_gone(key, answer, now, chance);
+        }
+        if tracked.task.state.phase() == Phase::Running {
+            return self.fetched_early(key, answer, now, chance);
         }
         if matches!(tracked.task.state, TaskState::Ready { .. }) {
             // A person asked for fresh addresses; without any the old ones stay.
@@ -277,7 +281,12 @@ impl Engine {
     ) {
         let is_unseen = self.is_unseen(key, now);
         self.poll_ok(key, now);
-        self.apply_event(key, Event::Progress { word, error }, now);
+        let event = Event::Progress {
+            word,
+            error: error.clone(),
+        };
+        self.apply_event(key, event, now);
+        self.note_word(key, error.as_deref(), now);
         if let Some(tracked) = self.tasks.get_mut(key)
             && is_unseen
             && tracked.task.state.phase() != Phase::Running
@@ -378,16 +387,5 @@ impl Engine {
             self.set_due(key, now.saturating_add(wait));
         }
         Err(error)
-    }
-
-    /// The next poll of a task that still runs.
-    fn poll_again(&mut self, key: &TaskKey, now: Millis, chance: f64) {
-        let Some(task) = self.task(key) else {
-            return;
-        };
-        if matches!(task.state, TaskState::Running { .. }) && task.watching {
-            let wait = schedule::jittered(schedule::interval(age(task, now)), chance);
-            self.set_due(key, now.saturating_add(wait));
-        }
     }
 }

@@ -6,6 +6,7 @@ mod hand;
 mod key_validity;
 mod knock;
 mod late;
+mod odd_words;
 mod out_of_credit;
 mod output_refusals;
 mod polls;

@@ -88,7 +88,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     let refusal = text(move || {
         let summary = summary.read();
         let refusal = summary.refusal.as_ref().map(ApiError::user_message);
-        refusal.map_or_default(|refusal| format!("Paused. {refusal}"))
+        refusal.map_or_else(String::new, |refusal| format!("Paused. {refusal}"))
     });
     view! {
         <p class="run-why" role="status" hidden=when(move || refusal.read().is_empty())>

@@ -1,0 +1,100 @@
+//! Tasks whose service says how they stand in words that the interface does not name: `succeeded`, or `aborted` with
+//! an error. Such a word is progress, and perhaps the last.
+
+use atelier_contract::{ApiError, Output, StatusWord};
+
+use super::Engine;
+use super::judgement::asks_to_wait;
+use super::polls::age;
+use crate::reduce::Event;
+use crate::{Millis, Phase, TaskKey, TaskState, schedule};
+
+/// The longest wait between two polls, in milliseconds.
+const LONGEST: Millis = 600_000;
+
+/// Whether the output of a running task is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum EarlyFetch {
+    #[default]
+    Never,
+    Wanted,
+    Done,
+}
+
+impl Engine {
+    /// Notes what the service said of a running task, and asks for the output once where it may be there.
+    pub(super) fn note_word(&mut self, key: &TaskKey, error: Option<&str>, now: Millis) {
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return;
+        };
+        let TaskState::Running { word, .. } = &tracked.task.state else {
+            return;
+        };
+        if word.may_mean_completed() && tracked.early_fetch == EarlyFetch::Never {
+            tracked.early_fetch = EarlyFetch::Wanted;
+        }
+        let is_troubled = matches!(word, StatusWord::Other(_)) && error.is_some();
+        // `min`: the clock may have been set back.
+        let since = tracked.troubled_since.map_or(now, |since| since.min(now));
+        tracked.troubled_since = is_troubled.then_some(since);
+    }
+
+    /// The wait before the next poll of a running task, in milliseconds: longer and longer where only an error is
+    /// reported.
+    pub(super) fn poll_wait(&self, key: &TaskKey, now: Millis, chance: f64) -> Option<Millis> {
+        let tracked = self.tasks.get(key)?;
+        let usual = schedule::interval(age(&tracked.task, now));
+        let wait = match (tracked.early_fetch, tracked.troubled_since) {
+            (EarlyFetch::Wanted, _) => usual.min(1_000),
+            (_, Some(since)) => ((now - since) / 2).clamp(usual, LONGEST),
+            (_, None) => usual,
+        };
+        Some(schedule::jittered(wait, chance))
+    }
+
+    /// The answer to the question for the output of a task that is not said to be completed.
+    ///
+    /// # Errors
+    ///
+    /// There was no usable answer; the status goes on being asked for.
+    pub(super) fn fetched_early(
+        &mut self,
+        key: &TaskKey,
+        answer: Result<Output, ApiError>,
+        now: Millis,
+        chance: f64,
+    ) -> Result<(), ApiError> {
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return answer.map(|_| ());
+        };
+        if !answer.as_ref().is_err_and(asks_to_wait) {
+            tracked.early_fetch = EarlyFetch::Done;
+        }
+        let Output {
+            status,
+            output,
+            error,
+        } = match answer {
+            Ok(output) => output,
+            Err(error) => {
+                self.poll_again(key, now, chance);
+                return Err(error);
+            }
+        };
+        if output.is_empty() {
+            self.progressed(key, status, error, now, chance);
+        } else {
+            self.apply_event(key, Event::Ready { outputs: output }, now);
+        }
+        Ok(())
+    }
+
+    /// A person wants the output to be asked for, whatever the service's word for the task.
+    pub(super) fn fetch_early(&mut self, key: &TaskKey, now: Millis) {
+        let tracked = self.tasks.get_mut(key);
+        if let Some(tracked) = tracked.filter(|t| t.task.state.phase() == Phase::Running) {
+            tracked.early_fetch = EarlyFetch::Wanted;
+            self.set_due(key, now);
+        }
+    }
+}

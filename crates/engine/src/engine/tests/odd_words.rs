@@ -1,0 +1,103 @@
+//! Services that say how a task stands in words that the interface does not name.
+
+use serde_json::{Value, json};
+
+use super::hand::{Hand, error, progress};
+use crate::engine::{Call, CallKind};
+use crate::{Action, Millis, Phase, TaskKey};
+
+type Answer = Result<Value, atelier_contract::ApiError>;
+
+fn troubled(word: &str) -> Answer {
+    let data = json!({"id": "1", "status": word, "error": "the worker was restarted"});
+    Ok(json!({"success": true, "data": data}))
+}
+
+fn output(word: &str, output: &[&str]) -> Answer {
+    Ok(json!({"success": true, "data": {"id": "1", "status": word, "output": output}}))
+}
+
+fn key() -> TaskKey {
+    TaskKey("a".into())
+}
+
+/// Answers each call of an hour, and gives their kinds and when they were made.
+fn an_hour(
+    hand: &mut Hand,
+    mut call: Call,
+    answer: impl Fn(CallKind) -> Answer,
+) -> Vec<(CallKind, Millis)> {
+    let mut calls = Vec::new();
+    let end = hand.now + 3_600_000;
+    while hand.now < end {
+        calls.push((call.kind, hand.now));
+        hand.answer(&call, answer(call.kind));
+        call = hand.next_call();
+    }
+    calls
+}
+
+/// Guards against a task that had ended in another word, `aborted`, and was polled every five seconds for ever as if it
+/// went on, without the error that the service reported.
+#[test]
+fn an_error_under_an_unnamed_word_is_shown_and_asked_about_less_and_less_often() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    let calls = an_hour(&mut hand, call, |_| troubled("aborted"));
+    assert!(calls.len() < 40, "{} polls in an hour", calls.len());
+    assert!(calls.iter().all(|(kind, _)| *kind == CallKind::Status));
+    let last: Vec<Millis> = calls.iter().rev().take(2).map(|(_, at)| *at).collect();
+    assert!(last[0] - last[1] <= 660_000, "it is never given up");
+    let task = hand.engine.task(&key()).unwrap();
+    assert_eq!(task.progress.as_deref(), Some("the worker was restarted"));
+    assert_eq!(task.state.label(), "aborted");
+    let offered = Action::offered(task);
+    assert_eq!(offered, [Action::FetchEarly, Action::StopWatching]);
+}
+
+/// Without an error the word is one for work in progress.
+#[test]
+fn an_unnamed_word_without_error_is_polled_as_usual() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    let calls = an_hour(&mut hand, call, |_| progress("warming-up"));
+    assert!(calls.len() > 600, "{} polls in an hour", calls.len());
+}
+
+/// Guards against a finished output that nobody fetched, because the service says `succeeded`.
+#[test]
+fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.answer(&call, progress("succeeded"));
+    let call = hand.next_call();
+    assert_eq!(call.kind, CallKind::Response);
+    hand.answer(&call, output("succeeded", &["https://x.example/a.png"]));
+    assert_eq!(hand.phase("a"), Phase::Ready);
+    assert_eq!(hand.engine.next_wake(), None);
+
+    for answer in [output("succeeded", &[]), Err(error(404)), Err(error(500))] {
+        let mut hand = Hand::new();
+        let call = hand.running();
+        let calls = an_hour(&mut hand, call, |kind| match kind {
+            CallKind::Response => answer.clone(),
+            _ => progress("succeeded"),
+        });
+        let fetches = calls.iter().filter(|(kind, _)| *kind == CallKind::Response);
+        assert_eq!(fetches.count(), 1, "{answer:?}");
+        assert_eq!(hand.phase("a"), Phase::Running, "{answer:?}");
+    }
+}
+
+/// A person may know better than the word.
+#[test]
+fn a_person_may_have_the_output_fetched() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.answer(&call, troubled("aborted"));
+    hand.engine.act(&key(), Action::FetchEarly, hand.now);
+    let call = hand.call();
+    assert_eq!(call.kind, CallKind::Response);
+    hand.answer(&call, output("aborted", &["https://x.example/a.png"]));
+    assert_eq!(hand.phase("a"), Phase::Ready);
+}
