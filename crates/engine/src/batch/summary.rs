@@ -93,7 +93,11 @@ impl BatchSummary {
         }
         if self.is_paused {
             let unsent = counted(self.unsent, "item");
-            return format!("{elapsed}. Paused: {unsent} not sent yet. What was sent goes on.");
+            let why = match &self.refusal {
+                Some(error) => error.user_message(),
+                None => "What was sent goes on.".to_owned(),
+            };
+            return format!("{elapsed}. Paused: {unsent} not sent yet. {why}");
         }
         match left() {
             Some(left) => format!("{elapsed}, {} left.", duration::about(left)),
@@ -167,6 +171,14 @@ mod tests {
         tasks[1].paused = true;
         let expected = "1 min 05 s. Paused: 1 item not sent yet. What was sent goes on.";
         assert_eq!(times(&tasks, Some(180_000)), expected);
+        let error = ApiError::Refused {
+            status: 402,
+            message: "Your balance is empty".into(),
+        };
+        tasks[1].poll_error = Some(crate::PollError { since: 0, error });
+        let expected = "1 min 05 s. Paused: 1 item not sent yet. The service refused (HTTP 402). It says: Your balance is \
+                        empty.";
+        assert_eq!(times(&tasks, None), expected);
         tasks[1] = task("b", 1, 1_000, ready());
         assert_eq!(times(&tasks, None), "");
         tasks[1].finished = Some(13_000);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use atelier_contract::{ApiError, Draft};
+use atelier_contract::Draft;
 use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::compose::sweep::WrittenSweep;
@@ -85,15 +85,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     let stop = move || act(BatchAction::Stop);
     let has_unsent = when(move || summary.read().unsent > 0);
     let is_paused = when(move || summary.read().is_paused);
-    let refusal = text(move || {
-        let summary = summary.read();
-        let refusal = summary.refusal.as_ref().map(ApiError::user_message);
-        refusal.map_or_else(String::new, |refusal| format!("Paused. {refusal}"))
-    });
     view! {
-        <p class="run-why" role="status" hidden=when(move || refusal.read().is_empty())>
-            {refusal}
-        </p>
         <div class="row" hidden=when(move || !has_unsent.get())>
             <button class="button" type="button" on:click=handler(pause)>
                 {dynamic(move || {

@@ -1,6 +1,8 @@
 //! Items that come to nothing, and answers that do not come.
 
-use crate::studio::{BATCH, SINGLE, come_back_in, error, numbered, play, play_without_keys, visit};
+use crate::studio::{
+    BATCH, SINGLE, TIMEOUT, come_back_in, error, numbered, play, play_without_keys, visit,
+};
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::wait::becomes;
 use std::time::Duration;
@@ -155,7 +157,7 @@ async fn a_rate_limit_in_the_middle_is_waited_for() {
 async fn what_was_refused_is_not_said_to_be_sent() {
     visit("what_was_refused", &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.proxy.add(Rule::every("/v2/*", error(402)));
+        studio.proxy.add(Rule::every("/v2/*", error(422)));
         studio.send(&numbered("refused", 2)).await?;
         studio.see_counts("2 failed").await?;
         let shown = "
@@ -164,5 +166,28 @@ async fn what_was_refused_is_not_said_to_be_sent() {
         let left = "Retry 2 failed,Edit and run again,Remove batch";
         becomes(browser, "what is said and offered", shown, left).await
     })
+    .await;
+}
+
+/// Guards against rows that fail one by one, each with the same words, once the balance is empty.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_without_credit_pauses_and_goes_on_with_one_press() {
+    play(
+        "a_batch_without_credit",
+        &["--speed", "0"],
+        async |studio| {
+            studio.let_pass(1, BATCH);
+            studio.proxy.add(Rule::next(1, BATCH, error(402)));
+            let prompts = numbered("paid", 25);
+            studio.send(&prompts).await?;
+            let text = "Paused: 15 items not sent yet. The service refused (HTTP 402).";
+            studio.browser.see_text(text, TIMEOUT).await?;
+            studio.see_counts("10 completed, 15 queued").await?;
+            studio.press("Resume").await?;
+            studio.see_counts("25 completed").await?;
+            assert_eq!(studio.sizes(), [10, 10, 10, 5]);
+            Ok(())
+        },
+    )
     .await;
 }
