@@ -168,6 +168,10 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
     if let Some(default) = &parameter.default {
         property.insert("default".into(), default.clone());
     }
+    if parameter.is_secret() {
+        property.insert("format".into(), json!("password"));
+        property.insert("writeOnly".into(), json!(true));
+    }
     Value::Object(property)
 }
 

@@ -37,7 +37,7 @@ pub fn check(
 ) -> Result<Option<Value>, Problem> {
     let problem = |what: String| Problem {
         parameter: parameter.name.clone(),
-        message: format!("{} {what}", parameter.name),
+        message: format!("{} {}", parameter.name, without_secret(parameter, &what)),
     };
     let value = match entry {
         None => None,
@@ -104,6 +104,14 @@ impl Schema {
         } else {
             Err(problems)
         }
+    }
+}
+
+/// What is wrong with a value, without the value if that is secret: every message that repeats one ends with it.
+fn without_secret<'a>(parameter: &Parameter, what: &'a str) -> &'a str {
+    match what.split_once(", not ") {
+        Some((what, _)) if parameter.is_secret() => what,
+        _ => what,
     }
 }
 

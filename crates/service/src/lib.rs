@@ -40,6 +40,7 @@ pub mod readiness;
 pub mod routes;
 pub mod runner;
 pub mod sample;
+pub mod secrets;
 pub mod site;
 pub mod state;
 pub mod store;

@@ -7,12 +7,15 @@ use atelier_contract::{ModelId, StatusWord};
 use serde_json::{Map, Value};
 
 use crate::idempotency::{Submission, TTL_SECONDS};
+use crate::secrets::Secrets;
 
 mod answer;
 mod error;
+mod migrations;
 #[cfg(feature = "cluster")]
 pub mod postgres;
 pub mod room;
+mod secret;
 pub mod sqlite;
 
 #[cfg(feature = "cluster")]
@@ -30,8 +33,10 @@ pub struct Task {
     pub uid: String,
     pub model: ModelId,
     /// Every parameter with its value, defaults and the chosen seed included: running the task
-    /// again gives the same output.
+    /// again gives the same output. The secret ones are not among them.
     pub input: Map<String, Value>,
+    /// Stored until the task has ended.
+    pub secrets: Secrets,
     /// The word it is accepted with.
     pub status: StatusWord,
 }
@@ -40,7 +45,9 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub model: ModelId,
+    /// Without the secret parameters.
     pub input: Map<String, Value>,
+    pub secrets: Secrets,
     /// It may have been sent on to where its model runs, by this process or an earlier one.
     pub sent: bool,
     /// Another process has sent it, and is alive: it may be waiting for the answer.

@@ -87,6 +87,10 @@ pub struct ParameterEntry {
     pub maximum: Option<Number>,
     /// The most characters of a text.
     pub max_length: Option<u64>,
+    /// Its value is a secret, such as a key at another provider: it is deleted when the task has ended, and not
+    /// written into logs, links and files. Only texts without `default` and `values` can be secret.
+    #[serde(default)]
+    pub secret: bool,
     /// With `comfyui`: the input of the workflow that it sets, as node and input, e.g. `6.text`.
     pub input: Option<String>,
 }

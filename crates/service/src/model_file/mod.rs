@@ -197,9 +197,20 @@ impl Context<'_> {
             (ParameterType::Array, None) => "array",
             (ParameterType::Object, None) => "object",
         };
+        let is_public = entry.default.is_some() || entry.values.is_some();
+        if entry.secret && (!matches!(entry.kind, ParameterType::String) || is_public) {
+            let message = format!(
+                "secret: {} must be a string without default and values, which everyone can read",
+                entry.name
+            );
+            return Err(self.error(at, message));
+        }
         let mut extra = Map::new();
         if matches!(entry.kind, ParameterType::File) {
             extra.insert("format".into(), "uri".into());
+        }
+        if entry.secret {
+            extra.insert("format".into(), "password".into());
         }
         if let Some(most) = entry.max_length {
             extra.insert("maxLength".into(), most.into());

@@ -90,6 +90,13 @@ fn a_mistake_is_told_with_its_file_line_and_key() {
             8,
             vec!["input", "9.text"],
         ),
+        (
+            &format!(
+                "{HEAD}[model.command]\nprogram = \"x\"\n[[model.parameter]]\nname = \"key\"\ntype = \"string\"\ndefault = \"sk\"\nsecret = true"
+            ),
+            7,
+            vec!["secret", "key", "without default"],
+        ),
         ("builtin = false", 1, vec!["[[model]]"]),
     ] {
         let problem = problem(text);

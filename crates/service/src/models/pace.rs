@@ -19,6 +19,20 @@ pub enum Ended {
     Stopped,
 }
 
+impl Ended {
+    /// The same with other words.
+    #[must_use]
+    pub fn map_text(self, change: impl FnOnce(&str) -> String) -> Self {
+        match self {
+            Self::Failed(text) => Self::Failed(change(&text)),
+            Self::Unknown(text) => Self::Unknown(change(&text)),
+            Self::Hindered(text) => Self::Hindered(change(&text)),
+            Self::Blocked(text) => Self::Blocked(change(&text)),
+            Self::Stopped => Self::Stopped,
+        }
+    }
+}
+
 /// Tells every waiting model that the service is stopping.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<(Mutex<bool>, Condvar)>);

@@ -13,6 +13,7 @@ use super::{Call, blocking};
 use crate::failure::{Failure, success};
 use crate::idempotency::{Key, Submission, account, fingerprint};
 use crate::models::complete;
+use crate::secrets::Secrets;
 use crate::state::App;
 use crate::store::{Answered, Task};
 
@@ -112,11 +113,13 @@ pub fn accept(
     check_room(app, common.uid)?;
     let place = app.pool.reserve(common.uid).map_err(Failure::store)?;
     let place = place.ok_or_else(too_many_wait)?;
+    let secrets = Secrets::take_from(&mut input, &schema);
     let task = Task {
         id: new_id()?,
         uid: common.uid.to_owned(),
         model: common.model,
         input,
+        secrets,
         status: first_word,
     };
     let answered = app

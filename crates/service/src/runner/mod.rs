@@ -193,6 +193,7 @@ impl Model for Remote {
                 Kind::Boolean => json!(false),
                 Kind::Array => json!([]),
                 Kind::Object => json!({}),
+                Kind::Text if parameter.is_secret() => json!(secret_sample(&parameter.name)),
                 Kind::Text | Kind::Unknown => json!("a lighthouse at dusk"),
             }
         };
@@ -232,6 +233,11 @@ impl Model for Remote {
     fn run(&self, _job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
         Err(elsewhere())
     }
+}
+
+/// What examples have in place of a secret.
+fn secret_sample(name: &str) -> String {
+    format!("YOUR_{}", name.to_uppercase())
 }
 
 fn elsewhere() -> Ended {

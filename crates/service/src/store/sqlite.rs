@@ -1,79 +1,25 @@
 //! The tasks in SQLite, for one process. What is answered was committed before.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use atelier_contract::{ModelId, StatusWord};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
+use super::migrations::MIGRATIONS;
 use super::{Answered, Order, Progress, StoreError, Task, Unfinished, json, now_ms, oldest_kept};
 use crate::idempotency::Submission;
+use crate::secrets::Secrets;
 
 /// The database. One connection: its statements take microseconds, apart from the commit.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Mutex<Connection>,
+    /// The write-ahead log may still have secrets of tasks that have ended.
+    pub(super) has_old_secrets: AtomicBool,
 }
-
-/// The additions of each version of the schema; a database goes through those that it lacks.
-pub(super) const MIGRATIONS: [&str; 6] = [
-    "CREATE TABLE task (
-         seq INTEGER PRIMARY KEY,
-         id TEXT NOT NULL UNIQUE,
-         uid TEXT NOT NULL,
-         category TEXT NOT NULL,
-         subcategory TEXT NOT NULL,
-         input TEXT NOT NULL,
-         status TEXT NOT NULL,
-         output TEXT NOT NULL DEFAULT '[]',
-         error TEXT,
-         created_ms INTEGER NOT NULL,
-         finished_ms INTEGER
-     );
-     CREATE INDEX task_unfinished ON task (seq) WHERE finished_ms IS NULL;
-     CREATE INDEX task_by_uid ON task (uid, seq);",
-    "CREATE TABLE submission (
-         account TEXT NOT NULL,
-         key TEXT NOT NULL,
-         fingerprint TEXT NOT NULL,
-         id TEXT NOT NULL,
-         status TEXT NOT NULL,
-         created_ms INTEGER NOT NULL,
-         PRIMARY KEY (account, key)
-     ) WITHOUT ROWID;
-     CREATE INDEX submission_by_age ON submission (created_ms);",
-    // An input may be large, and is read once; the rest of a row is read at every poll.
-    "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
-     INSERT INTO input SELECT seq, input FROM task;
-     ALTER TABLE task DROP COLUMN input;",
-    // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
-    "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
-     CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
-    // Triggers keep `usage` up to date, whatever changes a task.
-    "ALTER TABLE task ADD COLUMN bytes INTEGER;
-     CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
-     CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
-     CREATE TRIGGER task_added AFTER INSERT ON task WHEN NEW.bytes IS NOT NULL BEGIN
-         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes)
-         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
-     END;
-     CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
-     WHEN NEW.bytes IS NOT OLD.bytes BEGIN
-         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
-         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
-     END;
-     CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
-         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
-         DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
-     END;",
-    // An answer that was paid for outlives the process until its files are saved.
-    "CREATE TABLE answer (seq INTEGER PRIMARY KEY, answer BLOB NOT NULL);
-     CREATE TRIGGER task_answered AFTER UPDATE OF finished_ms ON task
-     WHEN NEW.finished_ms IS NOT NULL BEGIN
-         DELETE FROM answer WHERE seq = NEW.seq;
-     END;",
-];
 
 /// The schema of this program.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
@@ -91,6 +37,8 @@ impl Sqlite {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         // A task costs its owner something, so it has to survive a power cut.
         connection.pragma_update(None, "synchronous", "FULL")?;
+        // What is deleted is overwritten with zeros: it may have been a secret.
+        connection.pragma_update(None, "secure_delete", "ON")?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let missing = usize::try_from(version)
             .ok()
@@ -105,9 +53,13 @@ impl Sqlite {
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             transaction.commit()?;
         }
-        Ok(Self {
+        let database = Self {
             connection: Mutex::new(connection),
-        })
+            // A process that was killed may have left some.
+            has_old_secrets: AtomicBool::new(true),
+        };
+        database.forget_old_secrets();
+        Ok(database)
     }
 
     /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
@@ -166,6 +118,11 @@ impl Sqlite {
             transaction
                 .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
                 .execute(params![transaction.last_insert_rowid(), input])?;
+            if let Some(secrets) = task.secrets.stored() {
+                transaction
+                    .prepare_cached("INSERT INTO secret (seq, secret) VALUES (?1, ?2)")?
+                    .execute(params![transaction.last_insert_rowid(), secrets])?;
+            }
             transaction.commit()?;
             Ok(None)
         })
@@ -203,19 +160,21 @@ impl Sqlite {
         let found = self.with(|connection| {
             connection
                 .prepare_cached(
-                    "SELECT category, subcategory, input, sent_ms IS NOT NULL
-                     FROM task JOIN input USING (seq) WHERE id = ?1",
+                    "SELECT category, subcategory, input, sent_ms IS NOT NULL, secret
+                     FROM task JOIN input USING (seq) LEFT JOIN secret USING (seq) WHERE id = ?1",
                 )?
                 .query_row([id], |row| {
                     let model = ModelId::new(row.get::<_, String>(0)?, row.get::<_, String>(1)?);
-                    Ok((model, row.get::<_, String>(2)?, row.get(3)?))
+                    let secrets: Option<String> = row.get(4)?;
+                    Ok((model, row.get::<_, String>(2)?, row.get(3)?, secrets))
                 })
                 .optional()
         })?;
         // Parsed after the connection is free again.
-        Ok(found.map(|(model, input, sent)| Order {
+        Ok(found.map(|(model, input, sent, secrets)| Order {
             model,
             sent,
+            secrets: Secrets::of_stored(secrets.as_deref()),
             is_sender_alive: false,
             input: match json(&input) {
                 Value::Object(input) => input,
@@ -313,6 +272,7 @@ impl Sqlite {
         error: Option<&str>,
         bytes: u64,
     ) -> Result<(), StoreError> {
+        let had_secrets = self.has_secrets(id)?;
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -330,6 +290,9 @@ impl Sqlite {
                     i64::try_from(bytes).unwrap_or(i64::MAX),
                 ])
         })?;
+        self.has_old_secrets
+            .fetch_or(had_secrets, Ordering::Relaxed);
+        self.forget_old_secrets();
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-use super::sqlite::{MIGRATIONS, Sqlite};
+use super::migrations::MIGRATIONS;
+use super::sqlite::Sqlite;
 use super::*;
 use rusqlite::Connection;
 use serde_json::json;
@@ -30,6 +31,7 @@ fn task(id: &str) -> Task {
         uid: "me".into(),
         model: ModelId::new("image", "strata"),
         input,
+        secrets: Secrets::default(),
         status: StatusWord::Queued,
     }
 }
@@ -262,4 +264,54 @@ fn tasks_of_an_earlier_version_are_measured_once() {
     assert!(store.unmeasured(9).unwrap().is_empty());
     store.complete("b", &[], 10).unwrap();
     assert_eq!(store.bytes().unwrap(), 115 + 12);
+}
+
+/// Guards against secrets that SQLite leaves in unused parts of its file or in its write-ahead log.
+#[test]
+fn secrets_of_ended_tasks_are_in_no_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir.path().join("t")).unwrap();
+    let secret = |n: usize| format!("sk-{n:05}-{}", "x".repeat(n * 37 % 9000));
+    let read = || -> Vec<u8> {
+        let files = std::fs::read_dir(dir.path()).unwrap().map(Result::unwrap);
+        files
+            .flat_map(|file| std::fs::read(file.path()).unwrap())
+            .collect()
+    };
+    let found = |from: usize| -> Vec<usize> {
+        let bytes = String::from_utf8_lossy(&read()).into_owned();
+        (from..from + 100)
+            .filter(|n| bytes.contains(&format!("sk-{n:05}-")))
+            .collect()
+    };
+    for round in [0, 100] {
+        for n in round..round + 100 {
+            let stored = json!({"key": secret(n)}).to_string();
+            let secrets = Secrets::of_stored(Some(&stored));
+            let task = Task {
+                secrets,
+                ..task(&n.to_string())
+            };
+            store.insert(&task, None).unwrap();
+        }
+        assert_eq!(found(round).len(), 100, "what waits is stored");
+        // In another order, so that pages are split, merged and used again.
+        for n in (0..100).map(|n| round + n * 37 % 100) {
+            let id = n.to_string();
+            let order = store.order(&id).unwrap().unwrap();
+            assert_eq!(order.secrets.hide_in(&secret(n)), crate::secrets::HIDDEN);
+            if n % 2 == 0 {
+                store.complete(&id, &[], 1).unwrap();
+            } else {
+                store.fail(&id, "no", Failed::ForGood).unwrap();
+            }
+            assert_eq!(
+                store.order(&id).unwrap().unwrap().secrets,
+                Secrets::default()
+            );
+        }
+        assert_eq!(found(round), Vec::<usize>::new());
+    }
+    drop(store);
+    assert_eq!(found(0), Vec::<usize>::new());
 }

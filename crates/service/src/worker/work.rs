@@ -36,7 +36,13 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     let Some(order) = store.order(id)? else {
         return Ok(());
     };
-    let Order { model, input, .. } = order;
+    let Order {
+        model,
+        mut input,
+        secrets,
+        ..
+    } = order;
+    secrets.add_to(&mut input);
     if let Some(paths) = outputs.saved(id)? {
         complete(context, queue, turn, &paths, outputs.bytes_of(id));
         return Ok(());
@@ -81,8 +87,9 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             sent: order.sent,
             store,
             say: &|words| {
-                queue.lock().words.insert(id.clone(), words.to_owned());
-                store.set_words(id, words);
+                let words = secrets.hide_in(words);
+                store.set_words(id, &words);
+                queue.lock().words.insert(id.clone(), words);
             },
         }),
         None => {
@@ -96,7 +103,9 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         }
     };
     let made = catch_unwind(AssertUnwindSafe(make))
-        .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())));
+        .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())))
+        // A server or a program may repeat what it was given.
+        .map_err(|ended| ended.map_text(|text| secrets.hide_in(text)));
     let is_last_attempt = || limit.is_some_and(|limit| turn.is_last_attempt(Instant::now(), limit));
     match made {
         Ok(artifacts) => {

@@ -68,6 +68,7 @@ impl Postgres {
             for statement in [
                 "DELETE FROM hold WHERE task = $1",
                 "DELETE FROM answer WHERE task = $1",
+                "DELETE FROM secret WHERE task = $1",
             ] {
                 sqlx::query(statement)
                     .bind(id)

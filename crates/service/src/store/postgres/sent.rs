@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use sqlx::Row;
 
 use super::{PROCESS, Postgres};
+use crate::secrets::Secrets;
 use crate::store::{Order, StoreError, json};
 
 /// How long a process that is silent may still be waiting for the answer to what it has sent. After that it is
@@ -25,7 +26,8 @@ impl Postgres {
                 "SELECT category, subcategory, input, sent_ms IS NOT NULL,
                      coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
                          WHERE position(sent_by IN workers.id) > 0
-                         AND last_seen > now() - make_interval(secs => $3))
+                         AND last_seen > now() - make_interval(secs => $3)),
+                     (SELECT secret FROM secret WHERE task = $1)
                  FROM task WHERE id = $1 AND finished_ms IS NULL",
             )
             .bind(id)
@@ -41,6 +43,7 @@ impl Postgres {
                 },
                 sent: row.get(3),
                 is_sender_alive: row.get(4),
+                secrets: Secrets::of_stored(row.get(5)),
             }))
         })
     }

@@ -47,6 +47,13 @@ impl Postgres {
             .bind(i64::try_from(input.len()).unwrap_or(i64::MAX))
             .execute(&mut *transaction)
             .await?;
+            if let Some(secrets) = task.secrets.stored() {
+                sqlx::query("INSERT INTO secret VALUES ($1, $2)")
+                    .bind(&task.id)
+                    .bind(secrets)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
             for held in tasks_in(&input) {
                 sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
                     .bind(held)

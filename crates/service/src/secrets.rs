@@ -1,0 +1,131 @@
+//! The values of a task's secret parameters. They are stored apart from its input, so that they go when the task
+//! has ended, and they are taken out of every text about it that is stored or logged.
+
+use std::fmt;
+
+use atelier_contract::Schema;
+use serde_json::{Map, Value};
+
+/// What a text has in place of a secret.
+pub const HIDDEN: &str = "[secret]";
+
+/// A line of a secret of several lines is hidden by itself if it has this many bytes: a program may print one.
+const SHORTEST_LINE: usize = 8;
+
+/// The values by the names of their parameters. Its `Debug` shows the names alone.
+#[derive(Clone, Default, PartialEq)]
+pub struct Secrets(Map<String, Value>);
+
+impl Secrets {
+    /// Moves the values of the schema's secret parameters out of an input.
+    pub fn take_from(input: &mut Map<String, Value>, schema: &Schema) -> Self {
+        let secret = schema.parameters().map(|(parameter, _)| parameter);
+        let names = secret
+            .filter(|parameter| parameter.is_secret())
+            .map(|parameter| &parameter.name);
+        let values = names.filter_map(|name| Some((name.clone(), input.remove(name)?)));
+        Self(values.collect())
+    }
+
+    /// Puts the values back into the input.
+    pub fn add_to(&self, input: &mut Map<String, Value>) {
+        input.extend(self.0.clone());
+    }
+
+    /// The text that is stored until the task has ended; `None` without values.
+    pub fn stored(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| Value::Object(self.0.clone()).to_string())
+    }
+
+    /// Reads what [`Self::stored`] gave.
+    pub fn of_stored(text: Option<&str>) -> Self {
+        match text.map(serde_json::from_str) {
+            Some(Ok(Value::Object(values))) => Self(values),
+            _ => Self::default(),
+        }
+    }
+
+    /// The text with [`HIDDEN`] in place of every value, also of one that is written as JSON.
+    pub fn hide_in(&self, text: &str) -> String {
+        let mut words = Vec::new();
+        self.0.values().for_each(|value| collect(value, &mut words));
+        // A value that is a part of another one would leave the rest of that.
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        let hide = |text: String, word: &String| text.replace(word, HIDDEN);
+        words.iter().fold(text.to_owned(), hide)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The texts and numbers in a value, in the forms in which a message may have them.
+fn collect(value: &Value, words: &mut Vec<String>) {
+    match value {
+        Value::String(text) => {
+            let lines = text.lines().map(str::trim);
+            let lines = lines.filter(|line| line.len() >= SHORTEST_LINE);
+            for word in lines.chain([text.as_str(), text.trim()]) {
+                let json = Value::from(word).to_string();
+                words.extend([word.to_owned(), json[1..json.len() - 1].to_owned()]);
+            }
+        }
+        Value::Number(number) => words.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
+        Value::Object(fields) => fields.values().for_each(|field| collect(field, words)),
+        Value::Null | Value::Bool(_) => {}
+    }
+    words.retain(|word| !word.is_empty());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn secrets(value: Value) -> Secrets {
+        Secrets::of_stored(Some(&value.to_string()))
+    }
+
+    /// Guards against an error message that repeats a key in another form than it was given in.
+    #[test]
+    fn a_value_is_hidden_as_it_is_and_as_json() {
+        let one = secrets(json!({"key": "a\"b\\c", "keys": ["sk-1", {"pin": 4711}], "none": null}));
+        for (text, hidden) in [
+            ("key a\"b\\c refused", "key [secret] refused"),
+            (r#"{"key":"a\"b\\c","n":1}"#, r#"{"key":"[secret]","n":1}"#),
+            ("sk-1, 4711 null", "[secret], [secret] null"),
+            ("nothing", "nothing"),
+        ] {
+            assert_eq!(one.hide_in(text), hidden);
+        }
+        let lines = secrets(json!({"key": "-----BEGIN KEY-----\nMIIEvQIBADAN\n"}));
+        assert_eq!(lines.hide_in("read MIIEvQIBADAN."), "read [secret].");
+        assert_eq!(secrets(json!({"key": ""})).hide_in("abc"), "abc");
+    }
+
+    #[test]
+    fn only_marked_parameters_are_taken_and_none_is_shown() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "a", "subcategory": "b", "parameters": {
+                "required": [{"name": "prompt", "type": "string", "description": ""}],
+                "optional": [{"name": "key", "type": "string", "description": "", "format": "password"}],
+            },
+        }))
+        .unwrap();
+        let given = json!({"prompt": "a", "key": "sk-1"});
+        let mut input = given.as_object().cloned().unwrap();
+        let taken = Secrets::take_from(&mut input, &schema);
+        assert_eq!(Value::from(input.clone()), json!({"prompt": "a"}));
+        assert_eq!(format!("{taken:?}"), r#"{"key"}"#);
+        let stored = taken.stored();
+        let read = Secrets::of_stored(stored.as_deref());
+        assert_eq!(read, taken);
+        read.add_to(&mut input);
+        assert_eq!(Value::from(input), given);
+        assert_eq!(Secrets::default().stored(), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! The tables of a SQLite database.
+
+/// The additions of each version of the schema; a database goes through those that it lacks.
+pub const MIGRATIONS: [&str; 7] = [
+    "CREATE TABLE task (
+         seq INTEGER PRIMARY KEY,
+         id TEXT NOT NULL UNIQUE,
+         uid TEXT NOT NULL,
+         category TEXT NOT NULL,
+         subcategory TEXT NOT NULL,
+         input TEXT NOT NULL,
+         status TEXT NOT NULL,
+         output TEXT NOT NULL DEFAULT '[]',
+         error TEXT,
+         created_ms INTEGER NOT NULL,
+         finished_ms INTEGER
+     );
+     CREATE INDEX task_unfinished ON task (seq) WHERE finished_ms IS NULL;
+     CREATE INDEX task_by_uid ON task (uid, seq);",
+    "CREATE TABLE submission (
+         account TEXT NOT NULL,
+         key TEXT NOT NULL,
+         fingerprint TEXT NOT NULL,
+         id TEXT NOT NULL,
+         status TEXT NOT NULL,
+         created_ms INTEGER NOT NULL,
+         PRIMARY KEY (account, key)
+     ) WITHOUT ROWID;
+     CREATE INDEX submission_by_age ON submission (created_ms);",
+    // An input may be large, and is read once; the rest of a row is read at every poll.
+    "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
+     INSERT INTO input SELECT seq, input FROM task;
+     ALTER TABLE task DROP COLUMN input;",
+    // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
+    "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
+     CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
+    // Triggers keep `usage` up to date, whatever changes a task.
+    "ALTER TABLE task ADD COLUMN bytes INTEGER;
+     CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
+     CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;
+     CREATE TRIGGER task_added AFTER INSERT ON task WHEN NEW.bytes IS NOT NULL BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes)
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_measured AFTER UPDATE OF bytes ON task
+     WHEN NEW.bytes IS NOT OLD.bytes BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.uid, NEW.bytes - coalesce(OLD.bytes, 0))
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER task_removed AFTER DELETE ON task WHEN OLD.bytes IS NOT NULL BEGIN
+         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
+         DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
+     END;",
+    // An answer that was paid for outlives the process until its files are saved.
+    "CREATE TABLE answer (seq INTEGER PRIMARY KEY, answer BLOB NOT NULL);
+     CREATE TRIGGER task_answered AFTER UPDATE OF finished_ms ON task
+     WHEN NEW.finished_ms IS NOT NULL BEGIN
+         DELETE FROM answer WHERE seq = NEW.seq;
+     END;",
+    // Trigger as for `answer`: whatever ends a task takes its secrets with it.
+    "CREATE TABLE secret (seq INTEGER PRIMARY KEY, secret TEXT NOT NULL);
+     CREATE TRIGGER task_without_secrets AFTER UPDATE OF finished_ms ON task
+     WHEN NEW.finished_ms IS NOT NULL BEGIN
+         DELETE FROM secret WHERE seq = NEW.seq;
+     END;",
+];

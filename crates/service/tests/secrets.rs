@@ -1,0 +1,180 @@
+//! Secret parameters: their values reach the model, and are nowhere any more when the task has ended.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use support::{Answer, Server, cluster, request};
+
+const MODEL: (&str, &str) = ("text", "own");
+
+const SECRET: &str = "sk-CASE-SECRET-123";
+
+/// A program that repeats its key wherever it can, and says whether it is the right one.
+const PROGRAM: &str = r#"#!/bin/sh
+input=$(cat)
+echo "got $input" >&2
+tr '\0' ' ' < /proc/$$/cmdline > 1-arguments.txt
+tr '\0' ' ' < /proc/$$/environ > 2-environment.txt
+while [ -e "$1" ]; do sleep 0.05; done
+case "$input" in
+*'"fail"'*) exit 3 ;;
+*CASE-SECRET-123*) echo right > 0.txt ;;
+*) echo wrong > 0.txt ;;
+esac
+"#;
+
+fn start(data: &Path) -> Server {
+    let program = data.join("program.sh");
+    fs::write(&program, PROGRAM).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let models = format!(
+        "builtin = false\n[[model]]\ncategory = \"text\"\nsubcategory = \"own\"\nname = \"Own\"\n\
+         command = {{ program = {program:?}, arguments = [{:?}] }}\n\
+         parameter = [\n\
+             {{ name = \"prompt\", type = \"string\", required = true }},\n\
+             {{ name = \"api_key\", type = \"string\", required = true, secret = true }},\n\
+         ]\n",
+        data.join("hold")
+    );
+    Server::start_with_models(data, &models, &[])
+}
+
+fn submit(server: &Server, prompt: &str, key: &str) -> Answer {
+    let body = request(MODEL, json!({"prompt": prompt, "api_key": key}));
+    let headers = [
+        ("authorization", "Bearer t"),
+        ("content-type", "application/json"),
+        ("idempotency-key", prompt),
+    ];
+    let body = body.to_string();
+    server.call("POST", "/v2/generate", &headers, body.as_bytes())
+}
+
+fn task(answer: &Answer) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    json!({"uid": "me", "category": MODEL.0, "subcategory": MODEL.1, "id": answer.json()["data"]["id"]})
+}
+
+/// The files below a folder that have the secret in them.
+fn files_with_secret(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files_with_secret(&path));
+        } else {
+            // A file of a task that is being tidied up may go meanwhile.
+            let bytes = fs::read(&path).unwrap_or_default();
+            let has_it = |part: &[u8]| part == SECRET.as_bytes();
+            if bytes.windows(SECRET.len()).any(has_it) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn output(server: &Server, task: &Value) -> Vec<String> {
+    let reply = server.post("/v2/response", task).json();
+    let urls = reply["data"]["output"].as_array().unwrap().clone();
+    let text = |url: Value| server.get(url.as_str().unwrap()).text();
+    urls.into_iter().map(text).collect()
+}
+
+/// Guards against a key that stays in the database, its log, an error or the service's log after its task has ended,
+/// and against one that a restart loses while the task waits.
+#[test]
+fn a_secret_is_gone_when_its_task_has_ended() {
+    let data = tempfile::tempdir().unwrap();
+    fs::write(data.path().join("hold"), "").unwrap();
+    let mut server = start(data.path());
+    let schema = server.get("/api/schema/text/own").json();
+    assert_eq!(
+        schema["data"]["parameters"]["required"][1]["format"],
+        "password"
+    );
+
+    let first = submit(&server, "first", SECRET);
+    let first_task = task(&first);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let status = server.post("/v2/status", &first_task).json();
+        if let Some(progress) = status["data"]["progress"].as_str() {
+            assert!(
+                progress.contains("[secret]") && !progress.contains(SECRET),
+                "{progress}"
+            );
+            break;
+        }
+        assert!(Instant::now() < deadline, "{status}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let in_postgres = cluster::count(data.path(), "secret");
+    match in_postgres {
+        Some(count) => assert_eq!(count, 1),
+        None => assert!(
+            !files_with_secret(data.path()).is_empty(),
+            "it survives a restart"
+        ),
+    }
+    server.kill();
+    let mut log = server.log();
+    let mut server = start(data.path());
+    fs::remove_file(data.path().join("hold")).unwrap();
+    assert_eq!(server.wait(&first_task)["status"], "completed");
+    let files = output(&server, &first_task);
+    assert_eq!(files[0], "right\n");
+    for (file, what) in files[1..].iter().zip(["program.sh", "ATELIER_TASK"]) {
+        assert!(file.contains(what) && !file.contains(SECRET), "{file}");
+    }
+
+    let failed = server.wait(&task(&submit(&server, "fail", SECRET)));
+    assert_eq!(failed["status"], "failed");
+    let error = failed["error"].as_str().unwrap();
+    assert!(
+        error.contains("[secret]") && !error.contains(SECRET),
+        "{error}"
+    );
+
+    // The same request is known by its digest.
+    assert_eq!(task(&submit(&server, "first", SECRET)), first_task);
+    let other = submit(&server, "first", "sk-other");
+    assert_eq!(
+        (other.status, other.error()),
+        (422, "idempotency_key_reused".into())
+    );
+
+    let nowhere = || {
+        assert_eq!(files_with_secret(data.path()), Vec::<PathBuf>::new());
+        assert_eq!(cluster::count(data.path(), "secret").unwrap_or(0), 0);
+    };
+    nowhere();
+    log.push_str(&server.log());
+    assert!(server.terminate());
+    log.push_str(&server.log());
+    nowhere();
+    assert!(!log.contains(SECRET), "{log}");
+    assert!(log.contains("taken in"), "{log}");
+}
+
+/// Guards against an answer to a wrong request, which may be logged by its sender, that repeats a key.
+#[test]
+fn a_refusal_does_not_repeat_a_secret() {
+    let data = tempfile::tempdir().unwrap();
+    let server = start(data.path());
+    let body = request(MODEL, json!({"prompt": "a", "api_key": {"key": SECRET}}));
+    let answer = server.post("/v2/generate", &body);
+    assert_eq!(answer.error(), "invalid_input");
+    assert!(
+        answer.text().contains("api_key must be a text"),
+        "{}",
+        answer.text()
+    );
+    assert!(!answer.text().contains(SECRET), "{}", answer.text());
+}
