@@ -21,12 +21,15 @@ const AS_JSON: &str = "Write anything but a text as JSON.";
 ///
 /// Every argument has one type that all providers know, and enumerations hold texts only: one that
 /// they don't know makes some refuse all tools of a request. The Python files read the texts back,
-/// see [`labels`], and accept what the service accepts.
+/// see [`labels`], and accept what the service accepts. No chat model is asked for a secret.
 pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for ((parameter, is_required), (_, argument)) in schema.parameters().zip(argument_names(schema))
     {
+        if parameter.is_secret() {
+            continue;
+        }
         properties.insert(argument.clone(), argument_schema(parameter, is_required));
         // What has a default is filled in when it is left out, even if it must be sent.
         if is_required && parameter.default.is_none() {

@@ -14,7 +14,7 @@ Configuration: set these environment variables before you start ComfyUI:
 
     SERVICE_UID        your User ID
     SERVICE_TOKEN      your Access Token (it is never saved in a workflow)
-    SERVICE_BASE_URL   only to call another address than BASE_URL below
+    SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
     SERVICE_TIMEOUT    seconds to wait for a result (default: 900)
     SERVICE_REUSE      0 to pay for the same inputs again (see below)
 
@@ -151,6 +151,7 @@ def _check_before_anything_runs(widgets, types):
         problems += error.problems
     if problems:
         raise InvalidInput(problems)
+    add_secrets({}, PARAMETERS)
 
 
 def _types(kind):
@@ -482,7 +483,8 @@ class GenerationNode:
 
     # Parameters may have any name, `self` included: hence the slash.
     async def run(self, /, **widgets):
-        return await _run_and_show(check_inputs(inputs_from_widgets(widgets)))
+        inputs = check_inputs(inputs_from_widgets(widgets), without_secrets(PARAMETERS))
+        return await _run_and_show(inputs)
 
 
 class FetchResult(GenerationNode):

@@ -26,7 +26,7 @@ Or serve it by streamable HTTP, to this machine alone, at http://127.0.0.1:8000/
 
 Whoever reaches that port generates on your account: leave it on this machine.
 
-    SERVICE_BASE_URL   only to call another address than BASE_URL below
+    SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
     SERVICE_TIMEOUT    seconds to wait for a result (default: {{ timeout }})
     SERVICE_WAIT       seconds after which a call is answered with the task's id instead, if its
                        client does not ask for progress (default: 45)
@@ -126,7 +126,9 @@ _runs = {}
 def run_of(name, arguments):
     """The run for a call of this tool, and whether an earlier call has started it."""
     model = MODELS[name]
-    inputs = check_inputs(read_arguments(arguments, model["parameters"]), model["parameters"])
+    parameters = without_secrets(model["parameters"])
+    inputs = check_inputs(read_arguments(arguments, parameters), parameters)
+    add_secrets(inputs, model["parameters"])  # Refuses a call whose secret is missing.
 
     def work(run):
         service, deadline = Service(model=model), time.monotonic() + _timeout()

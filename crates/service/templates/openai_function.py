@@ -12,7 +12,7 @@ Set these environment variables:
 
     SERVICE_UID        your User ID
     SERVICE_TOKEN      your Access Token (never write it into a file)
-    SERVICE_BASE_URL   only to call another address than BASE_URL below
+    SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
     OPENAI_API_KEY     for the examples; OPENAI_BASE_URL and OPENAI_MODEL if you wish
 
 Then either

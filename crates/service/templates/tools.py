@@ -60,22 +60,26 @@ def _functions(only, strict_mode):
 
 
 {% if many -%}
-def execute(name, arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+def execute(name, arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None):
     """Runs the model of this function with these arguments (a dict, or a JSON text); returns a list
     of URLs.
 {%- else -%}
-def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep):
+def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep, secrets=None):
     """Runs the model with these arguments (a dict, or a JSON text); returns a list of URLs.
 {%- endif %}
 
+    secrets: the values of secret parameters by name, such as {"api_key": "..."}; those that are not
+    there come from the environment. The arguments, which a chat model may have written, can't set them.
     Raises a GenerationError: see the classes above.
     """
 {%- if many %}
     if name not in MODELS:
         raise InvalidInput(["there is no function %s" % name])
 {%- endif %}
-    inputs = read_arguments(arguments, {% if many %}MODELS[name]["parameters"]{% else %}PARAMETERS{% endif %})
     service = Service(pause=pause{% if many %}, model=MODELS[name]{% endif %})
+    parameters = without_secrets({% if many %}MODELS[name]["parameters"]{% else %}PARAMETERS{% endif %})
+    inputs = check_inputs(read_arguments(arguments, parameters), parameters)
+    inputs.update(secrets or {})
     return service.run(inputs, timeout=timeout, on_status=on_status)
 
 
@@ -94,11 +98,11 @@ def fetch_result(task_id, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sl
     return service.finish(task_id, time.monotonic() + timeout, on_status)
 
 
-async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None):
+async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None, secrets=None):
     """As execute(), for programs that do other things meanwhile. Cancelling it stops the waiting, not
     the task."""
     return await in_background(
-        lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause)
+        lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause, secrets)
     )
 
 

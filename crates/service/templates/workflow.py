@@ -16,7 +16,7 @@ class InvalidInput(GenerationError):
 
 
 class MissingCredentials(GenerationError):
-    """SERVICE_UID or SERVICE_TOKEN is not set, or no token. Nothing was sent."""
+    """SERVICE_UID, SERVICE_TOKEN or the variable of a secret is not set, or is none. Nothing was sent."""
 
 
 class ServiceRefused(GenerationError):
@@ -96,10 +96,35 @@ def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
         try:
             checked[name] = _check(parameter, value)
         except ValueError as error:
-            problems.append("%s %s" % (name, error))
+            # A message that repeats the value ends with it.
+            what = str(error).split(", not ")[0] if "variable" in parameter else error
+            problems.append("%s %s" % (name, what))
     if problems:
         raise InvalidInput(problems)
     return checked
+
+
+def without_secrets(parameters):
+    """The parameters that a chat model or a workflow may set: secrets are not for their eyes."""
+    return [parameter for parameter in parameters if "variable" not in parameter]
+
+
+def add_secrets(inputs, parameters):
+    """Returns the inputs with the secrets that they lack, from the environment; raises MissingCredentials
+    if a required one is not there."""
+    whole, missing = dict(inputs), []
+    for parameter in parameters:
+        name, variable = parameter["name"], parameter.get("variable")
+        if variable is None or whole.get(name) is not None:
+            continue
+        value = os.environ.get(variable, "").strip()
+        if value:
+            whole[name] = value
+        elif parameter["required"] and "default" not in parameter:
+            missing.append("%s, which holds the secret %s" % (variable, name))
+    if missing:
+        raise MissingCredentials("Set the environment variable %s." % " and ".join(missing))
+    return whole
 
 
 def _takes_none(parameter):
@@ -238,7 +263,8 @@ class Service:
 
     def start(self, inputs, deadline, on_status=None):
         """Starts a task, which is what costs money; returns its id."""
-        body = check_inputs(inputs, self._model["parameters"])
+        parameters = self._model["parameters"]
+        body = check_inputs(add_secrets(inputs, parameters), parameters)
         task_id, status = self._generate(body, deadline)
         if on_status:
             on_status(status)

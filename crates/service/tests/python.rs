@@ -101,6 +101,28 @@ fn every_provider_accepts_the_schemas_and_their_texts_are_read_back() {
     python("proof_schemas.py", &server, &Value::Null);
 }
 
+/// Guards against a chat model that is asked for a key, a key in a workflow's file, and a run that fails for want of
+/// one after something else was paid.
+#[cfg(unix)]
+#[test]
+fn secrets_come_from_the_environment_or_the_caller() {
+    let models = r#"
+[[model]]
+category = "text"
+subcategory = "secret"
+name = "Secret"
+command = { program = "/bin/sh", arguments = ["-c", "cat > input.json"] }
+parameter = [
+    { name = "prompt", type = "string", required = true },
+    { name = "api_key", type = "string", required = true, secret = true },
+    { name = "org-id", type = "string", secret = true, max_length = 40 },
+]
+"#;
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_with_models(data.path(), models, &[]);
+    python("proof_secrets.py", &server, &Value::Null);
+}
+
 #[test]
 fn an_assistant_calls_the_tools_of_the_mcp_server() {
     let server = Server::start(&["--speed", "0", "--workers", "4"]);

@@ -45,7 +45,10 @@ pub fn key(model: &ModelId) -> String {
 pub fn parts(schema: &Schema) -> Value {
     let mut parts = Parts::default();
     for (parameter, is_required) in schema.parameters() {
-        parts.add(parameter, is_required);
+        // Workflows store their widgets in clear text.
+        if !parameter.is_secret() {
+            parts.add(parameter, is_required);
+        }
     }
     parts.into_value()
 }

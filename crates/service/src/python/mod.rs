@@ -9,6 +9,7 @@ pub mod literal;
 mod node_pack;
 mod parameters;
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use atelier_contract::function_schema::{function_name, function_schema};
@@ -224,6 +225,7 @@ fn render_many(
     let server_name = module.strip_suffix("_mcp").unwrap_or(module);
     template(name)?.render(context! {
         many => true,
+        secrets => secret_lines(models.iter().map(|(schema, _)| schema)),
         fillers => FILLERS,
         timeout => 600,
         base_url => base_url,
@@ -232,6 +234,17 @@ fn render_many(
         server_name => Safe::from_safe_string(server_name.to_owned()),
         server_name_literal => server_name,
     })
+}
+
+/// For the files' headers: a line for each environment variable that holds a secret of these models.
+fn secret_lines<'a>(schemas: impl IntoIterator<Item = &'a Schema>) -> Safe {
+    let variables = schemas.into_iter().flat_map(parameters::variables);
+    let variables: BTreeSet<String> = variables.map(|(_, variable)| variable).collect();
+    let line = |name: &String| {
+        format!("\n    {name}   the secret parameter of that name: never in a chat or a workflow")
+    };
+    // The names have nothing in them that ends a text.
+    Safe::from_safe_string(variables.iter().map(line).collect())
 }
 
 fn template(name: &str) -> Result<Template<'static, 'static>, Error> {
@@ -261,6 +274,7 @@ fn render(
     let node_key = comfyui_node::key(&schema.model);
     template(name)?.render(context! {
         many => false,
+        secrets => secret_lines([schema]),
         fillers => FILLERS,
         model_name => model.name,
         description => model.description,

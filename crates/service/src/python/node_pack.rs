@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{SERVICE_NAME, Words, comfyui_node, render_comfyui_node, template};
+use super::{SERVICE_NAME, Words, comfyui_node, parameters, render_comfyui_node, template};
 use crate::models::{Model, Models};
 
 /// The folder in the archive.
@@ -65,10 +65,16 @@ pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
 /// What ComfyUI shows beside a node on demand.
 fn documentation(schema: &Schema, words: &Words) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace(['\r', '\n'], " ");
+    let variables = parameters::variables(schema);
     let rows: String = schema
         .parameters()
         .map(|(parameter, required)| {
-            let needed = if required { "required" } else { "" };
+            let variable = variables.iter().find(|(of, _)| *of == parameter.name);
+            let needed = match variable {
+                Some((_, variable)) => format!("from the environment variable `{variable}`"),
+                None if required => "required".to_owned(),
+                None => String::new(),
+            };
             let name = cell(&parameter.name);
             format!("| {name} | {needed} | {} |\n", cell(&parameter.description))
         })

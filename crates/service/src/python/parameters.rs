@@ -19,8 +19,32 @@ pub fn kind_word(kind: Kind) -> &'static str {
     }
 }
 
+/// For each secret parameter, the environment variable that the files read its value from: `ATELIER_API_KEY` for
+/// `api_key`. No two of a model are the same. Only capital letters, digits and `_`.
+pub fn variables(schema: &Schema) -> Vec<(String, String)> {
+    let mut variables: Vec<(String, String)> = Vec::new();
+    let secret = schema
+        .parameters()
+        .filter(|(parameter, _)| parameter.is_secret());
+    for (parameter, _) in secret {
+        let plain = |c: char| match c.is_ascii_alphanumeric() {
+            true => c.to_ascii_uppercase(),
+            false => '_',
+        };
+        let base: String = parameter.name.chars().map(plain).collect();
+        let base = format!("ATELIER_{base}");
+        let is_free = |name: &String| variables.iter().all(|(_, taken)| taken != name);
+        let numbered = (2u32..).map(|n| format!("{base}_{n}"));
+        let mut names = std::iter::once(base.clone()).chain(numbered);
+        let free = names.find(is_free).unwrap_or_default();
+        variables.push((parameter.name.clone(), free));
+    }
+    variables
+}
+
 /// One entry a parameter, in the schema's order.
 pub fn table(schema: &Schema) -> Value {
+    let variables = variables(schema);
     schema
         .parameters()
         .zip(argument_names(schema))
@@ -49,6 +73,9 @@ pub fn table(schema: &Schema) -> Value {
             let is_itself = |(label, value): &(String, Value)| value.as_str() == Some(label);
             if !labels.iter().all(is_itself) {
                 entry.insert("labels".into(), labels.into_iter().collect());
+            }
+            if let Some((_, variable)) = variables.iter().find(|(of, _)| *of == name) {
+                entry.insert("variable".into(), json!(variable));
             }
             if parameter.takes_file() {
                 entry.insert("file".into(), json!(true));
