@@ -134,7 +134,7 @@ impl Parts {
             "default": default.unwrap_or_default(),
             "multiline": parameter.is_long_text(),
         });
-        let kind = match parameter.media().map(type_of) {
+        let kind = match medium_of(parameter).map(type_of) {
             None => json!("STRING"),
             Some(medium) => {
                 self.media.insert(parameter.name.clone(), json!(medium));
@@ -166,6 +166,54 @@ impl Parts {
             "MEDIA": self.media,
         })
     }
+}
+
+/// What an archive or a table is called, and what a name says about a medium that is no file of one.
+const NO_MEDIA: [&str; 18] = [
+    "zip",
+    "tar",
+    "tgz",
+    "json",
+    "jsonl",
+    "csv",
+    "archive",
+    "base64",
+    "format",
+    "size",
+    "style",
+    "type",
+    "id",
+    "name",
+    "ratio",
+    "resolution",
+    "mode",
+    "quality",
+];
+
+/// How many of [`NO_MEDIA`] also say so in a description.
+const ARCHIVES: usize = 6;
+
+/// The medium whose address a text takes; none for an archive or a table, whatever its name sounds like.
+fn medium_of(parameter: &Parameter) -> Option<Media> {
+    let name = split_before_capitals(&parameter.name);
+    let has = |text: &str, words: &[&str]| {
+        let mut given = text.split(|c: char| !c.is_alphanumeric());
+        given.any(|given| words.iter().any(|word| given.eq_ignore_ascii_case(word)))
+    };
+    let is_other = has(&name, &NO_MEDIA) || has(&parameter.description, &NO_MEDIA[..ARCHIVES]);
+    parameter.media().filter(|_| !is_other)
+}
+
+/// `imagesZip` → `images Zip`.
+fn split_before_capitals(name: &str) -> String {
+    let mut split = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && split.ends_with(char::is_lowercase) {
+            split.push(' ');
+        }
+        split.push(c);
+    }
+    split
 }
 
 /// A seed that may be left out, where -1 is not a seed like any other.
@@ -277,4 +325,39 @@ fn number(parameter: &Parameter) -> Value {
     };
     // Not rounded to steps: the service takes any number within the bounds.
     json!({"default": default, "min": minimum, "max": maximum, "step": 0.01, "round": false})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
+    #[test]
+    fn an_archive_or_a_property_of_a_picture_is_no_picture() {
+        let medium = |name: &str, description: &str| {
+            let parameter = json!({"name": name, "type": "string", "description": description});
+            medium_of(&serde_json::from_value(parameter).unwrap())
+        };
+        for name in [
+            "image_zip",
+            "imagesZip",
+            "mask_json",
+            "image_size",
+            "voice_id",
+        ] {
+            assert_eq!(medium(name, ""), None, "{name}");
+        }
+        assert_eq!(
+            medium("input_images", "A ZIP file of 10 to 20 pictures."),
+            None
+        );
+        assert_eq!(medium("mask", "Regions, as JSON."), None);
+        for name in ["image", "imageUrl", "start_image", "input_images", "mask"] {
+            assert_eq!(
+                medium(name, "The zipper to show."),
+                Some(Media::Image),
+                "{name}"
+            );
+        }
+    }
 }
