@@ -35,6 +35,10 @@ What costs money:
   * Cancel stops the waiting, not the task, which goes on at the service. Its id is shown on the node
     and in ComfyUI's log: run the same inputs again, or give the id to the node "Fetch result".
 
+ComfyUI saves what the widgets hold by position. This file gives its editor a script that saves the names
+as well: a workflow that was saved with it is restored by name when the model has other inputs since, and
+the editor says which ones. Workflows in API format have names anyway.
+
 Seeds may be as large as 64 bits; ComfyUI's own editor rounds those above 9007199254740991 when you
 type them.
 
@@ -508,6 +512,31 @@ class FetchResult(GenerationNode):
     async def run(self, id):
         return await _run_and_show({}, id.strip())
 
+
+# What ComfyUI's editor runs: it saves the names of the inputs with their values, and restores by name.
+EDITOR_SCRIPT = {{ editor_script }}
+
+
+def _web_directory():
+    """The folder that has EDITOR_SCRIPT, for ComfyUI to serve; in a pack that is the pack's own."""
+    if __package__:
+        return None
+    try:
+        import folder_paths
+    except ImportError:
+        return None  # Not in ComfyUI.
+    folder = os.path.join(folder_paths.get_temp_directory(), "{{ module }}_web")
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "inputs.js"), "w", encoding="utf-8") as file:
+            file.write(EDITOR_SCRIPT)
+    except OSError as error:
+        _log.warning("%s: workflows are saved without names: %s", MODEL_NAME, error)
+        return None
+    return folder
+
+
+WEB_DIRECTORY = _web_directory()
 
 # The keys are unique among all custom nodes; workflows are saved with them.
 NODE_CLASS_MAPPINGS = {

@@ -123,6 +123,15 @@ parameter = [
     python("proof_secrets.py", &server, &Value::Null);
 }
 
+/// Guards against a saved workflow whose values move to other inputs, in silence, when the model has got others.
+#[cfg(unix)]
+#[test]
+fn a_saved_workflow_is_restored_by_name() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_with_models(data.path(), EVERY_KIND, &[]);
+    python("proof_saved.py", &server, &Value::Null);
+}
+
 #[test]
 fn an_assistant_calls_the_tools_of_the_mcp_server() {
     let server = Server::start(&["--speed", "0", "--workers", "4"]);

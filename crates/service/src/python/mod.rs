@@ -76,6 +76,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
             "comfyui_node.py",
             include_str!("../../templates/comfyui_node.py"),
         ),
+        ("inputs.js", include_str!("../../templates/inputs.js")),
         ("tools.py", include_str!("../../templates/tools.py")),
         (
             "openai_functions.py",
@@ -177,6 +178,15 @@ fn medium(media: Media) -> Medium {
     }
 }
 
+/// The script for ComfyUI's editor that saves the values of these nodes by name. `extension` is its name there.
+fn editor_script(nodes: &[&str], extension: &str) -> Result<String, Error> {
+    let json = |value: Value| Safe::from_safe_string(value.to_string());
+    template("inputs.js")?.render(context! {
+        nodes => json(json!(nodes)),
+        extension => json(json!(extension)),
+    })
+}
+
 /// All models as functions of one module, with one dispatcher.
 ///
 /// # Errors
@@ -272,6 +282,8 @@ fn render(
     let category = &schema.model.category;
     let medium = model.makes.map(medium);
     let node_key = comfyui_node::key(&schema.model);
+    let extension = format!("atelier.inputs.{module}");
+    let editor_script = editor_script(&[node_key.as_str()], &extension)?;
     template(name)?.render(context! {
         many => false,
         secrets => secret_lines([schema]),
@@ -286,6 +298,7 @@ fn render(
         display_name => format!("{} ({SERVICE_NAME})", model.name),
         fetch_name => format!("Fetch result: {} ({SERVICE_NAME})", model.name),
         fetch_key => format!("{node_key}_fetch"),
+        editor_script => editor_script,
         node_key => node_key,
         most_ids => MAX_IDS,
         makes => model.makes.map(comfyui_node::type_of),

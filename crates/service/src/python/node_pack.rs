@@ -9,7 +9,9 @@ use serde_json::{Map, Value, json};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use super::{SERVICE_NAME, Words, comfyui_node, parameters, render_comfyui_node, template};
+use super::{
+    SERVICE_NAME, Words, comfyui_node, editor_script, parameters, render_comfyui_node, template,
+};
 use crate::models::{Model, Models};
 
 /// The folder in the archive.
@@ -27,6 +29,10 @@ const AFTER_RUN: &str = "fixed";
 pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     let mut files = Vec::new();
     let mut modules = Vec::new();
+    let keys: Vec<String> = models.iter().map(|m| comfyui_node::key(&m.id())).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let script = editor_script(&keys, "atelier.inputs").map_err(Error::other)?;
+    files.push(("web/inputs.js".to_owned(), script));
     for model in models.iter() {
         let (id, schema, words) = (model.id(), model.schema(), Words::from(model));
         let module = python_file::module(&id);

@@ -21,7 +21,7 @@ const CHECK: &str = r#"
 import ast, json, keyword, sys, types
 cases = json.load(sys.stdin)
 # Assignments that hold nothing of a schema.
-CALLS = "_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks"
+CALLS = "_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks", "WEB_DIRECTORY"
 for number, case in enumerate(cases):
     try:
         for kind in ("openai", "node"):
@@ -37,7 +37,7 @@ for number, case in enumerate(cases):
                         ast.FunctionDef, ast.AsyncFunctionDef, ast.If)), ast.dump(statement)
             module = types.ModuleType("hostile")
             body = [s for s in tree.body if isinstance(s, ast.Assign) and s.targets[0].id.isupper()
-                    and not s.targets[0].id.startswith(("_", "NODE_"))]
+                    and not s.targets[0].id.startswith(("_", "NODE_", "WEB_"))]
             exec(compile(ast.Module(body, []), "hostile", "exec"), module.__dict__)
             names = [p["name"] for p in module.PARAMETERS]
             assert names == case["names"], (names, case["names"])
