@@ -7,7 +7,8 @@ def read_arguments(arguments, parameters):
     """Returns the arguments as a dict; raises InvalidInput if they are none.
 
     They may be a dict or its JSON text, also one that was encoded twice. Arguments of any type are
-    texts in the function's schema: there JSON is read, and every other text stays as it is.
+    texts in the function's schema: there JSON is read, and every other text stays as it is. One that is
+    null is left out.
     """
     for _ in range(2):
         if isinstance(arguments, str):
@@ -19,12 +20,17 @@ def read_arguments(arguments, parameters):
         raise InvalidInput(["the arguments must be an object"])
     of_any_type = set()
     for parameter in parameters:
+        names = {parameter["name"], parameter.get("argument", parameter["name"])}
         if parameter["kind"] == "any":
-            of_any_type |= {parameter["name"], parameter.get("argument", parameter["name"])}
-    return {
-        name: _json_or_text(value) if name in of_any_type else value
-        for name, value in arguments.items()
-    }
+            of_any_type |= names
+    read = {}
+    for name, value in arguments.items():
+        if name in of_any_type:
+            value = _json_or_text(value)
+            if value is None:
+                continue
+        read[name] = value
+    return read
 
 
 def _json_or_text(value):

@@ -218,11 +218,13 @@ def tool(name):
     return types.Tool(
         name=name,
         title=model["name"],
-        description="%s If the answer has no URLs yet, call %s with its task_id."
-        % (model["function"]["description"], FETCH),
+        description="%s If the answer has no URLs yet, call %s with its task_id. An equal call while the "
+        "task runs, or up to %d minutes later if its answer may have been lost, joins that task; "
+        "change an argument to make another." % (model["function"]["description"], FETCH, KEEP // 60),
         input_schema=model["function"]["parameters"],
         output_schema=OUTPUT,
-        # Every call starts a task, which may cost money.
+        # An equal call joins the same task for some minutes only. Later, or once the answer has arrived, it
+        # starts another, which may cost money.
         annotations=types.ToolAnnotations(
             read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
         ),

@@ -41,6 +41,9 @@ async def proof(target, expected):
             tool = tools[name]
             assert tool.title == model["name"] and tool.description.startswith(model["description"])
             assert "fetch_result" in tool.description
+            # Said of what is joined, so that nobody relies on a second task or on none.
+            assert "An equal call while the task runs, or up to 10 minutes later" in tool.description
+            assert tool.annotations.idempotent_hint is False
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             schema = requests.get(
                 "%s/api/schema/%s/%s" % (base_url, model["category"], model["subcategory"]), timeout=30

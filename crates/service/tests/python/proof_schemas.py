@@ -71,6 +71,8 @@ for text, value in [("[1]", [1]), ('{"a": 2}', {"a": 2}), ("0.5", 0.5), ("some w
                     ('"1"', "1"), ("NaN", "NaN"), ("", "")]:
     assert one.read_arguments({"a_b": text, "text": "[1]"}, anything) == {"a_b": value, "text": "[1]"}
 assert one.read_arguments(json.dumps(json.dumps({"text": "a"})), anything) == {"text": "a"}
+# One that is null is left out, as it is or in JSON.
+assert one.read_arguments({"a_b": "null"}, anything) == one.read_arguments({"a b": None}, anything) == {}
 for wrong in ("", "null", "[]", "{", '"a"'):
     try:
         assert one.read_arguments(wrong, anything) == {} and wrong == ""
