@@ -17,6 +17,9 @@ const MAX_DESCRIPTION: usize = 1024;
 /// How a chat model gives a value whose type is not known.
 const AS_JSON: &str = "Write anything but a text as JSON.";
 
+/// How it gives the items of a list that may be of any type.
+const ITEMS_AS_JSON: &str = "Write items that are no texts as JSON.";
+
 /// `{name, description, parameters}`; `description` is the model's.
 ///
 /// Every argument has one type that all providers know, and enumerations hold texts only: one that
@@ -93,18 +96,15 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
         }
         Kind::Array => {
             fields.insert("type".into(), json!("array"));
-            let declared = parameter
-                .extra
-                .get("items")
-                .and_then(|items| items.get("type"));
-            let known = ["string", "integer", "number", "boolean", "object"];
-            let declared = declared
-                .and_then(Value::as_str)
-                .filter(|name| known.contains(name));
+            let declared = declared_items(parameter);
             fields.insert(
                 "items".into(),
                 json!({"type": declared.unwrap_or("string")}),
             );
+            if declared.is_none() {
+                let description = format!("{} {ITEMS_AS_JSON}", parameter.description);
+                fields.insert("description".into(), json!(description.trim()));
+            }
         }
         // A default of null is the same as leaving it out.
         _ => {
@@ -118,6 +118,14 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
         fields.remove("default");
     }
     schema
+}
+
+/// The type of a list's items, as far as the schema says it in a word that all providers know. Items of any other
+/// list may be anything: a chat model writes them as texts, which the Python files read as JSON.
+pub fn declared_items(parameter: &Parameter) -> Option<&str> {
+    let items = parameter.extra.get("items")?.get("type")?.as_str();
+    let known = ["string", "integer", "number", "boolean", "object"];
+    items.filter(|name| known.contains(name))
 }
 
 /// One parameter, as the service accepts it.

@@ -6,9 +6,9 @@
 def read_arguments(arguments, parameters):
     """Returns the arguments as a dict; raises InvalidInput if they are none.
 
-    They may be a dict or its JSON text, also one that was encoded twice. Arguments of any type are
-    texts in the function's schema: there JSON is read, and every other text stays as it is. One that is
-    null is left out.
+    They may be a dict or its JSON text, also one that was encoded twice. Arguments of any type, and items
+    of any type in a list, are texts in the function's schema: there JSON is read, and every other text
+    stays as it is. An argument of any type that is null is left out.
     """
     for _ in range(2):
         if isinstance(arguments, str):
@@ -18,17 +18,21 @@ def read_arguments(arguments, parameters):
                 raise InvalidInput(["the arguments are not JSON: %s" % error]) from error
     if not isinstance(arguments, dict):
         raise InvalidInput(["the arguments must be an object"])
-    of_any_type = set()
+    of_any_type, lists_of_any_type = set(), set()
     for parameter in parameters:
         names = {parameter["name"], parameter.get("argument", parameter["name"])}
         if parameter["kind"] == "any":
             of_any_type |= names
+        elif parameter.get("items") == "any":
+            lists_of_any_type |= names
     read = {}
     for name, value in arguments.items():
         if name in of_any_type:
             value = _json_or_text(value)
             if value is None:
                 continue
+        elif name in lists_of_any_type and isinstance(value, list):
+            value = [_json_or_text(item) for item in value]
         read[name] = value
     return read
 

@@ -3,7 +3,7 @@
 use atelier_contract::{Kind, Schema};
 use serde_json::{Map, Value, json};
 
-use atelier_contract::function_schema::{argument_names, labels};
+use atelier_contract::function_schema::{argument_names, declared_items, labels};
 
 /// The word for a kind in the Python files.
 pub fn kind_word(kind: Kind) -> &'static str {
@@ -73,6 +73,9 @@ pub fn table(schema: &Schema) -> Value {
             let is_itself = |(label, value): &(String, Value)| value.as_str() == Some(label);
             if !labels.iter().all(is_itself) {
                 entry.insert("labels".into(), labels.into_iter().collect());
+            }
+            if parameter.kind() == Kind::Array && declared_items(parameter).is_none() {
+                entry.insert("items".into(), json!("any"));
             }
             if let Some((_, variable)) = variables.iter().find(|(of, _)| *of == name) {
                 entry.insert("variable".into(), json!(variable));

@@ -73,6 +73,12 @@ for text, value in [("[1]", [1]), ('{"a": 2}', {"a": 2}), ("0.5", 0.5), ("some w
 assert one.read_arguments(json.dumps(json.dumps({"text": "a"})), anything) == {"text": "a"}
 # One that is null is left out, as it is or in JSON.
 assert one.read_arguments({"a_b": "null"}, anything) == one.read_arguments({"a b": None}, anything) == {}
+# The items of a list that declares none may be anything.
+urls = one.execute({"prompt": "a", "loras": ["a", "0.5", '{"scale": 1}', '"2"', "true", 3]})
+sent = json.loads(requests.get(urls[0], timeout=30).text)
+assert sent["loras"] == ["a", 0.5, {"scale": 1}, "2", True, 3], sent
+loras = one.FUNCTION["parameters"]["properties"]["loras"]
+assert loras["items"] == {"type": "string"} and "items that are no texts as JSON" in loras["description"], loras
 for wrong in ("", "null", "[]", "{", '"a"'):
     try:
         assert one.read_arguments(wrong, anything) == {} and wrong == ""
