@@ -20,6 +20,7 @@ use crate::limit::Limit;
 use crate::metrics::Metrics;
 use crate::model_file::{self, Loaded, ModelFileError};
 use crate::models::Models;
+use crate::old_secrets::delete_old;
 use crate::outputs::Outputs;
 use crate::private;
 #[cfg(feature = "cluster")]
@@ -172,6 +173,7 @@ impl App {
         };
         let pool = pool(config, context, &remotes)?;
         watch(&remotes, pool.stopping());
+        delete_old(&store, &models);
         let cleanup = Cleanup {
             keep: config.keep(),
             store: store.clone(),

@@ -30,6 +30,7 @@ pub mod logging;
 pub mod metrics;
 pub mod model_file;
 pub mod models;
+pub mod old_secrets;
 pub mod origin;
 pub mod outputs;
 pub mod private;

@@ -275,6 +275,15 @@ impl Store {
         }
     }
 
+    /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written: some may be deleted.
+    pub fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+        ask!(self, database => database.delete_old_secrets(model, names))
+    }
+
     /// The bytes of all tasks.
     ///
     /// # Errors
@@ -345,6 +354,15 @@ impl Store {
 
 fn oldest_kept(now: i64) -> i64 {
     now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
+}
+
+/// An input without these parameters; `None` if it has none of them.
+fn without(input: &str, names: &[&str]) -> Option<String> {
+    let mut input = json(input);
+    let fields = input.as_object_mut()?;
+    let before = fields.len();
+    fields.retain(|name, _| !names.contains(&name.as_str()));
+    (fields.len() < before).then(|| input.to_string())
 }
 
 fn json(text: &str) -> Value {

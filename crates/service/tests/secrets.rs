@@ -30,6 +30,11 @@ esac
 "#;
 
 fn start(data: &Path) -> Server {
+    start_with(data, "secret = true")
+}
+
+/// With `mark` on the parameter that holds the key.
+fn start_with(data: &Path, mark: &str) -> Server {
     let program = data.join("program.sh");
     fs::write(&program, PROGRAM).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
@@ -38,7 +43,7 @@ fn start(data: &Path) -> Server {
          command = {{ program = {program:?}, arguments = [{:?}] }}\n\
          parameter = [\n\
              {{ name = \"prompt\", type = \"string\", required = true }},\n\
-             {{ name = \"api_key\", type = \"string\", required = true, secret = true }},\n\
+             {{ name = \"api_key\", type = \"string\", required = true, {mark} }},\n\
          ]\n",
         data.join("hold")
     );
@@ -161,6 +166,27 @@ fn a_secret_is_gone_when_its_task_has_ended() {
     nowhere();
     assert!(!log.contains(SECRET), "{log}");
     assert!(log.contains("taken in"), "{log}");
+}
+
+/// Guards against keys that stay in the database because they were stored before the service knew that they are keys.
+#[test]
+fn a_start_deletes_the_secrets_of_earlier_tasks() {
+    let data = tempfile::tempdir().unwrap();
+    let mut server = start_with(data.path(), "description = \"A key.\"");
+    let task = task(&submit(&server, "first", SECRET));
+    assert_eq!(server.wait(&task)["status"], "completed");
+    let in_postgres = || cluster::count(data.path(), "task WHERE input LIKE '%CASE-SECRET%'");
+    assert_eq!(in_postgres().unwrap_or(1), 1);
+    assert!(server.terminate());
+    // What the program said in its outputs is its own.
+    std::fs::remove_dir_all(data.path().join("outputs")).ok();
+    let expected = usize::from(cluster::database().is_none());
+    assert_eq!(files_with_secret(data.path()).len(), expected);
+
+    let server = start(data.path());
+    assert_eq!(files_with_secret(data.path()), Vec::<PathBuf>::new());
+    assert_eq!(in_postgres().unwrap_or(0), 0);
+    assert_eq!(server.wait(&task)["status"], "completed");
 }
 
 /// Guards against an answer to a wrong request, which may be logged by its sender, that repeats a key.

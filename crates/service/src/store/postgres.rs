@@ -15,6 +15,7 @@ mod allowance;
 mod answer;
 mod end;
 mod room;
+mod secret;
 mod sent;
 mod submission;
 mod turn;

@@ -1,0 +1,50 @@
+//! The secrets of tasks that ended before they were kept apart.
+
+use atelier_contract::ModelId;
+use sqlx::Row;
+
+use super::Postgres;
+use crate::store::secret::STEP;
+use crate::store::{StoreError, without};
+
+impl Postgres {
+    /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Postgres::progress`]; some may be deleted.
+    pub fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+        self.wait(async {
+            let (mut after, mut count) = (0_i64, 0);
+            loop {
+                let rows = sqlx::query(
+                    "SELECT seq, input FROM task WHERE category = $1 AND subcategory = $2
+                     AND finished_ms IS NOT NULL AND seq > $3 ORDER BY seq LIMIT $4",
+                )
+                .bind(&model.category)
+                .bind(&model.subcategory)
+                .bind(after)
+                .bind(STEP as i64)
+                .fetch_all(&self.pool)
+                .await?;
+                let mut transaction = self.pool.begin().await?;
+                for row in &rows {
+                    after = row.get(0);
+                    let Some(input) = without(row.get(1), names) else {
+                        continue;
+                    };
+                    sqlx::query("UPDATE task SET input = $2 WHERE seq = $1")
+                        .bind(after)
+                        .bind(input)
+                        .execute(&mut *transaction)
+                        .await?;
+                    count += 1;
+                }
+                transaction.commit().await?;
+                if rows.len() < STEP {
+                    return Ok(count);
+                }
+            }
+        })
+    }
+}
