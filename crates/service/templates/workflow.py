@@ -272,8 +272,8 @@ class Service:
 
     def finish(self, task_id, deadline, on_status=None):
         """Waits for a task that was started, now or earlier; returns the URLs of its results."""
-        self._wait_until_completed(task_id, deadline, on_status)
-        return self._fetch(task_id, deadline)
+        output = self._wait_until_completed(task_id, deadline, on_status)
+        return output or self._fetch(task_id, deadline)
 
     def _generate(self, inputs, deadline):
         body = dict(self._common())
@@ -320,12 +320,14 @@ class Service:
             attempt += 1
 
     def _wait_until_completed(self, task_id, deadline, on_status):
+        """Returns the output if it was found before the service said "completed"."""
         started = time.monotonic()
-        last = None
+        last = note = None
+        was_asked = False
         while True:
             # Every second at first, every two seconds after half a minute.
             interval = 1.0 if time.monotonic() - started < 30 else 2.0
-            self._sleep(interval, deadline, task_id, to_the_end=True)
+            self._sleep(interval, deadline, task_id, note, to_the_end=True)
             data = self._ask("/v2/status", task_id, deadline)
             status = str(data.get("status") or "").strip().lower()
             if on_status and status != last:
@@ -335,6 +337,18 @@ class Service:
                 return
             if status == "failed":
                 raise GenerationFailed(_message(data.get("error")), task_id)
+            # A word that the interface does not name may be the last one all the same.
+            note = None
+            if data.get("error"):
+                note = 'The service says "%s": %s' % (status, _message(data["error"]))
+            if status in _LIKE_COMPLETED and not was_asked:
+                was_asked = True
+                try:
+                    output = self._ask("/v2/response", task_id, deadline).get("output")
+                except ServiceRefused:
+                    output = None
+                if output:
+                    return _urls(output)
 
     def _fetch(self, task_id, deadline):
         while True:
@@ -404,19 +418,19 @@ class Service:
     def _back_off(self, attempt, wait, deadline, task_id, problem):
         if wait is None:
             wait = min(30.0, 2.0**attempt) * random.uniform(0.75, 1.25)
-        self._sleep(wait, deadline, task_id, problem)
+        self._sleep(wait, deadline, task_id, "The last attempt failed: %s" % problem)
 
-    def _sleep(self, seconds, deadline, task_id, problem=None, to_the_end=False):
-        """Waits; raises GenerationTimeout if the time is too short for it. `to_the_end` waits for
-        what is left instead."""
+    def _sleep(self, seconds, deadline, task_id, note=None, to_the_end=False):
+        """Waits; raises GenerationTimeout if the time is too short for it, with the note. `to_the_end`
+        waits for what is left instead."""
         left = deadline - time.monotonic()
         if left <= 0 or (seconds > left and not to_the_end):
             if task_id is None:
                 message = "The service did not accept the task in time."
             else:
                 message = "Task %s was not completed in time. It may still be running." % task_id
-            if problem:
-                message += " The last attempt failed: %s" % problem
+            if note:
+                message += " " + note
             raise GenerationTimeout(message, task_id)
         self._pause(min(seconds, left))
 
@@ -452,6 +466,9 @@ async def in_background(work, tick=None):
         raise outcome["error"]
     return outcome["value"]
 
+
+# What other services say instead of "completed": whether there is an output is asked once.
+_LIKE_COMPLETED = {"succeeded", "success", "successful", "done", "finished", "complete"}
 
 # Errors in the address or the token: repeating the call can't help.
 _MISTAKES = (

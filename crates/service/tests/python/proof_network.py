@@ -164,4 +164,15 @@ for wrong in ("t\u00f6ken", "token\u201d", "to\nken"):
         raise AssertionError(wrong)
     except module.MissingCredentials as error:
         assert "SERVICE_TOKEN" in str(error) and "copy" in str(error) and wrong not in str(error), error
+# A finished output was never fetched from a service that says "succeeded".
+SUCCEEDED = (200, {}, {"success": True, "data": {"id": "7", "status": "succeeded"}})
+script, urls = run(status=[SUCCEEDED])
+assert urls == ["u"] and script.count("response") == 1, (urls, script.calls)
+NOT_YET = (404, {}, {"success": False, "message": "no output"})
+script, urls = run(status=[SUCCEEDED, SUCCEEDED, COMPLETED], response=[NOT_YET, OUTPUT])
+assert urls == ["u"] and script.count("response") == 2, (urls, script.calls)
+# An error under a word of the service's own was never shown.
+ABORTED = (200, {}, {"data": {"id": "7", "status": "aborted", "error": "the worker was restarted"}})
+fails(run(timeout=2.5, status=[ABORTED]),
+      module.GenerationTimeout, "Task 7", "aborted", "the worker was restarted")
 print("network")
