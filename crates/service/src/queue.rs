@@ -205,8 +205,8 @@ impl SharedQueue {
     /// # Errors
     ///
     /// [`StoreError::Postgres`] if the database does not answer.
-    pub fn begin_turn(&self, turn: &Turn, most: usize) -> Result<bool, StoreError> {
-        self.store.begin_turn(&turn.id, &turn.owner, most)
+    pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
+        self.store.begin_turn(turn, most)
     }
 
     /// It is not any more: the next one of its owner comes into the queue.

@@ -92,11 +92,11 @@ impl Pool {
             .map(|lane| {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
-                    while let Some(turn) = queue.next(lane) {
-                        let work = || work(&context, &queue, &turn);
+                    while let Some(mut turn) = queue.next(lane) {
+                        let work = |turn: &Turn| work(&context, &queue, turn);
                         #[cfg(feature = "cluster")]
-                        let work = || queue.in_turn(&turn, work);
-                        let worked = work();
+                        let work = |turn: &mut Turn| queue.in_turn(turn, work);
+                        let worked = work(&mut turn);
                         queue.done(lane, turn, worked);
                     }
                 })

@@ -68,23 +68,23 @@ impl Queue {
     }
 
     /// Does the work of a task's turn, if its owner may have one more now; else there is another turn
-    /// when one of them has ended, at whichever process.
+    /// when one of them has ended, at whichever process, which continues from the attempts so far.
     ///
     /// # Errors
     ///
     /// As `work` fails; also [`Obstacle::Store`] if the database can't be asked for the turn.
     pub fn in_turn(
         &self,
-        turn: &Turn,
-        work: impl FnOnce() -> Result<(), Obstacle>,
+        turn: &mut Turn,
+        work: impl FnOnce(&Turn) -> Result<(), Obstacle>,
     ) -> Result<(), Obstacle> {
         let (Some(shared), Some(most)) = (self.shared.get(), self.bounds.running) else {
-            return work();
+            return work(turn);
         };
         if !shared.begin_turn(turn, most)? {
             return Ok(());
         }
-        let worked = work();
+        let worked = work(turn);
         shared.end_turn(turn);
         worked
     }

@@ -1,10 +1,15 @@
 //! Whose turn it is, at all processes together.
 
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use super::support::small_server::{SmallServer, json as said};
 use super::support::{STRATA, Server, request};
 use super::{LEASE, OWN, Place, Worker, finished};
 
@@ -28,6 +33,24 @@ impl Place {
         let by = Instant::now() + patience;
         while self.begun() < count {
             assert!(Instant::now() < by, "{:?}\n{}", self.runs(), self.logs());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until so many tasks wait for others of their account.
+    fn await_refused(&self, count: &str) {
+        let by = Instant::now() + Duration::from_secs(60);
+        loop {
+            let asked = Command::new("psql")
+                .args(["--tuples-only", "--no-align", "--command"])
+                .arg("SELECT count(*) FROM turn WHERE process IS NULL")
+                .arg(&self.database)
+                .output()
+                .unwrap();
+            if String::from_utf8_lossy(&asked.stdout).trim() == count {
+                break;
+            }
+            assert!(Instant::now() < by, "{asked:?}\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -157,4 +180,66 @@ fn a_killed_worker_takes_no_turn_with_it() {
     let _second = place.work_with("w1", &args);
     let answer = finished(&place, &server, &waits, Instant::now() + 2 * LEASE);
     assert_eq!(answer["status"], "completed");
+}
+
+/// Guards against a time limit that restarts whenever a task waits for others of its account, and so never
+/// passes.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_refused_turn_keeps_the_begin_of_its_time_limit() {
+    const GENERATIONS: &str = "/v1/images/generations";
+    let place = Place::new();
+    let hold = place.hold();
+    let answers = Arc::new(AtomicBool::new(false));
+    let told = answers.clone();
+    let paid = SmallServer::start(move |asked| {
+        while asked.path == GENERATIONS && !told.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        said(401, json!({"error": {"message": "wrong key"}}))
+    });
+    let file = place.folder.path().join("models.toml");
+    let own = fs::read_to_string(&file).unwrap();
+    let offer = |time_limit: &str| {
+        let model = format!(
+            "[[model]]\ncategory = \"image\"\nsubcategory = \"paid\"\nname = \"Paid\"\n\
+             time_limit = \"{time_limit}\"\n[model.openai]\naddress = \"{}/v1\"\n",
+            paid.url()
+        );
+        fs::write(&file, format!("{own}{model}")).unwrap();
+    };
+    let args = ["--account-running", "1"];
+    offer("10m");
+    let server = place.serve("s0", &[]);
+    let mut first = place.work_with("w0", &args);
+    let refused = task_of(&server, ("image", "paid"), "me");
+    let by = Instant::now() + Duration::from_secs(60);
+    while paid.asked(GENERATIONS).is_empty() {
+        assert!(Instant::now() < by, "{}", place.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let sent = Instant::now();
+    let other = task_of(&server, OWN, "me");
+    place.await_refused("1");
+    // The other has its turn after this attempt, and the next attempt is refused one.
+    answers.store(true, Ordering::Relaxed);
+    place.await_begun(1, Duration::from_secs(60));
+    place.await_refused("1");
+    first.ask_to_stop();
+    first.0.wait().unwrap();
+
+    offer("1s");
+    while sent.elapsed() < Duration::from_secs(1) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let _second = place.work_with("w1", &args);
+    drop(hold);
+    let by = Instant::now() + 3 * LEASE;
+    assert_eq!(finished(&place, &server, &other, by)["status"], "completed");
+    let failed = finished(&place, &server, &refused, by);
+    let error = failed["error"].as_str().unwrap_or_default();
+    for words in ["time limit of 1 s", "HTTP 401: wrong key"] {
+        assert!(error.contains(words), "{failed}");
+    }
+    assert_eq!(paid.asked(GENERATIONS).len(), 1, "{}", place.logs());
 }

@@ -1,23 +1,38 @@
 //! Who works on what: the turns of accounts that may have so many tasks running at once, at all
 //! processes together, and the leases of the queue that a process gives back.
 
-use sqlx::{Postgres as Database, Transaction};
+use std::time::{Duration, Instant};
+
+use sqlx::postgres::PgRow;
+use sqlx::{Postgres as Database, Row, Transaction};
 
 use super::unfinished::read_unfinished;
 use super::{DEAD_AFTER, PROCESS, Postgres, StoreError};
 use crate::store::Unfinished;
+use crate::turns::{Attempts, Turn};
 
 impl Postgres {
     /// Whether this process may work on the task now, because fewer than so many others of its owner
-    /// are worked on anywhere. If not, the task waits without a job, until [`Self::end_turn`].
+    /// are worked on anywhere. If not, the task waits without a job, until [`Self::end_turn`]. The attempts so
+    /// far are kept with it meanwhile; the turn continues from those that were kept.
     ///
     /// # Errors
     ///
     /// As for [`Postgres::progress`].
-    pub fn begin_turn(&self, id: &str, uid: &str, most: usize) -> Result<bool, StoreError> {
+    pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
-            alone(&mut transaction, uid).await?;
+            alone(&mut transaction, &turn.owner).await?;
+            let kept = sqlx::query(
+                "SELECT failures, extract(epoch FROM now() - first_attempt)::double precision, last_error
+                 FROM turn WHERE task = $1",
+            )
+            .bind(&turn.id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            if let Some(row) = kept {
+                turn.resume(read_attempts(&row), Instant::now());
+            }
             // A process that is dead works on nothing: its tasks are others' soon.
             let others: i64 = sqlx::query_scalar(
                 "SELECT count(*) FROM turn JOIN task ON task.id = turn.task
@@ -26,18 +41,26 @@ impl Postgres {
                      WHERE position(turn.process IN workers.id) > 0
                      AND last_seen > now() - make_interval(secs => $3))",
             )
-            .bind(uid)
-            .bind(id)
+            .bind(&turn.owner)
+            .bind(&turn.id)
             .bind(DEAD_AFTER.as_secs_f64())
             .fetch_one(&mut *transaction)
             .await?;
             let begins = usize::try_from(others).is_ok_and(|others| others < most);
+            let attempts = turn.attempts(Instant::now());
             sqlx::query(
-                "INSERT INTO turn (task, uid, process) SELECT id, uid, $2 FROM task WHERE id = $1
-                 ON CONFLICT (task) DO UPDATE SET process = excluded.process, since = now()",
+                "INSERT INTO turn (task, uid, process, failures, first_attempt, last_error)
+                 SELECT id, uid, $2, $3, now() - make_interval(secs => $4), $5 FROM task WHERE id = $1
+                 ON CONFLICT (task) DO UPDATE SET process = excluded.process, since = now(),
+                     failures = excluded.failures, first_attempt = excluded.first_attempt,
+                     last_error = excluded.last_error",
             )
-            .bind(id)
+            .bind(&turn.id)
             .bind(begins.then_some(PROCESS.as_str()))
+            .bind(i32::try_from(attempts.failures).unwrap_or(i32::MAX))
+            .bind(attempts.since_first.map(|since| since.as_secs_f64()))
+            // A server may send one, and PostgreSQL stores no text that has one.
+            .bind(attempts.last_error.map(|error| error.replace('\0', "")))
             .execute(&mut *transaction)
             .await?;
             transaction.commit().await?;
@@ -116,6 +139,15 @@ impl Postgres {
             transaction.commit().await?;
             Ok(())
         })
+    }
+}
+
+fn read_attempts(row: &PgRow) -> Attempts {
+    let since = row.get::<Option<f64>, _>(1);
+    Attempts {
+        failures: u32::try_from(row.get::<i32, _>(0)).unwrap_or_default(),
+        since_first: since.and_then(|since| Duration::try_from_secs_f64(since.max(0.0)).ok()),
+        last_error: row.get(2),
     }
 }
 
