@@ -204,12 +204,13 @@ impl Store {
     }
 
     /// Saves the answer to a task that was sent, until the task has ended: an attempt after a restart
-    /// continues from it.
+    /// continues from it. Returns `false` if the task has ended for good. One that failed
+    /// [`Failed::UnlessResult`] is unfinished again.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<(), StoreError> {
+    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         ask!(self, database => database.save_answer(id, answer))
     }
 

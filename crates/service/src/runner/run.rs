@@ -60,13 +60,15 @@ impl Run<'_> {
     }
 
     /// Saves an answer that was paid for, so that an attempt after a restart continues from it. Returns whether
-    /// it is saved: without space for it, this attempt goes on all the same.
+    /// it is saved: without space for it, or if another process has ended the task, this attempt goes on all
+    /// the same.
     pub fn save_answer(&self, answer: &[u8]) -> bool {
-        let saved = self.store.save_answer(self.id, answer);
-        if let Err(error) = &saved {
-            tracing::warn!("task {:.8}…: can't save the answer: {error}", self.id);
-        }
-        saved.is_ok()
+        self.store
+            .save_answer(self.id, answer)
+            .unwrap_or_else(|error| {
+                tracing::warn!("task {:.8}…: can't save the answer: {error}", self.id);
+                false
+            })
     }
 
     /// Returns the answer that an earlier attempt has saved.

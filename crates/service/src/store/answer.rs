@@ -6,21 +6,22 @@ use super::StoreError;
 use super::sqlite::Sqlite;
 
 impl Sqlite {
-    /// Saves the answer to a task that has not ended.
+    /// Saves the answer to a task. Returns `false` if that has ended.
     ///
     /// # Errors
     ///
     /// [`StoreError::Database`] if the file can't be written.
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<(), StoreError> {
-        self.with(|connection| {
+    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        let saved = self.with(|connection| {
             connection
                 .prepare_cached(
-                    "INSERT OR IGNORE INTO answer (seq, answer)
-                     SELECT seq, ?2 FROM task WHERE id = ?1 AND finished_ms IS NULL",
+                    "INSERT INTO answer (seq, answer)
+                     SELECT seq, ?2 FROM task WHERE id = ?1 AND finished_ms IS NULL
+                     ON CONFLICT (seq) DO UPDATE SET answer = answer",
                 )?
                 .execute(params![id, answer])
         })?;
-        Ok(())
+        Ok(saved > 0)
     }
 
     /// Returns the saved answer.

@@ -99,11 +99,11 @@ fn a_saved_answer_is_there_until_its_task_has_ended() {
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
     assert_eq!(store.saved_answer("a").unwrap(), None);
-    store.save_answer("a", b"{}").unwrap();
+    assert!(store.save_answer("a", b"{}").unwrap());
     assert_eq!(store.saved_answer("a").unwrap(), Some(b"{}".to_vec()));
     store.complete("a", &["a/0.png".into()], 7).unwrap();
     assert_eq!(store.saved_answer("a").unwrap(), None);
-    store.save_answer("a", b"{}").unwrap();
+    assert!(!store.save_answer("a", b"{}").unwrap(), "it has ended");
     assert_eq!(store.saved_answer("a").unwrap(), None, "it has ended");
 }
 

@@ -12,6 +12,7 @@ use super::{LEASE, Place, Worker, finished};
 
 const MODEL: (&str, &str) = ("image", "paid");
 const GENERATIONS: &str = "/v1/images/generations";
+const FILE: &str = "/files/0.png";
 
 /// A server that takes orders, and answers when it is told to.
 struct Paid {
@@ -24,10 +25,23 @@ impl Paid {
         let answers = Arc::new(Mutex::new(false));
         let told = answers.clone();
         let server = SmallServer::start(move |asked| {
-            while asked.path == GENERATIONS && !*told.lock().unwrap() {
-                std::thread::sleep(Duration::from_millis(10));
-            }
+            wait_if(asked.path == GENERATIONS, &told);
             said(200, json!({"data": [{"b64_json": "iVBORw0KGgo="}]}))
+        });
+        Self { server, answers }
+    }
+
+    /// Its answer has the address of a file, which `files` gives out.
+    fn start_with_files(files: &Arc<Mutex<bool>>) -> Self {
+        let answers = Arc::new(Mutex::new(false));
+        let (told, files) = (answers.clone(), files.clone());
+        let server = SmallServer::start(move |asked| {
+            wait_if(asked.path == GENERATIONS, &told);
+            wait_if(asked.path == FILE, &files);
+            match asked.path.as_str() {
+                FILE => Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec())),
+                _ => said(200, json!({"data": [{"url": FILE}]})),
+            }
         });
         Self { server, answers }
     }
@@ -44,6 +58,13 @@ impl Paid {
 
     fn orders(&self) -> usize {
         self.server.asked(GENERATIONS).len()
+    }
+}
+
+/// Waits until the gate is open.
+fn wait_if(is_behind_gate: bool, gate: &Mutex<bool>) {
+    while is_behind_gate && !*gate.lock().unwrap() {
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -104,6 +125,43 @@ fn a_result_wins_over_an_unknown_outcome() {
     assert_eq!(failed["status"], "failed", "{failed}");
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;
+    wait_until(&place, "the result", || {
+        let answer = server.post("/v2/response", &task).json()["data"].clone();
+        answer["status"] == "completed" && answer["output"].as_array().unwrap().len() == 1
+    });
+    assert_eq!(paid.orders(), 1);
+}
+
+/// Guards against an answer that is lost because it came after another worker had failed the task as unknown,
+/// and its own worker ended before the files were fetched.
+#[test]
+#[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
+fn a_late_answer_outlives_the_worker_that_got_it() {
+    let place = Place::new();
+    let files = Arc::new(Mutex::new(false));
+    let paid = Paid::start_with_files(&files);
+    paid.offer(&place, "10m");
+    let server = place.serve("s0", &[]);
+    let mut first = place.work("w0");
+    let task = server.generate(MODEL, json!({"prompt": "a"}));
+    wait_until(&place, "the order", || paid.orders() == 1);
+    first.signal(Signal::STOP);
+    // It gives up soon.
+    paid.offer(&place, "1s");
+    let mut second = place.work("w1");
+    let failed = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
+    assert_eq!(failed["status"], "failed", "{failed}");
+    second.kill();
+    first.signal(Signal::CONT);
+    *paid.answers.lock().unwrap() = true;
+    wait_until(&place, "the first fetches", || {
+        !paid.server.asked(FILE).is_empty()
+    });
+    first.kill();
+
+    *files.lock().unwrap() = true;
+    paid.offer(&place, "10m");
+    let _third = place.work("w2");
     wait_until(&place, "the result", || {
         let answer = server.post("/v2/response", &task).json()["data"].clone();
         answer["status"] == "completed" && answer["output"].as_array().unwrap().len() == 1

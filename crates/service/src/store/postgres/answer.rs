@@ -3,23 +3,38 @@
 use super::{Postgres, StoreError};
 
 impl Postgres {
-    /// Saves the answer to a task that has not ended.
+    /// Saves the answer to a task. One that failed because its outcome was unknown is unfinished again: another
+    /// process continues from the answer, should this one end before it does.
     ///
     /// # Errors
     ///
     /// As for [`Postgres::progress`].
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<(), StoreError> {
-        self.wait(
+    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        self.wait(async {
+            let mut transaction = self.pool.begin().await?;
+            sqlx::query("SELECT FROM task WHERE id = $1 FOR UPDATE")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
             sqlx::query(
+                "UPDATE task SET status = 'processing', error = NULL, finished_ms = NULL, awaits_result = FALSE
+                 WHERE id = $1 AND finished_ms IS NOT NULL AND awaits_result",
+            )
+            .bind(id)
+            .execute(&mut *transaction)
+            .await?;
+            let saved = sqlx::query(
                 "INSERT INTO answer (task, answer)
                  SELECT id, $2 FROM task WHERE id = $1 AND finished_ms IS NULL
-                 ON CONFLICT DO NOTHING",
+                 ON CONFLICT (task) DO UPDATE SET answer = answer.answer",
             )
             .bind(id)
             .bind(answer)
-            .execute(&self.pool),
-        )?;
-        Ok(())
+            .execute(&mut *transaction)
+            .await?;
+            transaction.commit().await?;
+            Ok(saved.rows_affected() > 0)
+        })
     }
 
     /// Returns the saved answer.

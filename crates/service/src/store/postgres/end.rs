@@ -1,13 +1,14 @@
 //! The end of a task.
 
 use atelier_contract::StatusWord;
+use sqlx::{Postgres as Database, Transaction};
 
 use super::Postgres;
 use crate::store::{Failed, StoreError, now_ms};
 
 impl Postgres {
     /// The task has ended. The first writer wins, except that a result also wins over a failure that was
-    /// [`Failed::UnlessResult`].
+    /// [`Failed::UnlessResult`], and a saved answer over such a failure.
     ///
     /// # Errors
     ///
@@ -51,6 +52,10 @@ impl Postgres {
     ) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
+            if awaits_result && has_answer(&mut transaction, id).await? {
+                // The next attempt continues from it.
+                return Ok(());
+            }
             sqlx::query(
                 "UPDATE task SET status = $2, output = $3, error = $4, finished_ms = $5,
                      bytes = bytes + $6, awaits_result = $7
@@ -79,4 +84,19 @@ impl Postgres {
             Ok(())
         })
     }
+}
+
+/// Whether the answer to the task is saved. None is until the end of the transaction.
+async fn has_answer(
+    transaction: &mut Transaction<'_, Database>,
+    id: &str,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query("SELECT FROM task WHERE id = $1 FOR UPDATE")
+        .bind(id)
+        .execute(&mut **transaction)
+        .await?;
+    sqlx::query_scalar("SELECT EXISTS (SELECT FROM answer WHERE task = $1)")
+        .bind(id)
+        .fetch_one(&mut **transaction)
+        .await
 }
