@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::json;
-use support::{STRATA, Server, request};
+use support::{STRATA, Server, cluster, request};
 
 /// Slow enough to be interrupted, whatever the machine.
 const SLOW: [&str; 4] = ["--speed", "20", "--workers", "1"];
@@ -45,16 +45,14 @@ fn asked_to_stop_it_stops_at_once_and_goes_on_later() {
         .post("/v2/generate-batch", &json!({"requests": requests}))
         .json();
     assert!(server.terminate(), "it ends well");
-    let database = rusqlite::Connection::open(data.path().join("tasks.sqlite")).unwrap();
-    let finished: u64 = database
-        .query_row(
-            "SELECT count(*) FROM task WHERE finished_ms IS NOT NULL",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
+    const FINISHED: &str = "task WHERE finished_ms IS NOT NULL";
+    let finished = cluster::count(data.path(), FINISHED).unwrap_or_else(|| {
+        let file = data.path().join("tasks.sqlite");
+        let database = rusqlite::Connection::open(file).unwrap();
+        let count = format!("SELECT count(*) FROM {FINISHED}");
+        database.query_row(&count, [], |row| row.get(0)).unwrap()
+    });
     assert_eq!(finished, 0, "it waited for a task");
-    drop(database);
 
     let server = Server::start_on(data.path(), &["--speed", "0", "--workers", "4"]);
     for entry in reply["data"]["results"].as_array().unwrap() {

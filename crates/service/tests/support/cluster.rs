@@ -53,7 +53,7 @@ pub fn made(address: &str, name: &str) -> String {
     format!("{address}/{name}")
 }
 
-/// How many rows a table of a service with this data has, if that is in PostgreSQL.
+/// How many rows a table of a service with this data has, if that is in PostgreSQL. `table` may have a condition.
 pub fn count(data: &Path, table: &str) -> Option<u64> {
     let asked = Command::new("psql")
         .args(["--tuples-only", "--no-align", "--command"])
