@@ -219,6 +219,58 @@ fn what_a_new_start_of_comfyui_has_forgotten_is_sent_again() {
     assert_eq!(service.wait(&task)["status"], "completed");
 }
 
+/// One file that was deleted held up the others until the time limit, and then all were lost.
+#[test]
+fn a_missing_file_is_reported_after_the_others() {
+    let kept = Arc::new(Mutex::new(Kept {
+        takes_ids: true,
+        ..Kept::default()
+    }));
+    let (told, gone) = (kept.clone(), Arc::new(Mutex::new(vec!["a.mp4"])));
+    let is_gone = gone.clone();
+    let server = SmallServer::start(move |asked| {
+        let gone = is_gone.lock().unwrap();
+        match asked.path.starts_with("/view") && gone.iter().any(|name| asked.path.contains(name)) {
+            true => said(404, json!({"error": "it was deleted"})),
+            false => answer(asked, &told),
+        }
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server);
+    let task = service.generate(MODEL, json!({"prompt": "a fox"}));
+    await_prompts(&server, 1);
+    kept.lock().unwrap().finish();
+    assert_eq!(service.wait(&task)["status"], "completed");
+    let output = service.post("/v2/response", &task).json()["data"]["output"].clone();
+    let outputs: Vec<_> = output
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|url| service.get(url.as_str().unwrap()))
+        .collect();
+    assert_eq!(outputs.len(), 2);
+    assert!(outputs[0].bytes.starts_with(b"\x89PNG"));
+    let report = outputs[1].text();
+    for words in [
+        "1 of 2 files missing",
+        "filename=a.mp4",
+        "HTTP 404: it was deleted",
+    ] {
+        assert!(report.contains(words), "{report}");
+    }
+
+    gone.lock().unwrap().push("b%20c.png");
+    let task = service.generate(MODEL, json!({"prompt": "a fox"}));
+    await_prompts(&server, 2);
+    kept.lock().unwrap().finish();
+    let ended = service.wait(&task);
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(
+        error.contains("b%20c.png") && error.contains("a.mp4"),
+        "{ended}"
+    );
+}
+
 /// A redirect was followed to wherever it led, and what lay there became an output.
 #[test]
 fn a_file_is_not_fetched_from_a_private_address_that_comfyui_redirects_to() {

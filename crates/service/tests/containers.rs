@@ -168,6 +168,52 @@ fn whatever_comes_out_becomes_files() {
     );
 }
 
+/// One file that could not be fetched failed the task, and the others were lost.
+#[test]
+fn a_missing_file_is_reported_after_the_others() {
+    let files = json!({"type": "array", "items": {"type": "string", "format": "uri"}});
+    let output = json!({"type": "object", "properties": {"files": files}});
+    let server = declaring(output, |asked| {
+        let at = |name: &str| format!("http://{}/{name}", asked.header("host"));
+        let gone = at("gone.txt");
+        match asked.path.as_str() {
+            "/0.txt" | "/2.txt" => Some((200, "text/plain", asked.path.clone().into_bytes())),
+            "/gone.txt" => said(404, json!({"detail": "it was deleted"})),
+            _ => succeeded(match asked.json()["input"]["prompt"].as_str() {
+                Some("one") => json!({"files": [at("0.txt"), gone, at("2.txt")], "seed": 5}),
+                Some("all but the seed") => json!({"files": [gone], "seed": 5}),
+                _ => json!({"files": [gone, gone]}),
+            }),
+        }
+        .into()
+    });
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url());
+    let outputs = |prompt: &str| -> Vec<String> {
+        let urls = service.output(MODEL, json!({"prompt": prompt}));
+        urls.iter().map(|url| service.get(url).text()).collect()
+    };
+    let found = outputs("one");
+    assert_eq!(
+        found[..3],
+        ["/0.txt", "/2.txt", r#"{"seed":5}"#],
+        "{found:?}"
+    );
+    for words in [
+        "1 of 3 files missing",
+        "/gone.txt",
+        "HTTP 404: it was deleted",
+    ] {
+        assert!(found[3].contains(words), "{found:?}");
+    }
+    let found = outputs("all but the seed");
+    assert_eq!(found[0], r#"{"seed":5}"#);
+    assert!(found[1].contains("1 of 1 files missing"), "{found:?}");
+    let ended = service.wait(&service.generate(MODEL, json!({"prompt": "all"})));
+    let error = ended["error"].as_str().unwrap_or_default();
+    assert!(error.contains("HTTP 404: it was deleted"), "{ended}");
+}
+
 #[test]
 fn what_may_pass_is_asked_for_again_under_the_same_id() {
     let count = AtomicUsize::new(0);

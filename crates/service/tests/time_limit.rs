@@ -26,25 +26,18 @@ fn error_of(more: &str) -> String {
 
 /// Guards against a task that is tried for ever because its limit restarts at each attempt.
 #[test]
-fn an_output_that_is_gone_fails_the_task_with_the_last_error() {
-    let server = SmallServer::start(|asked| {
-        let id = asked.path.strip_prefix("/history/").unwrap_or_default();
-        let file = json!({"filename": "a.png", "subfolder": "", "type": "output"});
-        let entry = json!({"outputs": {"9": {"images": [file]}},
-            "status": {"status_str": "success", "completed": true}});
-        match asked.path.as_str() {
-            "/prompt" => said(200, json!({"prompt_id": asked.json()["prompt_id"]})),
-            path if path.starts_with("/view") => said(404, json!({"error": "it was deleted"})),
-            _ if !id.is_empty() => said(200, json!({ id: entry })),
-            _ => said(200, Value::Object(serde_json::Map::new())),
-        }
+fn a_history_that_is_never_read_fails_the_task_with_the_last_error() {
+    let server = SmallServer::start(|asked| match asked.path.as_str() {
+        "/prompt" => said(200, json!({"prompt_id": asked.json()["prompt_id"]})),
+        path if path.starts_with("/history/") => said(500, json!({"error": "no memory"})),
+        _ => said(200, Value::Object(serde_json::Map::new())),
     });
     let error = error_of(&format!(
         "[model.comfyui]\naddress = \"{}\"\nworkflow = \"flow.json\"\n\
          [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"6.text\"",
         server.url()
     ));
-    assert!(error.contains("HTTP 404: it was deleted"), "{error}");
+    assert!(error.contains("HTTP 500: no memory"), "{error}");
 }
 
 /// Guards against a server that refuses the key, and is asked for ever.

@@ -5,6 +5,8 @@ use std::time::Duration;
 use atelier_contract::Parameters;
 use serde_json::{Map, Value, json};
 
+use super::collected::Collected;
+use super::fetch::fetch_from;
 use super::file;
 use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
@@ -201,9 +203,18 @@ impl Workflow {
         if files.is_empty() {
             return Err(Ended::Failed("The workflow has saved no file.".into()));
         }
-        files.into_iter().map(|file| self.view(run, file)).collect()
+        let mut collected = Collected::default();
+        for file in files {
+            collected.add(self.view(run, file))?;
+        }
+        if collected.files.is_empty() {
+            return Err(Ended::Failed(collected.reasons()));
+        }
+        let report = collected.report(run.id, "files", 0);
+        Ok(collected.files.into_iter().chain(report).collect())
     }
 
+    /// Fetches a file.
     fn view(&self, run: &Run<'_>, file: &Map<String, Value>) -> Result<Artifact, Ended> {
         let text = |name: &str| file.get(name).and_then(Value::as_str).unwrap_or_default();
         let name = text("filename").to_owned();
@@ -211,15 +222,13 @@ impl Workflow {
             .iter()
             .map(|key| format!("{key}={}", encoded(text(key))))
             .collect();
-        let path = format!("/view?{}", query.join("&"));
-        let reply = self.call(run, move |client, address| {
-            client.get(&format!("{address}{path}"), FETCH)
+        let address = format!("{}/view?{}", self.address, query.join("&"));
+        let uri = address.parse().map_err(|error| {
+            Ended::Failed(format!(
+                "The output at {address} can't be fetched: {error}."
+            ))
         })?;
-        if !reply.is_success() {
-            let why = format!("{name}: {}", reply.reason());
-            return Err(run.asked_later(why, reply.retry_after));
-        }
-        Ok(file::artifact(reply.body, &reply.content_type, &name))
+        fetch_from(run, &self.client, &uri, &name, true)
     }
 
     fn cancel(&self, run: &Run<'_>, prompt: &str) {

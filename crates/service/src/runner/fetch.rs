@@ -35,21 +35,38 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
             text.chars().take(200).collect::<String>()
         )));
     };
+    let name = uri.path().to_owned();
+    fetch_from(run, client, &uri, &name, false)
+}
+
+/// Fetches the file called `name` from an address. With `waits`, tries that no answer comes to do not count: the
+/// server keeps the file while it is away.
+///
+/// # Errors
+///
+/// As for [`fetch`].
+pub fn fetch_from(
+    run: &Run<'_>,
+    client: &Client,
+    uri: &Uri,
+    name: &str,
+    waits: bool,
+) -> Result<Artifact, Ended> {
     // Without path and query: a signed address is a secret.
-    let place = Origin::of(&uri).map_or_else(String::new, |origin| origin.to_string());
+    let place = Origin::of(uri).map_or_else(String::new, |origin| origin.to_string());
     let mut wait = Duration::from_millis(500);
-    let mut tries = 0;
+    let (mut tries, mut counted) = (0, 0);
     loop {
         let (client, address) = (client.clone(), uri.to_string());
         let time = FETCH.min(run.time_left());
         tries += 1;
         let fetched = match run.wait_for(move || client.get(&address, time)) {
-            Err(Ended::Failed(why)) => return Err(not_fetched(&uri, tries, &why)),
+            Err(Ended::Failed(why)) => return Err(not_fetched(uri, tries, &why)),
             fetched => fetched?,
         };
         let (why, status, asked) = match fetched {
             Ok(reply) if reply.is_success() => {
-                return Ok(file::artifact(reply.body, &reply.content_type, uri.path()));
+                return Ok(file::artifact(reply.body, &reply.content_type, name));
             }
             Ok(reply) => (reply.reason(), Some(reply.status), reply.retry_after),
             Err(CallError::Refused(why)) => return Err(Ended::Failed(why)),
@@ -57,8 +74,9 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
         };
         tracing::warn!("task {}: an output at {place}: {why}", run.id);
         wait = wait.max(asked.unwrap_or_default());
-        if tries >= max_tries(status) || wait >= run.time_left() {
-            return Err(not_fetched(&uri, tries, &why));
+        counted += u32::from(status.is_some() || !waits);
+        if counted >= max_tries(status) || wait >= run.time_left() {
+            return Err(not_fetched(uri, tries, &why));
         }
         run.pause(wait)?;
         wait = (wait * 2).min(Duration::from_secs(15));
@@ -72,7 +90,7 @@ fn not_fetched(uri: &Uri, tries: u32, why: &str) -> Ended {
     ))
 }
 
-/// By the status of the last answer, if one came.
+/// How often an address is tried, by the status of the last answer, if one came.
 fn max_tries(status: Option<u16>) -> u32 {
     match status {
         Some(408 | 425 | 429) | None => MAX_TRIES,

@@ -14,6 +14,7 @@ use crate::outputs::Artifact;
 
 pub mod addresses;
 pub mod cog;
+pub mod collected;
 pub mod comfyui;
 pub mod command;
 pub mod fetch;

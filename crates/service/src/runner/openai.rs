@@ -5,6 +5,7 @@ use std::time::Duration;
 use atelier_contract::Parameters;
 use serde_json::{Map, Value};
 
+use super::collected::Collected;
 use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
@@ -136,44 +137,35 @@ impl Images {
     /// a saved answer, an attempt that the service stops is continued after its restart.
     fn files(&self, run: &Run<'_>, reply: &Reply, is_saved: bool) -> Result<Vec<Artifact>, Ended> {
         let body = reply.json();
-        let (mut files, mut missing) = (Vec::new(), Vec::new());
+        let mut collected = Collected::default();
         for picture in pictures(&body) {
-            match picture {
-                Picture::Bytes(bytes) => files.push(file::artifact(bytes, "", "")),
-                Picture::Missing(why) => missing.push(why),
+            let file = match picture {
+                Picture::Bytes(bytes) => Ok(file::artifact(bytes, "", "")),
+                Picture::Missing(why) => Err(Ended::Failed(why)),
                 Picture::Address(address) => match fetch(run, &self.client, &address) {
-                    Ok(file) => files.push(file),
-                    Err(Ended::Failed(why)) => missing.push(why),
                     // Without a saved answer or a key to ask again with, the address would be lost.
-                    Err(Ended::Stopped) if !is_saved && !self.idempotent => missing.push(format!(
-                        "The service was stopped before the output at {address} was fetched."
-                    )),
-                    Err(ended) => return Err(ended),
+                    Err(Ended::Stopped) if !is_saved && !self.idempotent => {
+                        Err(Ended::Failed(format!(
+                            "The service was stopped before the output at {address} was fetched."
+                        )))
+                    }
+                    fetched => fetched,
                 },
-            }
+            };
+            collected.add(file)?;
         }
-        let asked = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
-        let count = asked.max(files.len() + missing.len());
-        let lost = count - files.len();
-        if files.is_empty() {
-            let why = match missing[..] {
+        if collected.files.is_empty() {
+            let why = match collected.missing[..] {
                 [] => excerpt_of(reply),
-                _ => missing.join(" "),
+                _ => collected.reasons(),
             };
             return Err(Ended::Failed(format!(
                 "The server's answer has no picture: {why}"
             )));
         }
-        if lost > 0 {
-            let why = match missing[..] {
-                [] => format!("the server's answer has only {}.", files.len()),
-                _ => missing.join(" "),
-            };
-            let text = format!("{lost} of {count} pictures missing: {why}");
-            tracing::warn!("task {}: {lost} of {count} pictures missing", run.id);
-            files.push(file::artifact(text.into_bytes(), "text/plain", ""));
-        }
-        Ok(files)
+        let asked = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
+        let report = collected.report(run.id, "pictures", asked);
+        Ok(collected.files.into_iter().chain(report).collect())
     }
 }
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use atelier_contract::Parameters;
 use serde_json::{Map, Value, json};
 
+use super::collected::Collected;
 use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client};
@@ -218,23 +219,28 @@ impl Container {
         }
     }
 
-    /// The files in the order of the output, then the rest as one file.
+    /// The files in the order of the output, then the rest as one file, then a report of missing files.
     fn files(&self, run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
         let (mut rest, mut addresses) = (output.clone(), Vec::new());
         take_files(&mut rest, &self.lock().output.clone(), &mut addresses);
-        let files = addresses.iter();
-        let files = files.map(|address| fetch(run, &self.client, address));
-        let mut files = files.collect::<Result<Vec<_>, _>>()?;
-        let rest = if files.is_empty() {
+        let mut collected = Collected::default();
+        for address in &addresses {
+            collected.add(fetch(run, &self.client, address))?;
+        }
+        let rest = if addresses.is_empty() {
             Some(rest).filter(|rest| !rest.is_null() && *rest != json!([]))
         } else {
             without_nulls(rest)
         };
-        files.extend(rest.as_ref().map(rest_file));
-        if files.is_empty() {
-            return Err(Ended::Failed("The model made nothing.".into()));
+        let rest = rest.as_ref().map(rest_file);
+        match (&collected.files[..], &collected.missing[..], &rest) {
+            ([], [], None) => return Err(Ended::Failed("The model made nothing.".into())),
+            ([], _, None) => return Err(Ended::Failed(collected.reasons())),
+            _ => {}
         }
-        Ok(files)
+        let report = collected.report(run.id, "files", 0);
+        let files = collected.files.into_iter();
+        Ok(files.chain(rest).chain(report).collect())
     }
 }
 
