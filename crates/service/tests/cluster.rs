@@ -154,6 +154,7 @@ fn finished(place: &Place, server: &Server, task: &Value, by: Instant) -> Value 
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
     let place = Place::new();
+    let hold = place.hold();
     // All at the same time: the schema is made once.
     let mut workers: Vec<Worker> = (0..3).map(|n| place.work(&format!("w{n}"))).collect();
     let servers = [place.serve("s0", &[]), place.serve("s1", &[])];
@@ -164,15 +165,13 @@ fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
         })
         .collect();
 
-    let begun = Instant::now();
-    while place.runs().len() < 4 {
-        assert!(begun.elapsed() < LEASE, "nothing begins\n{}", place.logs());
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    // Two of each worker, none of which ends.
+    place.await_begun(6, Duration::from_secs(60));
     workers[0].kill();
     std::thread::sleep(Duration::from_millis(500));
     workers[1].kill();
     workers.push(place.work("w3"));
+    drop(hold);
 
     let by = Instant::now() + 3 * LEASE;
     let mut addresses = Vec::new();

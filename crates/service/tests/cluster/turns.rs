@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Place {
     /// What is begun ends when this is dropped.
-    fn hold(&self) -> Hold {
+    pub(super) fn hold(&self) -> Hold {
         let file = self.folder.path().join("hold");
         std::fs::write(&file, "").unwrap();
         Hold(file)
@@ -29,7 +29,7 @@ impl Place {
     }
 
     /// Waits until so many runs have begun.
-    fn await_begun(&self, count: usize, patience: Duration) {
+    pub(super) fn await_begun(&self, count: usize, patience: Duration) {
         let by = Instant::now() + patience;
         while self.begun() < count {
             assert!(Instant::now() < by, "{:?}\n{}", self.runs(), self.logs());
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-struct Hold(std::path::PathBuf);
+pub(super) struct Hold(std::path::PathBuf);
 
 impl Drop for Hold {
     fn drop(&mut self) {
