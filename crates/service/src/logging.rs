@@ -62,11 +62,7 @@ impl Write for Shortening {
 fn shortened(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
-    while let Some(at) = ["http://", "https://"]
-        .iter()
-        .filter_map(|s| rest.find(s))
-        .min()
-    {
+    while let Some(at) = find_address(rest) {
         let (before, from) = rest.split_at(at);
         let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'\\<>()".contains(c);
         let (address, after) = from.split_at(from.find(ends).unwrap_or(from.len()));
@@ -76,6 +72,17 @@ fn shortened(line: &str) -> String {
     }
     push_without_ids(&mut text, rest);
     text
+}
+
+/// Where the first http(s) address begins.
+fn find_address(text: &str) -> Option<usize> {
+    text.match_indices("://").find_map(|(end, _)| {
+        ["https", "http"].iter().find_map(|scheme| {
+            let begin = end.checked_sub(scheme.len())?;
+            let found = text.get(begin..end)?;
+            found.eq_ignore_ascii_case(scheme).then_some(begin)
+        })
+    })
 }
 
 /// Adds an address: without its query, and with the beginnings of long segments.
@@ -146,6 +153,10 @@ mod tests {
             (
                 "https://a.example/out/Zm9vYmFyYmF6cXV4cXV1eA/1.png?sig=s3cret: HTTP 500".into(),
                 "https://a.example/out/Zm9vYmFy…/1.png?…",
+            ),
+            (
+                "fetching HTTPS://a.example/out/Zm9vYmFyYmF6cXV4cXV1eA?sig=s3cret".into(),
+                "fetching HTTPS://a.example/out/Zm9vYmFy…?…",
             ),
             (
                 "metrics on http://127.0.0.1:9090/metrics".into(),

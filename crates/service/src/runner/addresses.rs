@@ -87,20 +87,32 @@ impl FetchPolicy {
     /// nor https is relative to the server's root.
     pub fn absolute(&self, text: &str) -> Option<Uri> {
         let text = text.trim();
-        let lower = text.to_ascii_lowercase();
         let root = &self.root;
         let uri: Uri = match () {
-            () if lower.starts_with("http://") || lower.starts_with("https://") => text.parse(),
+            () if is_http(text) => text.parse(),
             () if text.starts_with("//") => format!("{}:{text}", self.own.as_ref()?.scheme).parse(),
             () if text.starts_with('/') => format!("{root}{text}").parse(),
             // Another scheme.
-            () if lower.split(['/', '?', '#']).next()?.contains(':') => return None,
+            () if text.split(['/', '?', '#']).next()?.contains(':') => return None,
             () if text.is_empty() => return None,
             () => format!("{root}/{text}").parse(),
         }
         .ok()?;
         Origin::of(&uri).map(|_| uri)
     }
+}
+
+/// Whether a text begins like an absolute http(s) address. Schemes are the same in either case.
+pub fn is_http(text: &str) -> bool {
+    ["http://", "https://"]
+        .iter()
+        .any(|scheme| strip_prefix(text, scheme).is_some())
+}
+
+/// As [`str::strip_prefix`], in either case of ASCII letters.
+pub fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
 fn root(uri: &Uri) -> String {

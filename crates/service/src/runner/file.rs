@@ -9,6 +9,7 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD};
 use serde_json::Value;
 
+use super::addresses::strip_prefix;
 use crate::models::Ended;
 use crate::outputs::Artifact;
 
@@ -97,12 +98,13 @@ fn magic(bytes: &[u8]) -> Option<&'static str> {
 
 /// The file that a `data:` URI holds.
 pub fn of_data_uri(uri: &str) -> Option<Artifact> {
-    let (head, data) = uri.strip_prefix("data:")?.split_once(',')?;
-    let bytes = match head.strip_suffix(";base64") {
-        Some(_) => of_base64(data)?,
-        None => percent_decoded(data),
+    let (head, data) = strip_prefix(uri, "data:")?.split_once(',')?;
+    let head = head.to_ascii_lowercase();
+    let bytes = match head.ends_with(";base64") {
+        true => of_base64(data)?,
+        false => percent_decoded(data),
     };
-    Some(artifact(bytes, head, ""))
+    Some(artifact(bytes, &head, ""))
 }
 
 /// Reads base64 in either alphabet, with or without padding, in one line or many.
@@ -204,6 +206,10 @@ mod tests {
         );
         assert_eq!(
             text("data:text/plain;base64,aGk"),
+            Some(("txt", b"hi".to_vec()))
+        );
+        assert_eq!(
+            text("DATA:Text/Plain;BASE64,aGk="),
             Some(("txt", b"hi".to_vec()))
         );
         assert_eq!(text("data:,a%20b%"), Some(("bin", b"a b%".to_vec())));

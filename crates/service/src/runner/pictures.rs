@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::addresses::{is_http, strip_prefix};
 use super::file;
 
 /// Keys of an entry that hold base64, and that hold an address or either.
@@ -98,11 +99,11 @@ fn picture(entry: &Value) -> Picture {
 /// A `data:` URI, an address, or base64 of a kind of file that is known: `/9j/…` is a JPEG, not a path.
 fn of_text(text: &str) -> Option<Picture> {
     let text = text.trim();
-    if text.starts_with("data:") {
+    if strip_prefix(text, "data:").is_some() {
         let file = file::of_data_uri(text)?;
         return (!file.bytes.is_empty()).then_some(Picture::Bytes(file.bytes));
     }
-    if text.starts_with("http://") || text.starts_with("https://") {
+    if is_http(text) {
         return Some(Picture::Address(text.to_owned()));
     }
     let bytes = file::of_base64(text).filter(|bytes| file::is_known(bytes));
@@ -136,6 +137,7 @@ mod tests {
             json!({"url": data_uri}),
             json!({"url": data_uri, "b64_json": ""}),
             json!({"image_url": {"url": data_uri}}),
+            json!({"url": data_uri.replace("data:", "DATA:")}),
             json!({"image": BASE64}),
             json!(data_uri),
             json!(BASE64),
@@ -157,6 +159,7 @@ mod tests {
         }
         for address in [
             "https://a.example/b.png?c=d",
+            "HTTPS://a.example/b.png",
             "/files/1/content",
             "images/1.png",
         ] {
