@@ -28,7 +28,7 @@ use crate::queue::SharedQueue;
 use crate::readiness::Readiness;
 use crate::routes;
 use crate::runner::Remote;
-use crate::runner::watch::watch;
+use crate::runner::watch::{check_all, watch};
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::state::App;
@@ -171,6 +171,8 @@ impl App {
             speed: config.speed,
             draw_scale: config.draw_scale,
         };
+        // The first answers are there before the first task and the first question.
+        check_all(&remotes);
         let pool = pool(config, context, &remotes)?;
         watch(&remotes, pool.stopping());
         delete_old(&store, &models);

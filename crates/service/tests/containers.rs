@@ -1,5 +1,7 @@
 //! Models in cog containers: what a container may do that those of `cog.rs` don't.
 
+#[path = "containers/document.rs"]
+mod document;
 mod support;
 
 use std::path::Path;

@@ -5,14 +5,17 @@ use std::sync::Arc;
 use super::Remote;
 use crate::models::Stop;
 
-/// Asks each model now, all at the same time, and then again and again until `stop`.
-pub fn watch(remotes: &[Arc<Remote>], stop: &Stop) {
-    // The first answers are there before the first question can come.
+/// Asks each model once, all at the same time.
+pub fn check_all(remotes: &[Arc<Remote>]) {
     std::thread::scope(|scope| {
         for remote in remotes {
             scope.spawn(|| remote.check());
         }
     });
+}
+
+/// Asks each model again and again until `stop`.
+pub fn watch(remotes: &[Arc<Remote>], stop: &Stop) {
     for remote in remotes {
         let (remote, stop) = (remote.clone(), stop.clone());
         std::thread::spawn(move || {

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use super::collected::Collected;
 use super::fetch::fetch;
 use super::file::{self, to_data_uri};
-use super::http::{CallError, Client};
+use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
@@ -41,7 +41,7 @@ pub struct Container {
     client: Client,
     address: String,
     /// As last seen: it is to be known while the container is away, too.
-    known: Mutex<Known>,
+    known: Mutex<Option<Known>>,
     kept: PathBuf,
     /// How often the container has broken off over each task.
     breaks: Mutex<HashMap<String, u32>>,
@@ -63,6 +63,11 @@ impl Known {
     }
 }
 
+/// Asks a container for its OpenAPI document.
+fn ask_document(client: &Client, address: &str) -> Result<Reply, CallError> {
+    client.get(&format!("{address}/openapi.json"), SHORT)
+}
+
 impl Container {
     /// `given` is the OpenAPI document of a container that does not serve its own; `kept` is where
     /// the last one seen is kept.
@@ -75,35 +80,46 @@ impl Container {
         Self {
             client,
             address,
-            known: Mutex::new(known.unwrap_or_default()),
+            known: Mutex::new(known),
             kept,
             breaks: Mutex::default(),
         }
     }
 
-    /// Learns what the container takes, if it says so.
-    fn learn(&self) -> Result<(), CallError> {
-        let reply = self
-            .client
-            .get(&format!("{}/openapi.json", self.address), SHORT)?;
-        let Some(found) = Known::of(&reply.json()) else {
-            return Ok(());
-        };
+    /// Learns what the container takes and makes, if its answer says so.
+    fn learn(&self, reply: &Reply) {
+        let found = Known::of(&reply.json());
         let mut known = self.lock();
-        if *known != found {
-            *known = found;
-            let folder = self.kept.parent().map(crate::private::make_dir);
-            let written = folder
-                .transpose()
-                .and_then(|_| std::fs::write(&self.kept, &reply.body));
-            if let Err(error) = written {
-                tracing::warn!("{}: {error}", self.kept.display());
-            }
+        if found.is_none() || *known == found {
+            return;
         }
+        *known = found;
+        let folder = self.kept.parent().map(crate::private::make_dir);
+        let written = folder
+            .transpose()
+            .and_then(|_| std::fs::write(&self.kept, &reply.body));
+        if let Err(error) = written {
+            tracing::warn!("{}: {error}", self.kept.display());
+        }
+    }
+
+    /// Learns before the first task: a worker may have one before the first check, and would take the addresses of
+    /// its files for text.
+    fn learn_first(&self, run: &Run<'_>) -> Result<(), Ended> {
+        if self.lock().is_some() {
+            return Ok(());
+        }
+        let (client, address) = (self.client.clone(), self.address.clone());
+        let asked = run.wait_for(move || ask_document(&client, &address))?;
+        let reply = asked.map_err(|error| Ended::Hindered(error.to_string()))?;
+        if reply.status >= 500 {
+            return Err(run.deferred(reply.reason(), reply.retry_after));
+        }
+        self.learn(&reply);
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Known> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -142,7 +158,11 @@ impl Container {
 
 impl Runner for Container {
     fn parameters(&self) -> Parameters {
-        self.lock().parameters.clone()
+        let known = self.lock();
+        known
+            .as_ref()
+            .map(|known| known.parameters.clone())
+            .unwrap_or_default()
     }
 
     fn check(&self) -> Result<(), String> {
@@ -150,7 +170,11 @@ impl Runner for Container {
         let reply = self.client.get(&url, SHORT).map_err(|e| e.to_string())?;
         let body = reply.json();
         match body["status"].as_str() {
-            Some("READY" | "BUSY") => self.learn().map_err(|error| error.to_string()),
+            Some("READY" | "BUSY") => {
+                let reply = ask_document(&self.client, &self.address);
+                self.learn(&reply.map_err(|error| error.to_string())?);
+                Ok(())
+            }
             Some("STARTING") => Err("the container is starting".into()),
             Some(other) => Err(format!("the container says {other}")),
             None => Err(reply.reason()),
@@ -158,6 +182,7 @@ impl Runner for Container {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
+        self.learn_first(run)?;
         let url = format!("{}/predictions/{}", self.address, run.id);
         let body = json!({"input": self.input(run)?});
         loop {
@@ -222,7 +247,8 @@ impl Container {
     /// The files in the order of the output, then the rest as one file, then a report of missing files.
     fn files(&self, run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
         let (mut rest, mut addresses) = (output.clone(), Vec::new());
-        take_files(&mut rest, &self.lock().output.clone(), &mut addresses);
+        let known = self.lock().clone().unwrap_or_default();
+        take_files(&mut rest, &known.output, &mut addresses);
         let mut collected = Collected::default();
         for address in &addresses {
             collected.add(fetch(run, &self.client, address))?;
