@@ -303,7 +303,10 @@ fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
     found.extend(loaded.remotes.iter().map(|remote| {
         let part = format!("model {}", remote.id());
         match remote.away() {
-            None => ok(&part, "is there"),
+            None => match remote.note() {
+                Some(note) => warning(&part, format!("is there; {note}")),
+                None => ok(&part, "is there"),
+            },
             Some(why) if remote.is_program() => error(&part, why),
             Some(why) => warning(&part, format!("is away, and its tasks would wait: {why}")),
         }

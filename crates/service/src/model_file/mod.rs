@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use crate::models::schema::{number_choice, text};
 use crate::runner::addresses::Origin;
-use crate::runner::cog::{Container, parameters_of};
+use crate::runner::cog::{Container, inputs_of};
 use crate::runner::comfyui::Workflow;
 use crate::runner::command::Program;
 use crate::runner::http::Client;
@@ -305,7 +305,7 @@ impl Context<'_> {
         let given = entry.schema.as_ref();
         let given = given.map(|path| {
             let document = self.json("schema", path)?;
-            match parameters_of(&document) {
+            match inputs_of(&document) {
                 Some(_) => Ok(document),
                 None => Err(self.error(path.span().start, "schema: it has no Input".into())),
             }

@@ -40,6 +40,11 @@ pub trait Runner: Send + Sync {
     /// A sentence that says why it is not there.
     fn check(&self) -> Result<(), String>;
 
+    /// Says what is to be known of its parameters, once it has been checked.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
     /// Whether it is a program on this machine, which does not come by itself if it is not there.
     fn is_program(&self) -> bool {
         false
@@ -127,6 +132,11 @@ impl Remote {
     /// Why it is away, if it is.
     pub fn away(&self) -> Option<String> {
         self.lock().clone()
+    }
+
+    /// What is to be known of its parameters, once it has been checked.
+    pub fn note(&self) -> Option<String> {
+        self.runner.note()
     }
 
     /// Asks whether it is there, and remembers the answer. Blocks.

@@ -12,6 +12,11 @@ pub fn check_all(remotes: &[Arc<Remote>]) {
             scope.spawn(|| remote.check());
         }
     });
+    for remote in remotes {
+        if let Some(note) = remote.note() {
+            tracing::warn!("{}: {note}", remote.id());
+        }
+    }
 }
 
 /// Asks each model again and again until `stop`.

@@ -25,7 +25,8 @@ mod output;
 mod schema;
 
 use output::{Shape, shape_of, take_files, without_nulls};
-pub use schema::parameters_of;
+use schema::Inputs;
+pub use schema::inputs_of;
 
 /// How long it may take to say that it is there.
 const SHORT: Duration = Duration::from_secs(5);
@@ -50,15 +51,33 @@ pub struct Container {
 /// What a container's document declares.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Known {
-    parameters: Parameters,
+    inputs: Inputs,
     output: Shape,
 }
 
 impl Known {
     fn of(document: &Value) -> Option<Self> {
         Some(Self {
-            parameters: parameters_of(document)?,
+            inputs: inputs_of(document)?,
             output: shape_of(document),
+        })
+    }
+
+    /// Says which inputs are called otherwise here.
+    fn note(&self) -> Option<String> {
+        let names: Vec<String> = self
+            .inputs
+            .renamed
+            .iter()
+            .map(|(parameter, input)| {
+                format!("its input {input:?} is set by the parameter {parameter:?}")
+            })
+            .collect();
+        (!names.is_empty()).then(|| {
+            format!(
+                "{}: every request has a field of that name for itself",
+                names.join(", ")
+            )
         })
     }
 }
@@ -152,6 +171,13 @@ impl Container {
                 *value = to_data_uri(&path)?;
             }
         }
+        let known = self.lock();
+        for (parameter, name) in known.iter().flat_map(|known| &known.inputs.renamed) {
+            if let Some(value) = input.remove(parameter) {
+                input.insert(name.clone(), value);
+            }
+        }
+        drop(known);
         Ok(input)
     }
 }
@@ -161,8 +187,12 @@ impl Runner for Container {
         let known = self.lock();
         known
             .as_ref()
-            .map(|known| known.parameters.clone())
+            .map(|known| known.inputs.parameters.clone())
             .unwrap_or_default()
+    }
+
+    fn note(&self) -> Option<String> {
+        self.lock().as_ref()?.note()
     }
 
     fn check(&self) -> Result<(), String> {

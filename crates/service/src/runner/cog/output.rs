@@ -8,62 +8,111 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::schema::resolved;
+use crate::runner::addresses::is_http;
 use crate::runner::file;
 
-/// What the container's document declares of a value.
+/// What the container's document declares of a value, by the kind of value that comes. Of what it does not
+/// declare nothing is fetched, but it may hold files as `data:` URIs.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum Shape {
-    /// A text with `format: uri`.
+pub struct Shape {
+    text: Option<Text>,
+    items: Option<Box<Shape>>,
+    fields: HashMap<String, Shape>,
+    /// Of the fields that are not named (`additionalProperties`).
+    others: Option<Box<Shape>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// `format: uri`.
     File,
     /// Any other text, whatever it looks like.
-    Text,
-    List(Box<Shape>),
-    Object(HashMap<String, Shape>),
-    /// Nothing: it may hold files as `data:` URIs, but nothing of it is fetched.
-    #[default]
-    Any,
+    Words,
+    /// One of both.
+    Either,
+}
+
+impl Shape {
+    /// Either of two choices.
+    fn or(mut self, other: Self) -> Self {
+        let boxed = |a: Option<Box<Self>>, b: Option<Box<Self>>| match (a, b) {
+            (Some(a), Some(b)) => Some(Box::new(a.or(*b))),
+            (a, b) => a.or(b),
+        };
+        for (name, shape) in other.fields {
+            let known = self.fields.remove(&name);
+            let shape = known.map_or(shape.clone(), |known| known.or(shape));
+            self.fields.insert(name, shape);
+        }
+        Self {
+            text: match (self.text, other.text) {
+                (Some(a), Some(b)) if a != b => Some(Text::Either),
+                (a, b) => a.or(b),
+            },
+            items: boxed(self.items, other.items),
+            fields: self.fields,
+            others: boxed(self.others, other.others),
+        }
+    }
 }
 
 /// Reads the shape of the output from a container's OpenAPI document.
 pub fn shape_of(document: &Value) -> Shape {
     let output = document.pointer("/components/schemas/Output");
-    output.map_or(Shape::Any, |output| shape(document, output, 0))
+    output.map_or_else(Shape::default, |output| shape(document, output, 0))
 }
 
 fn shape(document: &Value, schema: &Value, depth: u8) -> Shape {
     // A document that leads back to itself ends here.
     if depth > 8 {
-        return Shape::Any;
+        return Shape::default();
     }
     let schema = resolved(document, schema, 0);
-    let text = |key: &str| schema.get(key).and_then(Value::as_str);
-    match (text("type"), text("format")) {
-        (Some("string"), Some("uri")) => Shape::File,
-        (Some("string"), _) => Shape::Text,
-        (Some("array"), _) => {
-            let items = schema.get("items").unwrap_or(&Value::Null);
-            Shape::List(Box::new(shape(document, items, depth + 1)))
-        }
-        _ => match schema.get("properties").and_then(Value::as_object) {
-            Some(properties) => Shape::Object(
-                properties
-                    .iter()
-                    .map(|(name, property)| (name.clone(), shape(document, property, depth + 1)))
-                    .collect(),
-            ),
-            None => Shape::Any,
+    let of = |schema: &Value| shape(document, schema, depth + 1);
+    let boxed = |key: &str| schema.get(key).map(|schema| Box::new(of(schema)));
+    let kind = schema.get("type");
+    let is_text = kind.is_some_and(|kind| {
+        let mut kinds = kind.as_array().into_iter().flatten();
+        kind == "string" || kinds.any(|kind| kind == "string")
+    });
+    let is_uri = schema.get("format").is_some_and(|format| format == "uri");
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let own = Shape {
+        text: match (is_text, is_uri) {
+            (true, true) => Some(Text::File),
+            (true, false) => Some(Text::Words),
+            _ => None,
         },
-    }
+        items: boxed("items"),
+        fields: properties
+            .into_iter()
+            .flatten()
+            .map(|(name, property)| (name.clone(), of(property)))
+            .collect(),
+        others: boxed("additionalProperties"),
+    };
+    let choices = |key: &str| {
+        let choices = schema.get(key).and_then(Value::as_array);
+        let choices = choices.into_iter().flatten();
+        choices
+            .filter(|choice| choice["type"] != "null")
+            .collect::<Vec<_>>()
+    };
+    // What can be null or one thing is resolved already.
+    let any = Some(choices("anyOf")).filter(|choices| choices.len() > 1);
+    let any = any.into_iter().flatten().chain(choices("oneOf"));
+    any.map(of).fold(own, Shape::or)
 }
 
 /// Moves the addresses of files out of a value, in its order, and leaves null in their places.
 pub fn take_files(value: &mut Value, shape: &Shape, files: &mut Vec<String>) {
+    let unknown = Shape::default();
     match value {
         Value::String(text) => {
-            let is_file = match shape {
-                Shape::File => is_address(text) || file::of_data_uri(text).is_some(),
-                Shape::Text => false,
-                _ => file::of_data_uri(text).is_some(),
+            let is_file = match shape.text {
+                Some(Text::File) => is_http(text) || file::of_data_uri(text).is_some(),
+                Some(Text::Words) => false,
+                Some(Text::Either) | None => file::of_data_uri(text).is_some(),
             };
             if is_file {
                 files.push(std::mem::take(text));
@@ -71,29 +120,19 @@ pub fn take_files(value: &mut Value, shape: &Shape, files: &mut Vec<String>) {
             }
         }
         Value::Array(list) => {
-            let item = match shape {
-                Shape::List(item) => item,
-                _ => &Shape::Any,
-            };
+            let item = shape.items.as_deref().unwrap_or(&unknown);
             for value in list {
                 take_files(value, item, files);
             }
         }
         Value::Object(fields) => {
             for (name, value) in fields {
-                let field = match shape {
-                    Shape::Object(fields) => fields.get(name),
-                    _ => None,
-                };
-                take_files(value, field.unwrap_or(&Shape::Any), files);
+                let field = shape.fields.get(name).or(shape.others.as_deref());
+                take_files(value, field.unwrap_or(&unknown), files);
             }
         }
         _ => {}
     }
-}
-
-fn is_address(text: &str) -> bool {
-    text.starts_with("http://") || text.starts_with("https://")
 }
 
 /// Removes nulls, and the lists and objects that have nothing else.
@@ -153,6 +192,11 @@ mod tests {
             taken(json!(address), file.clone()),
             (vec![address.into()], None)
         );
+        let shout = "HTTPS://a.example/1";
+        assert_eq!(
+            taken(json!(shout), file.clone()),
+            (vec![shout.into()], None)
+        );
         let list = json!({"type": "array", "items": file});
         assert_eq!(
             taken(json!([address, "words"]), list).1,
@@ -178,6 +222,45 @@ mod tests {
         assert_eq!(
             (files, rest),
             (vec!["data:,1".into()], Some(json!({"seed": 5})))
+        );
+    }
+
+    /// The files of a dictionary, of a list of lists and of a choice stayed texts.
+    #[test]
+    fn files_are_found_wherever_they_are_declared() {
+        let file = json!({"type": "string", "format": "uri"});
+        let files = json!({"type": "array", "items": file});
+        let (a, b) = ("https://a.example/a", "https://a.example/b");
+        for (schema, output) in [
+            (
+                json!({"type": "object", "additionalProperties": file}),
+                json!({"vocals": a, "drums": b}),
+            ),
+            (
+                json!({"type": "object", "additionalProperties": true, "properties": {"files": files}}),
+                json!({"files": [a, b]}),
+            ),
+            (json!({"type": "array", "items": files}), json!([[a], [b]])),
+            (json!({"anyOf": [file, files]}), json!([a, b])),
+            (
+                json!({"anyOf": [{"type": "object", "additionalProperties": files}, {"type": "null"}]}),
+                json!({"first": [a, null], "second": [b]}),
+            ),
+            (
+                json!({"type": "array", "items": {"type": ["string", "null"], "format": "uri"}}),
+                json!([null, a, b]),
+            ),
+        ] {
+            let found = taken(output.clone(), schema.clone());
+            assert_eq!(found, (vec![a.into(), b.into()], None), "{schema}");
+        }
+        // What may be words is not fetched.
+        let words = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let files = json!({"type": "object", "additionalProperties": file});
+        let either = json!({"oneOf": [words, files, files]});
+        assert_eq!(
+            taken(json!({"a": a, "b": "data:,b"}), either).0,
+            ["data:,b"]
         );
     }
 }

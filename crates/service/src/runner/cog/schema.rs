@@ -1,30 +1,52 @@
 //! Reads the parameters that a cog container takes from its own OpenAPI document.
 
-use atelier_contract::{Parameter, Parameters};
+use atelier_contract::{IDEMPOTENCY_FIELD, Parameter, Parameters, RESERVED_NAMES};
 use serde_json::{Map, Number, Value};
 
-/// The parameters in the order of the predictor's own; `None` if the document has none.
-pub fn parameters_of(document: &Value) -> Option<Parameters> {
+/// The inputs that a container's document declares.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inputs {
+    /// In the order of the predictor's own.
+    pub parameters: Parameters,
+    /// The inputs that are called otherwise here, by the names of their parameters: every request has a field of
+    /// their own name for itself.
+    pub renamed: Vec<(String, String)>,
+}
+
+/// Reads the inputs; `None` if the document has none.
+pub fn inputs_of(document: &Value) -> Option<Inputs> {
     let input = document.pointer("/components/schemas/Input")?;
     let required = input["required"].as_array().cloned().unwrap_or_default();
-    let mut properties: Vec<(&String, Map<String, Value>)> = input["properties"]
-        .as_object()?
+    let declared = input["properties"].as_object()?;
+    let mut properties: Vec<(&String, Map<String, Value>)> = declared
         .iter()
         .map(|(name, property)| (name, resolved(document, property, 0)))
         .collect();
     properties.sort_by_key(|(_, property)| property.get("x-order").and_then(Value::as_u64));
-    let mut parameters = Parameters::default();
+    let mut inputs = Inputs::default();
     for (name, property) in properties {
-        let parameter = parameter(name, &property);
+        let mut parameter = parameter(name, &property);
+        while is_reserved(&parameter.name)
+            || parameter.name != *name && declared.contains_key(&parameter.name)
+        {
+            parameter.name.insert_str(0, "input_");
+        }
+        if parameter.name != *name {
+            inputs.renamed.push((parameter.name.clone(), name.clone()));
+        }
         let is_required = required.iter().any(|required| required == name.as_str());
         // What may be null may be left out.
         if is_required && parameter.default.is_none() && !is_nullable(&property) {
-            parameters.required.push(parameter);
+            inputs.parameters.required.push(parameter);
         } else {
-            parameters.optional.push(parameter);
+            inputs.parameters.optional.push(parameter);
         }
     }
-    Some(parameters)
+    Some(inputs)
+}
+
+fn is_reserved(name: &str) -> bool {
+    RESERVED_NAMES.contains(&name) || name == IDEMPOTENCY_FIELD
 }
 
 /// The property with what `$ref`, `allOf` and an `anyOf` with null lead to put in its place.
@@ -132,7 +154,7 @@ mod tests {
                 "odd": {"allOf": [{"$ref": "#/components/schemas/Input/properties/odd"}], "x-order": 8}
             }}
         }}});
-        let parameters = parameters_of(&document).unwrap();
+        let parameters = inputs_of(&document).unwrap().parameters;
         let names =
             |list: &[Parameter]| -> Vec<String> { list.iter().map(|p| p.name.clone()).collect() };
         assert_eq!(names(&parameters.required), ["prompt", "images", "token"]);
@@ -157,6 +179,35 @@ mod tests {
         assert_eq!(find("mask")["format"], "uri");
         assert_eq!(find("token")["format"], "password");
         assert_eq!(find("seed").get("default"), None);
-        assert_eq!(parameters_of(&json!({})), None);
+        assert_eq!(inputs_of(&json!({})), None);
+    }
+
+    /// Each task of a container that demanded such an input was refused with 422.
+    #[test]
+    fn inputs_with_names_of_the_interface_are_renamed() {
+        let text = json!({"type": "string"});
+        let properties = json!({"id": text, "category": text, "input_category": text,
+            "uid": {"type": "string", "default": "none"}, "idempotency_key": text});
+        let input = json!({"required": ["id", "category"], "properties": properties});
+        let document = json!({"components": {"schemas": {"Input": input}}});
+        let inputs = inputs_of(&document).unwrap();
+        let names = |list: &[Parameter]| list.iter().map(|p| p.name.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            names(&inputs.parameters.required),
+            ["id", "input_input_category"]
+        );
+        assert_eq!(
+            names(&inputs.parameters.optional),
+            ["input_category", "input_uid", "input_idempotency_key"]
+        );
+        let renamed = |parameter: &str, input: &str| (parameter.to_owned(), input.to_owned());
+        assert_eq!(
+            inputs.renamed,
+            [
+                renamed("input_input_category", "category"),
+                renamed("input_uid", "uid"),
+                renamed("input_idempotency_key", "idempotency_key"),
+            ]
+        );
     }
 }
