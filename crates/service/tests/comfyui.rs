@@ -21,6 +21,8 @@ struct Kept {
     /// As newer versions: the id is what the caller says.
     takes_ids: bool,
     fails: bool,
+    /// What the history says of a finished prompt in addition, instead of its usual outputs.
+    entry: Option<Value>,
 }
 
 impl Kept {
@@ -33,11 +35,12 @@ impl Kept {
             } else {
                 json!({"status_str": "success", "completed": true, "messages": []})
             };
-            let entry = json!({"prompt": item, "status": status, "outputs": {
+            let usual = json!({"prompt": item, "status": status, "outputs": {
                 "10": {"images": [{"filename": "b c.png", "subfolder": "x", "type": "output"}]},
                 "9": {"gifs": [{"filename": "a.mp4", "subfolder": "", "type": "output"}],
                       "images": [{"filename": "p.png", "subfolder": "", "type": "temp"}],
                       "animated": [true]}}});
+            let entry = self.entry.clone().unwrap_or(usual);
             self.history.insert(id, entry);
         }
     }
@@ -299,4 +302,43 @@ fn a_file_is_not_fetched_from_a_private_address_that_comfyui_redirects_to() {
     let error = ended["error"].as_str().unwrap_or_default();
     assert!(error.contains("allow_fetch"), "{ended}");
     assert_eq!(secret.asked("/a").len(), 0);
+}
+
+/// A workflow that writes a text failed, because it had saved no file.
+#[test]
+fn a_text_that_a_workflow_shows_is_its_output() {
+    let (server, kept) = comfyui(true);
+    kept.lock().unwrap().entry = Some(json!({
+        "status": {"status_str": "success", "completed": true},
+        "outputs": {"9": {"text": ["a fox in the snow"]}},
+    }));
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server);
+    let task = service.generate(MODEL, json!({"prompt": "a fox"}));
+    await_prompts(&server, 1);
+    kept.lock().unwrap().finish();
+    let urls = service.output_of(&task);
+    assert!(urls.len() == 1 && urls[0].ends_with("0.txt"), "{urls:?}");
+    assert_eq!(service.get(&urls[0]).text(), "a fox in the snow");
+}
+
+/// It was reported as "has saved no file" alone.
+#[test]
+fn a_run_with_nothing_to_do_is_reported_with_the_way_to_a_new_result() {
+    let (server, kept) = comfyui(true);
+    kept.lock().unwrap().entry = Some(json!({
+        "status": {"status_str": "success", "completed": true,
+                   "messages": [["execution_cached", {"nodes": ["3", "6", "7"]}]]},
+        "outputs": {},
+    }));
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server);
+    let task = service.generate(MODEL, json!({"prompt": "a fox"}));
+    await_prompts(&server, 1);
+    kept.lock().unwrap().finish();
+    let error = service.wait(&task)["error"].to_string();
+    assert!(
+        error.contains("cached") && error.contains("another seed"),
+        "{error}"
+    );
 }

@@ -217,3 +217,50 @@ fn a_refused_start_prints_no_address() {
     let log = String::from_utf8_lossy(&output.stderr);
     assert!(log.contains("no_such_key"), "{log}");
 }
+
+/// Guards against a workflow that is refused by ComfyUI only when the first task is sent: the format that the editor
+/// saves, a node that is none, a parameter that cuts a connection.
+#[test]
+fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
+    let node = r#"{"class_type": "A", "inputs": {"text": ""}}"#;
+    let sampler = r#"{"class_type": "B", "inputs": {"positive": ["6", 0]}}"#;
+    for (workflow, input, words) in [
+        (
+            r#"{"nodes": [], "links": []}"#.to_owned(),
+            "6.text",
+            "Export (API)",
+        ),
+        (
+            format!(r#"{{"6": {node}, "15": {{}}}}"#),
+            "6.text",
+            "node 15",
+        ),
+        (
+            format!(r#"{{"6": {node}, "3": {sampler}}}"#),
+            "3.positive",
+            "6.text",
+        ),
+    ] {
+        let data = TempDir::new().unwrap();
+        std::fs::write(data.path().join("workflow.json"), workflow).unwrap();
+        let models = data.path().join("models.toml");
+        let text = format!(
+            "[[model]]\ncategory = \"image\"\nsubcategory = \"b\"\nname = \"B\"\n\
+             [model.comfyui]\naddress = \"http://127.0.0.1:9\"\nworkflow = \"workflow.json\"\n\
+             [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"{input}\"\n"
+        );
+        std::fs::write(&models, text).unwrap();
+        let models = models.to_str().unwrap();
+        let (content, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
+        let found = line(&text, "models");
+        assert!(!content && found.contains(words), "{text}");
+        let started = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
+            .args(FREE)
+            .args(["--models", models, "--data"])
+            .arg(data.path())
+            .output()
+            .unwrap();
+        let log = String::from_utf8_lossy(&started.stderr);
+        assert!(!started.status.success() && log.contains(words), "{log}");
+    }
+}

@@ -18,6 +18,7 @@ use crate::runner::openai::Images;
 use crate::runner::{Remote, Runner, Words};
 
 mod entry;
+mod workflow;
 
 use entry::{
     Address, CogEntry, ComfyUiEntry, CommandEntry, Entry, FetchOrigin, Makes, ModelFile,
@@ -329,23 +330,22 @@ impl Context<'_> {
         parameters: Parameters,
         inputs: &[(String, String, usize)],
     ) -> Result<Workflow, ModelFileError> {
-        let graph = self.json("workflow", &entry.workflow)?;
+        let file = &entry.workflow;
+        let nodes = workflow::nodes(self.json("workflow", file)?).map_err(|problem| {
+            let path = self.beside(file.get_ref());
+            let message = format!("workflow: {}: {problem}", path.display());
+            self.error(file.span().start, message)
+        })?;
         let mut bindings = Vec::new();
         for (name, input, at) in inputs {
-            let known = input.split_once('.').filter(|(node, input)| {
-                let inputs = graph[*node].get("inputs");
-                inputs.is_some_and(|inputs| inputs.get(*input).is_some())
-            });
-            let Some((node, input)) = known else {
-                let message = format!("input: the workflow has no {input} for {name}");
-                return Err(self.error(*at, message));
-            };
-            bindings.push((name.clone(), node.to_owned(), input.to_owned()));
+            let (node, input) = workflow::target(&nodes, name, input)
+                .map_err(|problem| self.error(*at, format!("input: {problem}")))?;
+            bindings.push((name.clone(), node, input));
         }
         Ok(Workflow {
             client: self.client(&entry.address, None, entry.allow_fetch.clone())?,
             address: entry.address.0.clone(),
-            graph,
+            graph: nodes.into(),
             bindings,
             parameters,
         })

@@ -4,8 +4,14 @@ fn load_text(text: &str) -> Result<Loaded, ModelFileError> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("models.toml");
     std::fs::write(&file, text).unwrap();
-    let workflow = r#"{"3": {"inputs": {"seed": 1}}, "6": {"inputs": {"text": "x"}}}"#;
+    let workflow = r#"{"3": {"class_type": "KSampler", "inputs": {"seed": 1, "positive": ["6", 0]}},
+        "6": {"class_type": "CLIPTextEncode", "inputs": {"text": "x"}}}"#;
     std::fs::write(dir.path().join("workflow.json"), workflow).unwrap();
+    std::fs::write(
+        dir.path().join("saved.json"),
+        r#"{"nodes": [], "links": []}"#,
+    )
+    .unwrap();
     load(&file, dir.path())
 }
 
@@ -88,7 +94,19 @@ fn a_mistake_is_told_with_its_file_line_and_key() {
                 "{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"workflow.json\"\n[[model.parameter]]\nname = \"p\"\ntype = \"string\"\ninput = \"9.text\""
             ),
             8,
-            vec!["input", "9.text"],
+            vec!["input", "9.text", "it has 6.text"],
+        ),
+        (
+            &format!(
+                "{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"workflow.json\"\n[[model.parameter]]\nname = \"p\"\ntype = \"string\"\ninput = \"3.positive\""
+            ),
+            8,
+            vec!["input", "connected to node 6", "6.text"],
+        ),
+        (
+            &format!("{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"saved.json\""),
+            7,
+            vec!["workflow", "saved.json", "Export (API)"],
         ),
         (
             &format!(

@@ -13,6 +13,10 @@ use super::{Run, Runner};
 use crate::models::Ended;
 use crate::outputs::Artifact;
 
+mod results;
+
+use results::Item;
+
 /// How long it may take to answer, and to hand out a file.
 const SHORT: Duration = Duration::from_secs(10);
 const FETCH: Duration = Duration::from_secs(120);
@@ -176,36 +180,20 @@ impl Workflow {
         if entry.pointer("/status/status_str") == Some(&json!("error")) {
             return Err(Ended::Failed(failure(entry)));
         }
-        // By the nodes' numbers, so that the order is the same each time.
-        let mut nodes: Vec<(&String, &Value)> =
-            entry["outputs"].as_object().into_iter().flatten().collect();
-        nodes.sort_by_key(|(node, _)| (node.parse::<u64>().unwrap_or(u64::MAX), *node));
-        let lists = nodes
-            .into_iter()
-            .filter_map(|(_, output)| output.as_object())
-            .flatten();
-        let files: Vec<&Map<String, Value>> = lists
-            .filter_map(|(_, list)| list.as_array())
-            .flatten()
-            .filter_map(Value::as_object)
-            .filter(|file| file.contains_key("filename"))
-            .collect();
-        // What is saved is meant; previews are, where nothing is saved.
-        let saved: Vec<_> = files
-            .iter()
-            .filter(|f| f.get("type") == Some(&json!("output")))
-            .collect();
-        let files = if saved.is_empty() {
-            files.iter().collect()
-        } else {
-            saved
-        };
-        if files.is_empty() {
-            return Err(Ended::Failed("The workflow has saved no file.".into()));
+        let items = results::items(entry);
+        if items.is_empty() {
+            let why = results::missing(entry, &self.graph, &self.bindings);
+            return Err(Ended::Failed(why));
         }
         let mut collected = Collected::default();
-        for file in files {
-            collected.add(self.view(run, file))?;
+        for item in items {
+            collected.add(match item {
+                Item::File(file) => self.view(run, file),
+                Item::Text(text) => Ok(Artifact {
+                    extension: "txt",
+                    bytes: text.into_bytes(),
+                }),
+            })?;
         }
         if collected.files.is_empty() {
             return Err(Ended::Failed(collected.reasons()));

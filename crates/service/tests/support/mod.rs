@@ -250,10 +250,14 @@ impl Server {
 
     /// Generates, waits and returns the output URLs.
     pub fn output(&self, model: (&str, &str), input: Value) -> Vec<String> {
-        let task = self.generate(model, input);
-        let data = self.wait(&task);
+        self.output_of(&self.generate(model, input))
+    }
+
+    /// Waits for a task and returns the output URLs.
+    pub fn output_of(&self, task: &Value) -> Vec<String> {
+        let data = self.wait(task);
         assert_eq!(data["status"], "completed", "{data}");
-        let body = self.post("/v2/response", &task).json();
+        let body = self.post("/v2/response", task).json();
         assert_eq!(body["data"]["status"], "completed");
         let urls = body["data"]["output"].as_array().unwrap();
         urls.iter()

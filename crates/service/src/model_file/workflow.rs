@@ -1,0 +1,205 @@
+//! Reads a workflow of ComfyUI, and what its parameters set in it.
+
+use serde_json::{Map, Value};
+
+/// The menu of ComfyUI that writes the right file.
+const EXPORT: &str = "open it in ComfyUI and choose Workflow > Export (API)";
+
+/// Where a request to ComfyUI, or to a service around it, holds the workflow.
+const WRAPPERS: [&str; 3] = ["prompt", "input", "workflow"];
+
+/// No message lists more inputs or nodes than this.
+const MAX_LISTED: usize = 8;
+
+/// The nodes of a workflow by their ids, as `POST /prompt` takes them.
+pub type Nodes = Map<String, Value>;
+
+/// Returns the nodes of a workflow in API format, also of one inside a request: `{"prompt": …}` or
+/// `{"input": {"workflow": …}}`.
+///
+/// # Errors
+///
+/// A sentence that says why ComfyUI would refuse the workflow, and what to do.
+pub fn nodes(document: Value) -> Result<Nodes, String> {
+    let not_api = || format!("it is no workflow in API format: {EXPORT}");
+    let Value::Object(mut nodes) = document else {
+        return Err(not_api());
+    };
+    while let Some(inner) = WRAPPERS.iter().find_map(|name| wrapped(&nodes, name)) {
+        nodes = inner;
+    }
+    if nodes.get("nodes").is_some_and(Value::is_array) {
+        return Err(format!(
+            "it is in the format that the editor saves, which ComfyUI's server does not run: {EXPORT}"
+        ));
+    }
+    let is_node = |node: &Value| node["class_type"].is_string() && node["inputs"].is_object();
+    let (good, bad): (Vec<_>, Vec<_>) = nodes.iter().partition(|(_, node)| is_node(node));
+    let bad: Vec<&str> = bad.iter().map(|(id, _)| id.as_str()).collect();
+    if good.is_empty() {
+        return Err(not_api());
+    }
+    if !bad.is_empty() {
+        return Err(format!(
+            "node {} has no class_type or no inputs. ComfyUI exports a node so when its extension is not \
+             installed: install it and export again, or delete the node",
+            listed(&bad)
+        ));
+    }
+    Ok(nodes)
+}
+
+/// The object under a name, unless it is a node.
+fn wrapped(object: &Nodes, name: &str) -> Option<Nodes> {
+    let inner = object.get(name)?.as_object()?;
+    (!inner.contains_key("class_type")).then(|| inner.clone())
+}
+
+/// Finds the input of a node that a parameter sets, by `node.input`: the ids of nodes in subgraphs have a colon
+/// (`57:6.text`), and names of inputs may have further dots.
+///
+/// # Errors
+///
+/// A sentence that says why no value can be set there, and which inputs can be.
+pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, String), String> {
+    let Some((id, name)) = input.split_once('.') else {
+        return Err(format!(
+            "{input:?} for {parameter} must be a node and its input, such as 6.text"
+        ));
+    };
+    let Some(value) = nodes.get(id).and_then(|node| node["inputs"].get(name)) else {
+        let of_name = free_inputs(nodes, |_, other| other == name);
+        let of_node = free_inputs(nodes, |node, _| node == id);
+        let there = if of_name.is_empty() { of_node } else { of_name };
+        return Err(match there.as_slice() {
+            [] => format!("the workflow has no {input} for {parameter}"),
+            there => format!(
+                "the workflow has no {input} for {parameter}; it has {}",
+                listed(there)
+            ),
+        });
+    };
+    if let Some(source) = source_of(value) {
+        let there = free_inputs(nodes, |node, _| node == source);
+        let instead = match there.as_slice() {
+            [] => "remove the connection in ComfyUI and export again".to_owned(),
+            there => format!("set an input of that node instead: {}", listed(there)),
+        };
+        return Err(format!(
+            "{input} is connected to node {source}, and a value of {parameter} would cut that connection; {instead}"
+        ));
+    }
+    Ok((id.to_owned(), name.to_owned()))
+}
+
+/// The inputs that hold a value, of those that `is_meant` by node and name.
+fn free_inputs(nodes: &Nodes, is_meant: impl Fn(&str, &str) -> bool) -> Vec<String> {
+    let inputs = nodes.iter().flat_map(|(id, node)| {
+        let inputs = node["inputs"].as_object().into_iter().flatten();
+        inputs.map(move |(name, value)| (id, name, value))
+    });
+    inputs
+        .filter(|(id, name, value)| source_of(value).is_none() && is_meant(id, name))
+        .map(|(id, name, _)| format!("{id}.{name}"))
+        .collect()
+}
+
+/// The node that a value is a link to: `["4", 0]`.
+fn source_of(value: &Value) -> Option<&str> {
+    match value.as_array()?.as_slice() {
+        [Value::String(id), Value::Number(_)] => Some(id),
+        _ => None,
+    }
+}
+
+fn listed<T: AsRef<str>>(names: &[T]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_LISTED).map(AsRef::as_ref).collect();
+    let more = if names.len() > MAX_LISTED {
+        ", …"
+    } else {
+        ""
+    };
+    shown.join(", ") + more
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn graph() -> Value {
+        json!({
+            "3": {"class_type": "KSampler", "inputs": {"seed": 1, "positive": ["57:6", 0]}},
+            "57:6": {"class_type": "CLIPTextEncode", "inputs": {"text": "", "clip": ["4", 1], "a.b": [1, 2]}},
+        })
+    }
+
+    /// Guards against a file that is refused although the workflow lies inside.
+    #[test]
+    fn a_workflow_is_found_inside_a_request() {
+        for document in [
+            graph(),
+            json!({"prompt": graph(), "client_id": "x"}),
+            json!({"input": {"workflow": graph()}}),
+            json!({"prompt": graph(), "workflow": {"nodes": []}}),
+        ] {
+            assert_eq!(Value::Object(nodes(document).unwrap()), graph());
+        }
+        let node = json!({"class_type": "A", "inputs": {}});
+        let named = json!({"prompt": node, "input": node});
+        assert_eq!(nodes(named).unwrap().len(), 2, "nodes may have such ids");
+    }
+
+    /// Guards against a file that ComfyUI refuses only when the first task is sent.
+    #[test]
+    fn what_comfyui_would_refuse_is_refused_with_the_way_to_the_right_file() {
+        let mut empty = graph();
+        empty["15"] = json!({});
+        for (document, words) in [
+            (
+                json!({"nodes": [], "links": []}),
+                vec!["editor", "Export (API)"],
+            ),
+            (
+                json!({"workflow": {"nodes": [{"id": 1}]}}),
+                vec!["editor", "Export (API)"],
+            ),
+            (empty, vec!["node 15 ", "class_type", "install"]),
+            (
+                json!({"3": {"inputs": {}}}),
+                vec!["API format", "Export (API)"],
+            ),
+            (json!({}), vec!["API format", "Export (API)"]),
+            (json!([]), vec!["API format", "Export (API)"]),
+        ] {
+            let problem = nodes(document).unwrap_err();
+            for word in words {
+                assert!(problem.contains(word), "{problem}");
+            }
+        }
+    }
+
+    /// Guards against a parameter that takes the place of a connection.
+    #[test]
+    fn a_parameter_sets_a_value_and_cuts_no_connection() {
+        let graph = nodes(graph()).unwrap();
+        let found = |input| target(&graph, "prompt", input);
+        let pair = |node: &str, input: &str| Ok((node.to_owned(), input.to_owned()));
+        assert_eq!(found("57:6.text"), pair("57:6", "text"));
+        assert_eq!(found("57:6.a.b"), pair("57:6", "a.b"), "a list of numbers");
+        for (input, words) in [
+            ("3.positive", vec!["node 57:6", "cut", "57:6.text"]),
+            ("57:6.clip", vec!["node 4", "remove the connection"]),
+            ("6.text", vec!["no 6.text", "it has 57:6.text"]),
+            ("3.steps", vec!["no 3.steps", "it has 3.seed"]),
+            ("9.steps", vec!["no 9.steps"]),
+            ("text", vec!["\"text\"", "6.text"]),
+        ] {
+            let problem = found(input).unwrap_err();
+            for word in words {
+                assert!(problem.contains(word), "{problem}");
+            }
+        }
+    }
+}
