@@ -300,17 +300,19 @@ fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
             scope.spawn(|| remote.check());
         }
     });
-    found.extend(loaded.remotes.iter().map(|remote| {
+    for remote in &loaded.remotes {
         let part = format!("model {}", remote.id());
-        match remote.away() {
+        found.push(match remote.away() {
             None => match remote.note() {
                 Some(note) => warning(&part, format!("is there; {note}")),
                 None => ok(&part, "is there"),
             },
             Some(why) if remote.is_program() => error(&part, why),
             Some(why) => warning(&part, format!("is away, and its tasks would wait: {why}")),
-        }
-    }));
+        });
+        let warnings = remote.warnings().into_iter();
+        found.extend(warnings.map(|words| warning(&part, words)));
+    }
     found
 }
 

@@ -264,3 +264,29 @@ fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
         assert!(!started.status.success() && log.contains(words), "{log}");
     }
 }
+
+/// A misspelled name in `environment` was found only in what the program made.
+#[cfg(unix)]
+#[test]
+fn a_variable_that_a_program_will_not_get_is_reported_by_doctor_and_at_start() {
+    let data = TempDir::new().unwrap();
+    let models = data.path().join("models.toml");
+    std::fs::write(
+        &models,
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"a\"\nname = \"A\"\n\
+         [model.command]\nprogram = \"/bin/cat\"\nenvironment = [\"PATH\", \"NO_SUCH_KEY\"]\n",
+    )
+    .unwrap();
+    let models = models.to_str().unwrap();
+    let (content, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
+    let found: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("environment:"))
+        .collect();
+    assert!(content && found.len() == 1, "{text}");
+    for words in ["warning ", "model image/a: ", "NO_SUCH_KEY is not set"] {
+        assert!(found[0].contains(words), "{text}");
+    }
+    let server = Server::start_on(data.path(), &["--models", models]);
+    server.await_log("image/a: environment: NO_SUCH_KEY is not set");
+}

@@ -2,7 +2,6 @@
 //! it is started in, its progress on standard error.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,19 +18,10 @@ use crate::models::Ended;
 use crate::outputs::Artifact;
 use crate::private;
 
+mod environment;
+
 /// The environment variable that tells a program which task it works on.
 const TASK: &str = "ATELIER_TASK";
-
-/// The environment variables of the service that every program gets. Any other may be a secret of the service,
-/// of another model or of its operator.
-const PASSED_ON: &[&str] = &[
-    "PATH",
-    "HOME",
-    "LANG",
-    "TMPDIR",
-    #[cfg(windows)]
-    "SystemRoot",
-];
 
 /// How often it is looked whether the program has ended.
 const LOOK: Duration = Duration::from_millis(50);
@@ -78,6 +68,10 @@ impl Runner for Program {
 
     fn is_program(&self) -> bool {
         true
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        environment::warnings(&self.environment)
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
@@ -131,20 +125,13 @@ impl Program {
         collect(folder)
     }
 
-    /// The variables of the service's environment that the program gets.
-    fn passed_on(&self) -> impl Iterator<Item = (&str, OsString)> {
-        let named = self.environment.iter().map(String::as_str);
-        let names = PASSED_ON.iter().copied().chain(named);
-        names.filter_map(|name| Some((name, std::env::var_os(name)?)))
-    }
-
     fn start(&self, folder: &Path, task: &str) -> io::Result<Child> {
         let mut command = Command::new(&self.program);
         command
             .args(&self.arguments)
             .current_dir(folder)
             .env_clear()
-            .envs(self.passed_on())
+            .envs(environment::passed_on(&self.environment))
             .env(TASK, task)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

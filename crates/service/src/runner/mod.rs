@@ -50,6 +50,11 @@ pub trait Runner: Send + Sync {
         false
     }
 
+    /// Lists what looks like a mistake in its entry, each with what to do. The model runs all the same.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How long to wait between two checks.
     fn check_interval(&self) -> Duration {
         Duration::from_secs(5)
@@ -153,6 +158,11 @@ impl Remote {
 
     pub fn is_program(&self) -> bool {
         self.runner.is_program()
+    }
+
+    /// Lists what looks like a mistake in its entry of the models file.
+    pub fn warnings(&self) -> Vec<String> {
+        self.runner.warnings()
     }
 
     pub fn check_interval(&self) -> Duration {

@@ -5,8 +5,13 @@ use std::sync::Arc;
 use super::Remote;
 use crate::models::Stop;
 
-/// Asks each model once, all at the same time.
+/// Logs the warnings about each model's entry, and asks each model once, all at the same time.
 pub fn check_all(remotes: &[Arc<Remote>]) {
+    for remote in remotes {
+        for words in remote.warnings() {
+            tracing::warn!("{}: {words}", remote.id());
+        }
+    }
     std::thread::scope(|scope| {
         for remote in remotes {
             scope.spawn(|| remote.check());
