@@ -81,6 +81,40 @@ fn without_addresses_none_is_passed_on_wherever_it_stands() {
     assert_eq!(sent(&server, &container, input.clone()), input);
 }
 
+/// `s3://` was refused as an address of elsewhere, although `addresses = true` permits these: only http(s) is passed on,
+/// since other schemes lead to the files of this machine, or to credentials of the model. A text may hold any.
+#[test]
+fn other_schemes_are_refused_with_what_is_permitted_and_stay_in_texts() {
+    let container = container();
+    let data = TempDir::new().unwrap();
+    let server = start(data.path(), &container.url(), "addresses = true");
+    let bucket = "s3://bucket/a.png";
+    for (input, words) in [
+        (json!({"image": bucket}), "image is an address with s3:, "),
+        (
+            json!({"pictures": [bucket]}),
+            "pictures[0] is an address with s3:, ",
+        ),
+        (
+            json!({"options": {"a": "file:/etc/passwd"}}),
+            "options.a is an address with file:, ",
+        ),
+        (
+            json!({"pictures": ["a.png"]}),
+            "pictures[0] must be an http(s) address, ",
+        ),
+    ] {
+        let answer = server.post("/v2/generate", &request(COG, input));
+        let text = answer.text();
+        assert_eq!(answer.status, 422, "{text}");
+        let permitted =
+            "http(s) address, a data: URI, or the address of a file that this service made";
+        assert!(text.contains(words) && text.contains(permitted), "{text}");
+    }
+    let input = json!({"prompt": bucket, "words": [bucket, "file:///a"], "options": {"a": "see s3://bucket"}});
+    assert_eq!(sent(&server, &container, input.clone()), input);
+}
+
 /// What reaches the container.
 fn sent(server: &Server, container: &SmallServer, input: Value) -> Value {
     let task = server.generate(COG, input);

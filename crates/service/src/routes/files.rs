@@ -145,24 +145,44 @@ impl Keeper<'_> {
                 return Ok(Some(path.to_owned()));
             }
         }
-        if !self.passes_on(role, text) {
-            let what = if self.elsewhere { "a file" } else { "an image" };
+        let scheme = scheme_of(text);
+        if !self.passes_on(role, scheme.as_deref()) {
             self.problems.push(Problem {
                 parameter: parameter.name.clone(),
-                message: format!(
-                    "{name} must be the address of {what} that this service made; nothing is fetched from elsewhere"
-                ),
+                message: format!("{name} {}", self.permitted(scheme.as_deref())),
             });
         }
         Ok(None)
     }
 
-    /// Whether something else than an output of this service may be given.
-    fn passes_on(&self, role: Role, text: &str) -> bool {
+    /// Says what may be given instead of a text with this scheme.
+    fn permitted(&self, scheme: Option<&str>) -> String {
+        match scheme {
+            _ if !self.elsewhere => {
+                "must be the address of an image that this service made; nothing is fetched from elsewhere".into()
+            }
+            Some("http" | "https") => "must be the address of a file that this service made, or a data: URI; other \
+                 addresses are passed on if the models file says addresses = true"
+                .into(),
+            _ if !self.addresses => {
+                "must be the address of a file that this service made, or a data: URI; nothing is fetched from \
+                 elsewhere"
+                    .into()
+            }
+            Some(scheme) if !scheme.is_empty() => format!(
+                "is an address with {scheme}:, which is not passed on; give an http(s) address, a data: URI, or the \
+                 address of a file that this service made"
+            ),
+            _ => "must be an http(s) address, a data: URI, or the address of a file that this service made".into(),
+        }
+    }
+
+    /// Whether something else than an output of this service may be given: a text with this scheme.
+    fn passes_on(&self, role: Role, scheme: Option<&str>) -> bool {
         if !self.elsewhere {
             return false;
         }
-        match scheme_of(text).as_deref() {
+        match scheme {
             Some("data") => true,
             Some("http" | "https") => self.addresses,
             Some(_) => false,
