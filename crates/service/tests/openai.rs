@@ -80,6 +80,31 @@ fn pictures_come_as_base64_or_by_address() {
     );
 }
 
+/// Guards against a key that is sent to another server, to which a file was moved.
+#[test]
+fn the_key_does_not_go_where_the_server_redirects_to() {
+    let files = SmallServer::start(|_| Some((200, "image/png", PNG.to_vec())));
+    let target = format!("{}/a.png", files.url());
+    let server = SmallServer::start_with_headers(move |asked| match asked.path.as_str() {
+        GENERATIONS => said(200, json!({"data": [{"url": "/moved"}]})).into(),
+        _ => Reply {
+            said: said(302, json!({})),
+            headers: vec![("location", target.clone())],
+        },
+    });
+    let data = TempDir::new().unwrap();
+    let more = format!(
+        "key_env = \"CARGO_MANIFEST_DIR\"\nallow_fetch = [\"{}\"]",
+        files.url()
+    );
+    let service = start(data.path(), &server.url(), &more);
+    let urls = service.output(MODEL, json!({"prompt": "a fox"}));
+    assert_eq!(service.get(&urls[0]).bytes, PNG);
+    let key = format!("Bearer {}", env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(server.asked("/moved")[0].header("authorization"), key);
+    assert_eq!(files.asked("/a.png")[0].header("authorization"), "");
+}
+
 /// Whatever address an answer named was fetched, those of this machine and its network, too.
 #[test]
 fn no_picture_is_fetched_from_a_private_address() {

@@ -121,6 +121,17 @@ fn root(uri: &Uri) -> String {
     format!("{scheme}://{authority}")
 }
 
+/// Whether a target is at this machine, or next to it: packets to it come from the address `source`. Machines of one
+/// IPv6 network (/64) have public addresses, behind one firewall.
+pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
+    match (source, target) {
+        (IpAddr::V6(source), IpAddr::V6(target)) => {
+            source.segments()[..4] == target.segments()[..4]
+        }
+        _ => source == target,
+    }
+}
+
 /// Whether an IP address is one of the public internet's. Addresses that hold an IPv4 address are judged by
 /// that one, or refused.
 pub fn is_public(ip: IpAddr) -> bool {
@@ -160,6 +171,10 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     match ip.segments() {
         // NAT64: what leads to IPv4 from a network without it.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+        }
+        // ISATAP: IPv6 in IPv4, of which any prefix may be used.
+        [.., 0 | 0x200, 0x5efe, high, low] => {
             is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
         }
         // Protocol assignments with Teredo, and documentation.
@@ -224,6 +239,8 @@ mod tests {
             "2001:db8::1",
             "2002:7f00:1::",
             "2002:808:808::1",
+            "2600::5efe:a00:1",
+            "2600::200:5efe:a9fe:a9fe",
             "3fff::1",
             "3fff:fff::1",
             "5f00::1",
@@ -262,10 +279,28 @@ mod tests {
             "2001:db7::1",
             "2003::1",
             "2600::1",
+            "2600::5efe:808:808",
             "2a00:1450::1",
             "3fff:1000::1",
         ] {
             assert!(is_public(ip.parse().unwrap()), "{ip}");
+        }
+    }
+
+    /// The service fetched what lies behind its own firewall, by a public address.
+    #[test]
+    fn this_machine_and_its_ipv6_network_are_near() {
+        for (source, target, is_near) in [
+            ("5.6.7.8", "5.6.7.8", true),
+            ("5.6.7.8", "5.6.7.9", false),
+            ("192.168.0.2", "8.8.8.8", false),
+            ("2600:1:2:3::1", "2600:1:2:3::1", true),
+            ("2600:1:2:3::1", "2600:1:2:3:ffff::9", true),
+            ("2600:1:2:3::1", "2600:1:2:4::1", false),
+            ("::1", "5.6.7.8", false),
+        ] {
+            let found = shares_network(source.parse().unwrap(), target.parse().unwrap());
+            assert_eq!(found, is_near, "{source} {target}");
         }
     }
 

@@ -1,27 +1,37 @@
 //! Holds an HTTP client to a [`FetchPolicy`]: names are resolved once, each IP address is checked, and only
-//! checked ones are connected to. The client asks for each redirect anew.
+//! checked ones are connected to, also by a proxy. The client asks for each redirect anew.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::Arc;
 
 use thiserror::Error;
+use ureq::ProxyProtocol;
 use ureq::config::Config;
 use ureq::http::Uri;
 use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
-use ureq::unversioned::transport::{ConnectionDetails, Connector, NextTimeout};
+use ureq::unversioned::transport::{
+    ConnectionDetails, Connector, DefaultConnector, NextTimeout, RustlsConnector,
+};
 
-use super::addresses::{FetchPolicy, Origin};
+use super::addresses::{FetchPolicy, Origin, shares_network};
 
 /// Why no connection was opened.
 #[derive(Debug, Error)]
 pub enum GuardError {
     /// The policy does not permit the address.
     #[error(
-        "{0} was not fetched: it leads to a private, loopback or other special network address. If that is \
-         intended, add \"{1}\" to allow_fetch in the models file"
+        "{0} was not fetched: it leads to a private, loopback or other special network address, or to one of this \
+         machine's own. If that is intended, add \"{1}\" to allow_fetch in the models file"
     )]
     Refused(Uri, Origin),
     #[error("the name in {0} can't be resolved: {1}")]
     NotResolved(Origin, String),
+    /// A proxy is not asked for the name, which it would resolve once more.
+    #[error(
+        "the proxy did not connect to {0} by its IP address ({1}). If it permits names only, add \"{0}\" to \
+         allow_fetch in the models file"
+    )]
+    NotProxied(Origin, String),
 }
 
 impl From<GuardError> for ureq::Error {
@@ -35,6 +45,8 @@ impl From<GuardError> for ureq::Error {
 pub struct GuardedResolver<R> {
     pub policy: Arc<FetchPolicy>,
     pub inner: R,
+    /// [`is_near`], except in tests.
+    pub is_near: fn(IpAddr) -> bool,
 }
 
 impl<R: Resolver> Resolver for GuardedResolver<R> {
@@ -52,11 +64,15 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
             }
             (error, _) => error,
         })?;
-        // The proxy is the operator's choice.
-        let is_proxy = config.proxy().is_some_and(|proxy| proxy.uri() == uri);
+        // The proxy is the operator's choice. It is this very value: an equal one may be of an output.
+        let is_proxy = config
+            .proxy()
+            .is_some_and(|proxy| std::ptr::eq(proxy.uri(), uri));
+        let is_named = is_proxy || self.policy.is_named(uri);
         let mut permitted = self.empty();
         for address in found.iter() {
-            if is_proxy || self.policy.permits(uri, address.ip()) {
+            let ip = address.ip();
+            if is_named || (self.policy.permits(uri, ip) && !(self.is_near)(ip)) {
                 permitted.push(*address);
             }
         }
@@ -69,41 +85,100 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
     }
 }
 
-/// Checks what a proxy is asked for, which would not be resolved here otherwise: first in the chain.
-#[derive(Debug)]
-pub struct ProxyGuard {
-    pub policy: Arc<FetchPolicy>,
+/// Whether an address is this machine's own, or in its IPv6 network: the firewall that keeps others out does not apply
+/// between them.
+pub fn is_near(ip: IpAddr) -> bool {
+    let ip = ip.to_canonical();
+    source_towards(ip).is_some_and(|source| shares_network(source, ip))
 }
 
-impl Connector for ProxyGuard {
-    type Out = ();
+/// The address of this machine that packets to `ip` would come from. None is sent.
+fn source_towards(ip: IpAddr) -> Option<IpAddr> {
+    let any: IpAddr = match ip {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((ip, 9)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
+}
+
+/// Connects as the policy permits, directly or by a proxy. Needs a [`GuardedResolver`].
+pub fn connector(policy: Arc<FetchPolicy>) -> impl Connector {
+    let guard = ProxyGuard {
+        policy,
+        inner: DefaultConnector::default(),
+    };
+    // What a proxy was asked for by IP address is not encrypted yet: the certificate is that of the name.
+    guard.chain(RustlsConnector::default())
+}
+
+/// Checks what a proxy is asked for, which would not be resolved here otherwise, and asks for the IP address that was
+/// checked.
+#[derive(Debug)]
+struct ProxyGuard<C> {
+    policy: Arc<FetchPolicy>,
+    inner: C,
+}
+
+impl<C: Connector> Connector for ProxyGuard<C> {
+    type Out = C::Out;
 
     fn connect(
         &self,
         details: &ConnectionDetails,
         chained: Option<()>,
-    ) -> Result<Option<()>, ureq::Error> {
-        if details.addrs.is_empty() && !self.policy.is_named(details.uri) {
-            // Fails if no address is permitted.
-            let resolver = details.resolver;
-            resolver.resolve(details.uri, details.config, details.timeout)?;
+    ) -> Result<Option<C::Out>, ureq::Error> {
+        let protocol = details.config.proxy().map(|proxy| proxy.protocol());
+        let is_asked = matches!(protocol, Some(ProxyProtocol::Http | ProxyProtocol::Https));
+        if !details.addrs.is_empty() || self.policy.is_named(details.uri) {
+            return self.inner.connect(details, chained);
         }
-        Ok(chained)
+        // Fails if no address is permitted.
+        let addrs = details
+            .resolver
+            .resolve(details.uri, details.config, details.timeout)?;
+        let Some(address) = addrs.first().filter(|_| is_asked) else {
+            return self.inner.connect(details, chained);
+        };
+        let uri: Uri = format!("http://{address}/")
+            .parse()
+            .map_err(ureq::http::Error::from)?;
+        let by_address = ConnectionDetails {
+            uri: &uri,
+            addrs,
+            config: details.config,
+            request_level: details.request_level,
+            resolver: details.resolver,
+            now: details.now,
+            timeout: details.timeout,
+            current_time: details.current_time.clone(),
+            run_connector: details.run_connector.clone(),
+            register_shutdown: details.register_shutdown.clone(),
+        };
+        let connected = self.inner.connect(&by_address, chained);
+        connected.map_err(|error| match (error, Origin::of(details.uri)) {
+            (ureq::Error::ConnectProxyFailed(why), Some(origin)) => {
+                GuardError::NotProxied(origin, why).into()
+            }
+            (error, _) => error,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::net::SocketAddr;
+    use std::io::{Read, Write};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
     use std::sync::Mutex;
 
-    use ureq::Agent;
+    use ureq::{Agent, Proxy};
 
     use super::*;
 
     /// Answers with the next of its lists.
     #[derive(Debug)]
-    struct Names(Mutex<Vec<Vec<&'static str>>>);
+    struct Names(Mutex<Vec<Vec<String>>>);
 
     impl Resolver for Names {
         fn resolve(
@@ -137,36 +212,93 @@ mod tests {
         }
     }
 
-    fn connections(names: Vec<Vec<&'static str>>, url: &str) -> (Vec<SocketAddr>, String) {
-        let policy = Arc::new(FetchPolicy::new("http://localhost:5000", &[]));
+    fn policy() -> Arc<FetchPolicy> {
+        Arc::new(FetchPolicy::new("http://localhost:5000", &[]))
+    }
+
+    fn agent(names: &[&[&str]], proxy: Option<Proxy>, connector: impl Connector) -> Agent {
+        let names = names.iter();
+        let names = names.map(|list| list.iter().map(|s| (*s).to_owned()).collect());
+        let resolver = GuardedResolver {
+            policy: policy(),
+            inner: Names(Mutex::new(names.collect())),
+            is_near: |ip| ip == IpAddr::from([9, 9, 9, 9]),
+        };
+        let config = Agent::config_builder().proxy(proxy).build();
+        Agent::with_parts(config, connector, resolver)
+    }
+
+    fn connections(names: &[&[&str]], url: &str) -> (Vec<SocketAddr>, String) {
         let seen = Connections::default();
-        let connector = ProxyGuard {
-            policy: policy.clone(),
-        }
-        .chain(seen.clone());
-        let inner = Names(Mutex::new(names));
-        let config = Agent::config_builder().proxy(None).build();
-        let agent = Agent::with_parts(config, connector, GuardedResolver { policy, inner });
+        let guard = ProxyGuard {
+            policy: policy(),
+            inner: seen.clone(),
+        };
+        let agent = agent(names, None, guard);
         let error = agent.get(url).call().unwrap_err().to_string();
         let seen = seen.0.lock().unwrap().clone();
         (seen, error)
+    }
+
+    /// Reads the head of an HTTP request, or a record of TLS.
+    fn read_message(stream: &mut TcpStream) -> Vec<u8> {
+        let mut message = Vec::new();
+        let is_whole = |message: &[u8]| match *message {
+            [0x16, _, _, high, low, ref rest @ ..] => {
+                rest.len() == usize::from(u16::from_be_bytes([high, low]))
+            }
+            _ => message.ends_with(b"\r\n\r\n"),
+        };
+        while !is_whole(&message) {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            message.extend(byte);
+        }
+        message
+    }
+
+    /// Gets an address by a proxy on loopback that answers for any server. The name is resolved to `found` first, and
+    /// then the proxy's. Returns the reply, and the messages that the proxy has received.
+    fn proxied(found: &[&str], url: &str) -> (Result<String, String>, Vec<Vec<u8>>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let received = seen.clone();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            for answer in ["\r\n", "content-length: 2\r\n\r\nhi"] {
+                let message = read_message(&mut stream);
+                received.lock().unwrap().push(message);
+                // The caller may have gone.
+                let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{answer}").as_bytes());
+            }
+        });
+        let proxy = Proxy::new(&format!("http://{address}")).unwrap();
+        let url = url.replace("PROXY", &address);
+        let found: Vec<String> = found.iter().map(|a| a.replace("PROXY", &address)).collect();
+        let found: Vec<&str> = found.iter().map(String::as_str).collect();
+        let agent = agent(&[&found, &[&address]], Some(proxy), connector(policy()));
+        let reply = agent.get(&url).call().map_err(|error| error.to_string());
+        let reply = reply.map(|mut reply| reply.body_mut().read_to_string().unwrap());
+        let seen = seen.lock().unwrap().clone();
+        (reply, seen)
     }
 
     /// A name that is public when it is checked and private when it is connected to (DNS rebinding): it is
     /// resolved once, so a second answer is never asked for.
     #[test]
     fn connects_to_the_addresses_that_were_checked() {
-        let names = vec![
-            vec!["127.0.0.1:80", "8.8.8.8:80", "10.0.0.1:80"],
-            vec!["127.0.0.1:80"],
+        let names: [&[&str]; 2] = [
+            &["127.0.0.1:80", "8.8.8.8:80", "10.0.0.1:80"],
+            &["127.0.0.1:80"],
         ];
-        let (seen, _) = connections(names, "http://rebinds.example/");
+        let (seen, _) = connections(&names, "http://rebinds.example/");
         assert_eq!(seen, ["8.8.8.8:80".parse().unwrap()]);
     }
 
     #[test]
     fn connects_to_no_private_address_but_the_servers_own() {
-        let (seen, error) = connections(vec![vec!["10.0.0.1:80"]], "http://in.example/a?key=1");
+        let (seen, error) = connections(&[&["10.0.0.1:80"]], "http://in.example/a?key=1");
         assert!(seen.is_empty(), "{seen:?}");
         for word in [
             "http://in.example/a",
@@ -175,7 +307,53 @@ mod tests {
         ] {
             assert!(error.contains(word), "{error}");
         }
-        let (seen, _) = connections(vec![vec!["127.0.0.1:5000"]], "http://localhost:5000/a");
+        let (seen, _) = connections(&[&["127.0.0.1:5000"]], "http://localhost:5000/a");
         assert_eq!(seen.len(), 1);
+    }
+
+    /// A proxy resolved the name once more, and connected to whatever it found then.
+    #[test]
+    fn a_proxy_is_asked_for_the_address_that_was_checked() {
+        let found = ["10.0.0.1:80", "8.8.8.8:80"];
+        let (reply, seen) = proxied(&found, "http://rebinds.example/a");
+        assert_eq!(reply.unwrap(), "hi");
+        assert!(seen[0].starts_with(b"CONNECT 8.8.8.8:80 HTTP/1.1\r\n"));
+        let request = String::from_utf8_lossy(&seen[1]).to_ascii_lowercase();
+        assert!(request.starts_with("get /a http/1.1\r\n"), "{request}");
+        assert!(
+            request.contains("\r\nhost: rebinds.example\r\n"),
+            "{request}"
+        );
+    }
+
+    /// Asked for an IP address, a proxy must not get the call itself, nor another server's certificate be accepted.
+    #[test]
+    fn behind_a_proxy_the_server_is_spoken_to_by_its_name_in_tls() {
+        let (reply, seen) = proxied(&["8.8.8.8:443"], "https://files.example/a?key");
+        reply.unwrap_err();
+        assert!(seen[0].starts_with(b"CONNECT 8.8.8.8:443 HTTP/1.1\r\n"));
+        assert_eq!(seen[1][0], 0x16, "a TLS handshake");
+        let name = b"files.example";
+        assert!(seen[1].windows(name.len()).any(|part| part == name));
+    }
+
+    /// The address of the proxy itself was permitted, as an output too.
+    #[test]
+    fn an_output_at_the_address_of_the_proxy_is_not_fetched() {
+        let (reply, seen) = proxied(&["PROXY"], "http://PROXY");
+        let error = reply.unwrap_err();
+        assert!(error.contains("allow_fetch"), "{error}");
+        assert!(seen.is_empty());
+    }
+
+    /// What keeps others from a port of this machine does not keep the service from it.
+    #[test]
+    fn an_address_of_this_machine_is_not_fetched_though_it_may_be_public() {
+        let (seen, error) = connections(&[&["9.9.9.9:80"]], "http://me.example/a");
+        assert!(seen.is_empty(), "{seen:?}");
+        assert!(error.contains("this machine"), "{error}");
+        assert!(is_near("127.0.0.1".parse().unwrap()));
+        assert!(is_near("::ffff:127.0.0.1".parse().unwrap()));
+        assert!(!is_near("8.8.8.8".parse().unwrap()));
     }
 }

@@ -8,12 +8,11 @@ use serde_json::Value;
 use thiserror::Error;
 use ureq::http::{HeaderValue, Method, Request, Response};
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{Connector, DefaultConnector};
 use ureq::{Agent, Body};
 
 use super::addresses::{FetchPolicy, Origin};
 use super::file::LARGEST;
-use super::guard::{GuardError, GuardedResolver, ProxyGuard};
+use super::guard::{GuardError, GuardedResolver, connector, is_near};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -69,13 +68,11 @@ impl Client {
             .max_idle_connections(0)
             .user_agent(concat!("atelier-service/", env!("CARGO_PKG_VERSION")))
             .build();
-        let connector = ProxyGuard {
-            policy: policy.clone(),
-        }
-        .chain(DefaultConnector::default());
+        let connector = connector(policy.clone());
         let resolver = GuardedResolver {
             policy: policy.clone(),
             inner: DefaultResolver::default(),
+            is_near,
         };
         Self {
             agent: Agent::with_parts(config, connector, resolver),
