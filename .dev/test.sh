@@ -256,6 +256,7 @@ test_lint() {
   check "every style used" node .dev/unused_styles.mjs
   check "no file too long" node .dev/long_files.mjs
   check "no modules in circles" node .dev/circles.mjs
+  check "every promise has its test" node .dev/promises.mjs
   # "All targets" are without what runs only when it is named.
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --features atelier-service/cluster \
     --all-targets --test trials --test soak -- -D warnings

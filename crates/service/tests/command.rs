@@ -276,16 +276,19 @@ fn out_of_time_all_of_it_is_ended() {
 #[test]
 fn after_a_kill_what_was_left_over_is_ended_and_the_task_is_done_again() {
     let (data, models) = folder(
-        "echo $$ >> ../../processes\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
+         while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "",
     );
     let mut server = Server::start_with_models(data.path(), &models, &[]);
     let task = server.generate(MODEL, json!({"prompt": "a"}));
     let first = await_file(&data.path().join("processes"));
+    let child = await_file(&data.path().join("child"));
     server.kill();
     assert!(is_running(&first), "nobody was there to end it");
     let server = Server::start_with_models(data.path(), &models, &[]);
     await_end_of(&first);
+    await_end_of(&child);
     fs::write(data.path().join("go"), "").unwrap();
     assert_eq!(server.wait(&task)["status"], "completed");
     let processes = fs::read_to_string(data.path().join("processes")).unwrap();
@@ -295,14 +298,17 @@ fn after_a_kill_what_was_left_over_is_ended_and_the_task_is_done_again() {
 #[test]
 fn asked_to_stop_the_service_ends_it_and_takes_the_task_up_again() {
     let (data, models) = folder(
-        "echo $$ >> ../../processes\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
+        "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
+         while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "",
     );
     let mut server = Server::start_with_models(data.path(), &models, &[]);
     let task = server.generate(MODEL, json!({"prompt": "a"}));
     let first = await_file(&data.path().join("processes"));
+    let child = await_file(&data.path().join("child"));
     assert!(server.terminate());
     assert!(!is_running(&first));
+    await_end_of(&child);
     fs::write(data.path().join("go"), "").unwrap();
     let server = Server::start_with_models(data.path(), &models, &[]);
     assert_eq!(server.wait(&task)["status"], "completed");

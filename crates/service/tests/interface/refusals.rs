@@ -90,13 +90,20 @@ fn calls_that_are_no_calls() {
     let server = Server::start(&["--token", "secret"]);
     let json_type = ("content-type", "application/json");
     let body = request(STRATA, json!({"prompt": "a"})).to_string();
-    for authorization in ["", "Bearer ", "Bearer wrong", "Basic secret"] {
-        let headers = [("authorization", authorization), json_type];
-        let answer = server.call("POST", "/v2/generate", &headers, body.as_bytes());
-        assert_eq!(
-            (answer.status, answer.error().as_str()),
-            (401, "unauthorized")
-        );
+    let steps = ["generate", "status", "response"];
+    let paths = steps
+        .iter()
+        .flat_map(|step| [format!("/v2/{step}"), format!("/v2/{step}-batch")]);
+    for path in paths {
+        for authorization in ["", "Bearer ", "Bearer wrong", "Basic secret"] {
+            let headers = [("authorization", authorization), json_type];
+            let answer = server.call("POST", &path, &headers, body.as_bytes());
+            assert_eq!(
+                (answer.status, answer.error().as_str()),
+                (401, "unauthorized"),
+                "{path}"
+            );
+        }
     }
     let headers = [("authorization", "Bearer secret"), json_type];
     assert_eq!(
