@@ -1,5 +1,6 @@
 //! The ways in which a call can fail, and what a person is told of each.
 
+mod error_body;
 mod field_problem;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use crate::ServiceAddress;
 use crate::prose::message_in;
 use field_problem::field_problems;
 
+pub use error_body::ErrorBody;
 pub use field_problem::FieldProblem;
 
 /// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
@@ -65,29 +67,6 @@ pub enum ApiError {
     /// Any other refusal: another 4xx, a 3xx, or `success: false`.
     #[error("refused ({status}): {message}")]
     Refused { status: u16, message: String },
-}
-
-/// The body of a failing reply as the local service writes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ErrorBody {
-    pub success: bool,
-    /// A short code, e.g. `invalid_input`.
-    pub error: String,
-    /// A sentence.
-    pub message: String,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fields: Vec<FieldProblem>,
-}
-
-impl ErrorBody {
-    pub fn new(error: &str, message: impl Into<String>) -> Self {
-        Self {
-            success: false,
-            error: error.to_owned(),
-            message: message.into(),
-            fields: Vec::new(),
-        }
-    }
 }
 
 impl ApiError {

@@ -27,8 +27,7 @@ use crate::private;
 use crate::queue::SharedQueue;
 use crate::readiness::Readiness;
 use crate::routes;
-use crate::runner::Remote;
-use crate::runner::watch::{check_all, watch};
+use crate::runner::{Remote, watch};
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::state::App;
@@ -172,9 +171,9 @@ impl App {
             draw_scale: config.draw_scale,
         };
         // The first answers are there before the first task and the first question.
-        check_all(&remotes);
+        watch::check_all(&remotes);
         let pool = pool(config, context, &remotes)?;
-        watch(&remotes, pool.stopping());
+        watch::watch(&remotes, pool.stopping());
         delete_old(&store, &models);
         let cleanup = Cleanup {
             keep: config.keep(),

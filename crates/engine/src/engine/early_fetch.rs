@@ -5,12 +5,8 @@ use atelier_contract::{ApiError, Output, StatusWord};
 
 use super::Engine;
 use super::judgement::asks_to_wait;
-use super::polls::age;
 use crate::reduce::Event;
-use crate::{Millis, Phase, TaskKey, TaskState, schedule};
-
-/// The longest wait between two polls, in milliseconds.
-const LONGEST: Millis = 600_000;
+use crate::{Millis, Phase, TaskKey, TaskState};
 
 /// Whether the output of a running task is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -37,19 +33,6 @@ impl Engine {
         // `min`: the clock may have been set back.
         let since = tracked.troubled_since.map_or(now, |since| since.min(now));
         tracked.troubled_since = is_troubled.then_some(since);
-    }
-
-    /// The wait before the next poll of a running task, in milliseconds: longer and longer where only an error is
-    /// reported.
-    pub(super) fn poll_wait(&self, key: &TaskKey, now: Millis, chance: f64) -> Option<Millis> {
-        let tracked = self.tasks.get(key)?;
-        let usual = schedule::interval(age(&tracked.task, now));
-        let wait = match (tracked.early_fetch, tracked.troubled_since) {
-            (EarlyFetch::Wanted, _) => usual.min(1_000),
-            (_, Some(since)) => ((now - since) / 2).clamp(usual, LONGEST),
-            (_, None) => usual,
-        };
-        Some(schedule::jittered(wait, chance))
     }
 
     /// The answer to the question for the output of a task that is not said to be completed.

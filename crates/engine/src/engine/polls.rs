@@ -9,6 +9,9 @@ use crate::{Millis, Phase, Task, TaskKey, schedule};
 /// Polls whose answers are awaited at one time. Browsers keep six connections to a host.
 const MAX_IN_FLIGHT: usize = 4;
 
+/// The longest wait between two polls of a task that reports an error, in milliseconds.
+const LONGEST: Millis = 600_000;
+
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
         self.credentials.may_ask(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
@@ -90,6 +93,19 @@ impl Engine {
         {
             self.set_due(key, now.saturating_add(wait));
         }
+    }
+
+    /// The wait before the next poll of a running task, in milliseconds: longer and longer where only an error is
+    /// reported.
+    fn poll_wait(&self, key: &TaskKey, now: Millis, chance: f64) -> Option<Millis> {
+        let tracked = self.tasks.get(key)?;
+        let usual = schedule::interval(age(&tracked.task, now));
+        let wait = match (tracked.early_fetch, tracked.troubled_since) {
+            (EarlyFetch::Wanted, _) => usual.min(1_000),
+            (_, Some(since)) => ((now - since) / 2).clamp(usual, LONGEST),
+            (_, None) => usual,
+        };
+        Some(schedule::jittered(wait, chance))
     }
 
     /// Gives the question that is to be asked about a task, if there is one.
