@@ -46,11 +46,11 @@ pub async fn schema(url: &str, model: ModelId) -> Option<(Schema, Millis)> {
     Some((schema, since))
 }
 
-/// The body of a reply.
+/// The body of a reply. The page never has a secret parameter among the others: see [`crate::secrets`].
 ///
 /// # Errors
 /// [`ApiError::Malformed`] if it is no schema.
 pub fn read_schema(body: &[u8], model: ModelId) -> Result<Schema, ApiError> {
     let value = json::parse(body).map_err(|_| ApiError::not_json(body))?;
-    Schema::from_body(value, model)
+    Ok(Schema::from_body(value, model)?.with_secrets_apart())
 }

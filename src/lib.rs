@@ -26,6 +26,7 @@ pub mod presets;
 mod program;
 mod returning;
 pub mod runner;
+pub mod secrets;
 pub mod session;
 mod shapes;
 mod tab_title;

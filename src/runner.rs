@@ -30,6 +30,7 @@ mod queries;
 mod rate_limit_store;
 mod records;
 mod recovery;
+mod secrets;
 mod status;
 mod stopped;
 mod tab_message;
@@ -213,6 +214,9 @@ impl Runner {
             return None;
         }
         let old = self.task(key)?.get_untracked();
+        if untrack(|| self.asks_for_secrets(&old, false)) {
+            return None;
+        }
         // An attempt that was removed and can be brought back still has its key.
         let is_free = |key: &TaskKey| {
             let known = self.task(key);
@@ -237,8 +241,13 @@ impl Runner {
     /// Sends new tasks, in this order.
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
         self.with_tasks(|known| lineage::trace(&mut tasks, known));
-        let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone()));
-        self.change_and_tell(|engine, now| engine.submit(tasks, now), told);
+        let secrets = self.take_secrets(&mut tasks);
+        let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));
+        let submit = |engine: &mut Engine, now| {
+            engine.keep_secrets(secrets);
+            engine.submit(tasks, now);
+        };
+        self.change_and_tell(submit, told);
         // Where everything waits, a press is the moment to find out whether it still has to.
         self.parts().driver.knock();
     }
@@ -266,6 +275,9 @@ impl Runner {
     /// The same for several, of which those that are to be sent leave together.
     pub fn act_on_all(&self, keys: &[TaskKey], action: Action) {
         let Parts { driver, tabs, .. } = self.parts();
+        // Another secret would make another request of it.
+        let may_act = |key: &&TaskKey| action != Action::Resubmit || self.can_resubmit(key);
+        let keys: Vec<&TaskKey> = keys.iter().filter(may_act).collect();
         if tabs.leads() {
             driver.change(|engine| {
                 for key in keys {

@@ -53,10 +53,15 @@ impl Channel {
         }
     }
 
-    pub fn post(&self, text: &str) {
+    /// Whether it was posted in a way that stores nothing.
+    pub fn post_in_memory(&self, text: &str) -> bool {
         let message = JsValue::from_str(text);
         let channel = self.channel.as_ref();
-        if channel.is_some_and(|channel| channel.post_message(&message).is_ok()) {
+        channel.is_some_and(|channel| channel.post_message(&message).is_ok())
+    }
+
+    pub fn post(&self, text: &str) {
+        if self.post_in_memory(text) {
             return;
         }
         if let Some(letter) = &self.letter {

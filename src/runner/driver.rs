@@ -283,7 +283,9 @@ impl Driver {
         }
         // Another tab leads by now, and does the writing, but has not heard of what is new.
         tasks.retain(|task| task.state.phase() == Phase::Queued);
-        self.tabs.tell(&TabMessage::Submitted(tasks));
+        let secrets = self.with_engine(|engine| engine.secrets_of(&tasks));
+        let secrets = secrets.unwrap_or_default();
+        self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
     }
 
     /// Waits until all that is known now is in storage: writes end in the order in which they began.

@@ -52,9 +52,10 @@ impl Parts {
                 self.driver
                     .change(|engine| engine.merge_remote(*task, clock::now()));
             }
-            TabMessage::Submitted(tasks) => {
+            TabMessage::Submitted(tasks, secrets) => {
                 self.tasks.show(&tasks);
                 self.driver.change(|engine| {
+                    engine.keep_secrets(secrets);
                     for task in tasks {
                         engine.insert_remote(task, clock::now());
                     }
@@ -83,6 +84,10 @@ impl Parts {
         match message {
             TabMessage::Task(task) => self.follow_task(*task),
             TabMessage::Removed(key) => self.follow_removal(&key),
+            // It may come to lead before they are sent.
+            TabMessage::Submitted(_, secrets) => {
+                self.driver.update(|engine| engine.keep_secrets(secrets));
+            }
             TabMessage::State(block_reason, storage_error) => {
                 self.tabs.leader_is_awake();
                 self.status.on_message(block_reason, storage_error);

@@ -3,13 +3,16 @@
 
 use atelier_contract::json::{self, Record};
 use atelier_engine::output_cache::CopyRequest;
-use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Task, TaskKey};
+use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Secrets, Task, TaskKey};
 use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
 /// Every version calls the reason so, and tabs of two versions may be open.
 const BLOCK_REASON: &str = "hindrance";
+
+/// The secrets of tasks, by key.
+const SECRETS: &str = "secrets";
 
 /// When something was asked for, in ms since 1970.
 const AT: &str = "at";
@@ -19,8 +22,8 @@ pub enum TabMessage {
     Task(Box<Task>),
     Removed(TaskKey),
     /// Tasks that a follower has written to storage, for the leader to send. Told together, so that
-    /// they leave together.
-    Submitted(Vec<Task>),
+    /// they leave together. With their secrets, which must not be stored: see [`TabMessage::with_secrets`].
+    Submitted(Vec<Task>, Secrets),
     /// Tasks of another browser's history, which a follower has written to storage. Not to be sent.
     TakenIn(Vec<Task>),
     /// Something a person did in a follower.
@@ -76,15 +79,16 @@ impl TabMessage {
         }
         let mut record = Record::read(value)?;
         let at = record.take(AT).and_then(|at| at.as_u64());
-        let (name, value) = record.rest().into_iter().next()?;
+        let mut rest = record.rest().into_iter();
+        let (name, value) = rest.next()?;
         Some(match name.as_str() {
             "Task" => Self::Task(Box::new(Task::from_value(value)?)),
             "Unstored" => Self::Unstored(Box::new(Task::from_value(value)?)),
             "Removed" => Self::Removed(TaskKey(json::text(value)?)),
             "Submitted" if value.is_array() => {
-                Self::Submitted(json::list(value, Task::from_value)?)
+                Self::Submitted(json::list(value, Task::from_value)?, read_secrets(rest))
             }
-            "Submitted" => Self::Submitted(vec![Task::from_value(value)?]),
+            "Submitted" => Self::Submitted(vec![Task::from_value(value)?], read_secrets(rest)),
             "TakenIn" => Self::TakenIn(json::list(value, Task::from_value)?),
             "Act" => {
                 let [key, action] = json::list(value, json::text)?.try_into().ok()?;
@@ -112,13 +116,24 @@ impl TabMessage {
         })
     }
 
+    /// The message with the secrets that it carries, if any: for a channel that stores nothing.
+    pub fn with_secrets(&self) -> Option<Value> {
+        let Self::Submitted(_, secrets) = self else {
+            return None;
+        };
+        let mut message = self.to_value();
+        message[SECRETS] = secrets.clone().into();
+        (!secrets.is_empty()).then_some(message)
+    }
+
+    /// The message as it may be stored, on its way to the other tabs.
     pub fn to_value(&self) -> Value {
         let (name, value) = match self {
             Self::Task(task) => ("Task", task.to_value()),
             Self::Unstored(task) => ("Unstored", task.to_value()),
             Self::Removed(key) => ("Removed", key.0.as_str().into()),
             // Versions without batches know only one task.
-            Self::Submitted(tasks) => match tasks.as_slice() {
+            Self::Submitted(tasks, _) => match tasks.as_slice() {
                 [task] => ("Submitted", task.to_value()),
                 tasks => {
                     let tasks = tasks.iter().map(Task::to_value).collect();
@@ -169,6 +184,14 @@ impl TabMessage {
             record.put(AT, (*at).into());
         }
         record.into_value()
+    }
+}
+
+/// Gives what follows the tasks.
+fn read_secrets(mut rest: serde_json::map::IntoIter) -> Secrets {
+    match rest.next() {
+        Some((name, Value::Object(secrets))) if name == SECRETS => secrets,
+        _ => Secrets::new(),
     }
 }
 

@@ -175,10 +175,13 @@ impl TabSync {
     }
 
     pub fn tell(self, message: &TabMessage) {
-        let text = message.to_value().to_string();
+        let secret = message.with_secrets().map(|message| message.to_string());
         self.state.try_with_value(|state| {
-            if let Some(channel) = &state.channel {
-                channel.post(&text);
+            let Some(channel) = &state.channel else {
+                return;
+            };
+            if !secret.is_some_and(|text| channel.post_in_memory(&text)) {
+                channel.post(&message.to_value().to_string());
             }
         });
     }

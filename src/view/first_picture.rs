@@ -42,6 +42,7 @@ pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Mod
         // What else it asks for is the person's to fill in.
         if let Ok(input) = schema.validate(&draft, false)
             && runner.can_send()
+            && schema.secrets.required.is_empty()
         {
             let is_chosen = false;
             runner.submit(Seeded { input, is_chosen }, model.display_name());

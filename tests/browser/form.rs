@@ -96,6 +96,7 @@ fn odd_schema() -> Schema {
     let parameter = |value: Value| serde_json::from_value(value).expect("a parameter");
     Schema {
         model: ModelId::new("image", "odd"),
+        secrets: Parameters::default(),
         parameters: Parameters {
             required: vec![
                 parameter(json!({"name": "prompt", "type": "string", "description": ""})),

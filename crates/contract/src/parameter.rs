@@ -121,23 +121,8 @@ impl Parameter {
             .flatten()
     }
 
-    /// The words of the name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
     fn words(&self) -> Vec<String> {
-        let mut words = vec![String::new()];
-        let mut after_lower = false;
-        for c in self.name.chars() {
-            if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
-                words.push(String::new());
-            }
-            if c.is_alphanumeric()
-                && let Some(word) = words.last_mut()
-            {
-                word.push(c.to_ascii_lowercase());
-            }
-            after_lower = c.is_lowercase() || c.is_numeric();
-        }
-        words.retain(|word| !word.is_empty());
-        words
+        words(&self.name)
     }
 
     /// A text that people write several lines of.
@@ -173,7 +158,7 @@ impl Parameter {
     /// file or link. INTERFACE names no mark for it; OpenAPI's is the format `password`, cog's is `x-cog-secret`.
     pub fn is_secret(&self) -> bool {
         self.extra.get("format").and_then(Value::as_str) == Some("password")
-            || self.extra.get("x-cog-secret") == Some(&Value::Bool(true))
+            || self.extra.get("x-cog-secret").and_then(Value::as_bool) == Some(true)
     }
 
     /// A text that certainly holds the address of a file: its format is `uri`, or its name ends with the word for a
@@ -185,6 +170,34 @@ impl Parameter {
         let is_medium = media.iter().any(|word| last.eq_ignore_ascii_case(word));
         self.kind() == Kind::Text && (is_uri || is_medium)
     }
+}
+
+/// Whether a parameter's name sounds like that of a secret, though the schema may not say so: a person is asked before
+/// its value is shared.
+pub fn sounds_secret(name: &str) -> bool {
+    let words = words(name);
+    let is_secret =
+        |word: &String| matches!(word.as_str(), "token" | "password" | "secret" | "apikey");
+    words.iter().any(is_secret) || words.windows(2).any(|pair| pair == ["api", "key"])
+}
+
+/// The words of a name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in name.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_lower) {
+            words.push(String::new());
+        }
+        if c.is_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+        after_lower = c.is_lowercase() || c.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 /// A bound that is no number bounds nothing.
@@ -249,6 +262,23 @@ mod tests {
         assert!(!is_secret(
             json!({"name": "api_key", "type": "string", "x-cog-secret": false})
         ));
+    }
+
+    /// Guards against a token in a shared link because the schema does not call it a secret.
+    #[test]
+    fn names_that_sound_like_secrets() {
+        for name in [
+            "huggingface_token",
+            "apiKey",
+            "API-KEY",
+            "db_password",
+            "secret",
+        ] {
+            assert!(sounds_secret(name), "{name}");
+        }
+        for name in ["max_tokens", "key", "tokenizer", "prompt", "secretary", ""] {
+            assert!(!sounds_secret(name), "{name}");
+        }
     }
 
     #[test]

@@ -45,16 +45,23 @@ impl fmt::Debug for Credentials {
 }
 
 /// The body of `POST /v2/generate`: the common fields, then the model's own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct GenerateRequest<'a> {
     pub uid: &'a str,
     pub input: &'a Input,
+    /// The values of secret parameters. This body alone holds them: an [`Input`] is stored, and has none.
+    pub secrets: Option<&'a Map<String, Value>>,
 }
 
 impl GenerateRequest<'_> {
     pub fn to_body(&self) -> Value {
         let mut body = common(self.uid, self.input.model());
-        for (name, value) in self.input.values() {
+        for (name, value) in self
+            .input
+            .values()
+            .iter()
+            .chain(self.secrets.into_iter().flatten())
+        {
             body.insert(name.clone(), value.clone());
         }
         Value::Object(body)

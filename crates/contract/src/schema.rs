@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::json::Record;
-use crate::{ApiError, ModelId, Parameter, serde_through_value};
+use crate::{ApiError, Draft, ModelId, Parameter, serde_through_value};
 
 /// Names that every generate request gives a meaning of its own (INTERFACE "Common request
 /// fields"). A schema that lists one of them lists what Atelier fills in.
@@ -16,6 +16,8 @@ pub const RESERVED_NAMES: [&str; 3] = ["uid", "category", "subcategory"];
 pub struct Schema {
     pub model: ModelId,
     pub parameters: Parameters,
+    /// The parameters whose values are secrets, once [`Schema::with_secrets_apart`] has taken them out of the others.
+    pub secrets: Parameters,
 }
 
 /// In the order of the form (INTERFACE "Schema").
@@ -54,7 +56,59 @@ impl Schema {
                 None => Parameters::default(),
                 Some(parameters) => Parameters::from_value(parameters)?,
             },
+            secrets: Parameters::default(),
         })
+    }
+
+    /// The same schema without the parameters that are secret, which [`Schema::secrets`] has then. No draft, table, link
+    /// or file that is made by it has a place for the value of one.
+    pub fn with_secrets_apart(mut self) -> Self {
+        let Parameters { required, optional } = &mut self.parameters;
+        let secrets = &mut self.secrets;
+        for (from, to) in [
+            (required, &mut secrets.required),
+            (optional, &mut secrets.optional),
+        ] {
+            to.extend(from.extract_if(.., |it| it.is_secret()));
+        }
+        self
+    }
+
+    /// The schema of the secrets alone: it checks what was typed for them.
+    pub fn of_secrets(&self) -> Self {
+        Self {
+            model: self.model.clone(),
+            parameters: self.secrets.clone(),
+            secrets: Parameters::default(),
+        }
+    }
+
+    /// The secrets that were set apart, each with whether it is required.
+    pub fn secret_parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
+        self.secrets.all()
+    }
+
+    /// Whether this is the name of a secret that was set apart.
+    pub fn is_secret(&self, name: &str) -> bool {
+        self.secrets.all().any(|(it, _)| it.name == name)
+    }
+
+    /// The place of a parameter in the form, in which the secrets come last.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        let mut all = self.parameters().chain(self.secrets.all());
+        all.position(|(it, _)| it.name == name)
+    }
+
+    /// Takes the secrets out of a draft that has come from elsewhere, and gives them.
+    pub fn take_secrets(&self, draft: &mut Draft) -> Draft {
+        let mut secrets = Draft::default();
+        for (Parameter { name, .. }, _) in self.secrets.all() {
+            if let Some(entry) = draft.get(name).cloned() {
+                draft.reset(name);
+                secrets.set(name.clone(), entry);
+            }
+        }
+        secrets
     }
 
     pub fn to_value(&self) -> Value {
@@ -67,10 +121,8 @@ impl Schema {
     /// Every parameter that a person fills in, required ones first, each with whether it is
     /// required. A name listed twice counts once.
     pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
-        let required = self.parameters.required.iter().map(|p| (p, true));
-        let optional = self.parameters.optional.iter().map(|p| (p, false));
         let mut seen = BTreeSet::new();
-        required.chain(optional).filter(move |(p, _)| {
+        self.parameters.all().filter(move |(p, _)| {
             let name = p.name.as_str();
             !RESERVED_NAMES.contains(&name) && seen.insert(name)
         })
@@ -83,6 +135,11 @@ impl Schema {
 }
 
 impl Parameters {
+    fn all(&self) -> impl Iterator<Item = (&Parameter, bool)> {
+        let required = self.required.iter().map(|p| (p, true));
+        required.chain(self.optional.iter().map(|p| (p, false)))
+    }
+
     fn from_value(value: Value) -> Option<Self> {
         // Services in languages that have one word for lists and objects write "none" as a list.
         if value.as_array().is_some_and(Vec::is_empty) {
@@ -137,5 +194,41 @@ mod tests {
             .map(|(p, r)| (p.name.as_str(), r))
             .collect();
         assert_eq!(names, [("prompt", true)]);
+    }
+
+    /// Guards against secrets in stored drafts, tables, links and files: no draft that fits the schema holds one.
+    #[test]
+    fn a_schema_without_its_secrets_has_no_place_for_them() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"},
+                             {"name": "api_key", "type": "string", "format": "password"}],
+                "optional": [{"name": "org", "type": "string", "x-cog-secret": true},
+                             {"name": "steps", "type": "integer"}]
+            }
+        }))
+        .unwrap();
+        let schema = schema.with_secrets_apart();
+        let names = |schema: &Schema| -> Vec<String> {
+            let names = schema.parameters().map(|(it, _)| it.name.clone());
+            names.collect()
+        };
+        assert_eq!(names(&schema), ["prompt", "steps"]);
+        assert_eq!(names(&schema.of_secrets()), ["api_key", "org"]);
+        assert!(schema.is_secret("api_key") && !schema.is_secret("prompt"));
+        let values = json!({"prompt": "cat", "api_key": "sk-1"});
+        let mut draft = Draft::from_values(values.as_object().unwrap());
+        assert!(schema.validate(&draft, false).is_err());
+        let secrets = schema.take_secrets(&mut draft);
+        assert_eq!(secrets.iter().count(), 1);
+        let input = schema.validate(&draft, false).unwrap();
+        assert_eq!(
+            Value::Object(input.values().clone()),
+            json!({"prompt": "cat"})
+        );
+        let missing = schema.of_secrets().validate(&Draft::default(), false);
+        assert_eq!(missing.unwrap_err()[0].message, "api_key is required");
+        assert!(schema.of_secrets().validate(&secrets, false).is_ok());
     }
 }

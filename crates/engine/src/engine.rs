@@ -17,6 +17,7 @@ mod records;
 mod refusal;
 mod removal;
 mod responses;
+mod secrets;
 mod send_queue;
 mod sends;
 mod services;
@@ -36,6 +37,7 @@ use call::Calls;
 pub use call::{Call, CallId, CallKind};
 use early_fetch::EarlyFetch;
 use refusal::Credentials;
+pub use secrets::Secrets;
 use send_queue::SendQueue;
 pub use services::Idempotency;
 use services::Services;
@@ -120,6 +122,9 @@ pub struct Engine {
     tasks: HashMap<TaskKey, Tracked>,
     /// Counts up: the order of submission.
     next_order: u64,
+    secrets: Secrets,
+    /// Tasks that have entered the queue without their secrets.
+    lacking_secrets: Vec<TaskKey>,
     timers: Timers,
     send_queue: SendQueue,
     /// Cancelled by a person in another tab before this one has heard of the task.
@@ -148,6 +153,8 @@ impl Engine {
             leading: true,
             tasks: HashMap::new(),
             next_order: 0,
+            secrets: Secrets::new(),
+            lacking_secrets: Vec::new(),
             timers: Timers::default(),
             send_queue: SendQueue::default(),
             cancelled_early: HashSet::new(),
@@ -169,6 +176,7 @@ impl Engine {
         self.advance(now);
         if self.leading {
             self.forget_removed(now);
+            self.give_up_without_secrets(now);
         }
         if self.leading && self.online {
             self.pause.end_if_over(now);
@@ -328,6 +336,7 @@ impl Engine {
             }
             tracked.uncertain_error = None;
             self.timers.resends.remove(key);
+            self.forget_secrets(key);
             self.save(key);
         }
         for effect in effects {

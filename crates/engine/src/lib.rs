@@ -15,7 +15,7 @@ mod time;
 
 pub use account::Account;
 pub use action::{Action, BatchAction};
-pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency};
+pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency, Secrets};
 pub use missing_credentials::MissingCredentials;
 pub use rate_limit::RateLimit;
 pub use reduce::{Effect, Event, apply};

@@ -66,6 +66,13 @@ fn slips(one: &[char], other: &[char]) -> usize {
     last[other.len()]
 }
 
+/// Whether a text names a secret of the model, however it is spelled, and so may hold its value.
+pub fn names_secret(text: &str, schema: &Schema) -> bool {
+    let mut names = schema.secret_parameters();
+    let has_name = |name: &str| spelling(text).contains(&spelling(name));
+    names.any(|(parameter, _)| has_name(&parameter.name))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

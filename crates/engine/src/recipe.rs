@@ -1,9 +1,13 @@
 //! A link that carries what it takes to make a result again: the model, and its inputs with the seed.
 //! They stand in the fragment, which browsers send to no server. It never holds credentials.
 
-use atelier_contract::{ModelId, json, path};
+use std::collections::BTreeSet;
+
+use atelier_contract::{ModelId, json, path, sounds_secret};
 use serde_json::{Map, Value};
 
+use crate::Task;
+use crate::plural::listed;
 use crate::route::Route;
 
 /// The longest link, in bytes: some programs that links are sent through cut longer ones off.
@@ -22,6 +26,32 @@ pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
     let path = Route::Model(model.clone()).path();
     let link = format!("{path}#{NAME}{}", path::segment(&values));
     (link.len() <= MAX).then_some(link)
+}
+
+/// The parameters whose names sound like those of secrets and that have a text.
+pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
+    let is_suspect = |(name, value): &(&String, &Value)| {
+        sounds_secret(name) && value.as_str().is_some_and(|text| !text.is_empty())
+    };
+    let suspects = values.iter().filter(is_suspect);
+    suspects.map(|(name, _)| name.clone()).collect()
+}
+
+/// The same of several tasks together.
+pub fn suspects_of<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<String> {
+    let names: BTreeSet<String> = tasks
+        .flat_map(|task| suspects(task.input.values()))
+        .collect();
+    names.into_iter().collect()
+}
+
+/// `api_key looks like a secret and is part of this link.`
+pub fn suspects_message(names: &[String], what: &str) -> String {
+    let (look, are) = match names.len() {
+        1 => ("looks like a secret", "is"),
+        _ => ("look like secrets", "are"),
+    };
+    format!("{} {look} and {are} part of this {what}.", listed(names))
 }
 
 /// Why nothing is taken from a link.
@@ -86,6 +116,17 @@ mod tests {
         let (_, fragment) = link.split_once('#').unwrap();
         assert_eq!(read(fragment), Ok(Some(values.clone())));
         assert_eq!(read(&format!("#{fragment}")), Ok(Some(values)));
+    }
+
+    /// Guards against a token in a shared link without a word.
+    #[test]
+    fn what_looks_like_a_secret_is_pointed_out() {
+        let values = json!({"prompt": "a token of love", "hf_token": "hf_1", "api_key": "", "max_tokens": "5"});
+        let suspects = suspects(&object(values));
+        assert_eq!(
+            suspects_message(&suspects, "link"),
+            "hf_token looks like a secret and is part of this link."
+        );
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub enum Event {
     },
     /// The service said that it did not take it.
     Rejected { message: String },
+    /// It was never sent, and can't be any more.
+    Unsendable { message: String },
     /// Nothing is known of whether the service took it.
     LostAnswer { error: ApiError },
     /// It was not taken for now (rate limit) or never left the browser: it may be sent again.
@@ -69,6 +71,9 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
     match (state, event) {
         (Queued, Event::Send) => (Submitting, vec![Effect::Send]),
         (Queued, Event::Cancel) => (Queued, vec![Effect::Remove]),
+        (Queued, Event::Unsendable { message }) => {
+            (Failed { id: None, message }, vec![Effect::Announce])
+        }
 
         // A late answer is good news for an Unconfirmed, also while it waits to be sent once more: there is an id after all.
         (Queued | Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
@@ -178,6 +183,9 @@ mod tests {
                 message: "no".into()
             }),
             Just(Event::LostAnswer { error: error() }),
+            Just(Event::Unsendable {
+                message: "no".into()
+            }),
             Just(Event::PutBack),
             any_word().prop_map(|word| Event::Progress { word, error: None }),
             Just(Event::Gone),
@@ -237,6 +245,9 @@ mod tests {
             },
             Event::LostAnswer {
                 error: ApiError::malformed("x"),
+            },
+            Event::Unsendable {
+                message: "x".into(),
             },
             Event::Cancel,
             Event::PutBack,

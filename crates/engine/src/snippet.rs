@@ -1,6 +1,7 @@
 //! `Copy as`: the form as it now stands, as a program that generates, polls and fetches.
 //!
-//! Token and user id come from the environment (`SERVICE_TOKEN`, `SERVICE_UID`), never from here.
+//! Token, user id and the values of secret parameters come from the environment (`SERVICE_TOKEN`, `SERVICE_UID`,
+//! [`environment_name`]), never from here.
 //! All values are data: whatever a prompt or a schema contains, it stays inside its literal.
 
 use atelier_contract::{Draft, Entry, ModelId, Schema, check};
@@ -63,23 +64,61 @@ pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String
     values
 }
 
-/// The program. `service` is the service's address, with its scheme.
+/// The environment variable for the value of a secret parameter: `API_KEY` for `api_key`. Those that begin with
+/// `SERVICE_` are the service's own.
+pub fn environment_name(parameter: &str) -> String {
+    let character = |c: char| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_uppercase(),
+        false => '_',
+    };
+    let name: String = parameter.chars().map(character).collect();
+    let is_free = !name.starts_with("SERVICE_") && !name.starts_with(|c: char| c.is_ascii_digit());
+    match is_free {
+        true => name,
+        false => format!("MODEL_{name}"),
+    }
+}
+
+/// The program. `service` is the service's address, with its scheme; `secrets` are the names of the parameters whose
+/// values it takes from the environment.
 pub fn snippet(
     language: Language,
     service: &str,
     model: &ModelId,
     values: &Map<String, Value>,
+    secrets: &[String],
 ) -> String {
     let service = service.trim().trim_end_matches('/');
-    match language {
-        Language::Curl => curl(service, model, values),
-        Language::Python => python(service, model, values),
-        Language::JavaScript => javascript(service, model, values),
-        Language::Rust => rust(service, model, values),
-    }
+    let secrets: Vec<Secret> = secrets
+        .iter()
+        .map(|name| (&**name, environment_name(name)))
+        .collect();
+    let program = match language {
+        Language::Curl => curl(service, model, values, &secrets),
+        Language::Python => python(service, model, values, &secrets),
+        Language::JavaScript => javascript(service, model, values, &secrets),
+        Language::Rust => rust(service, model, values, &secrets),
+    };
+    // The first is in the comment that says what it needs.
+    secrets.iter().fold(program, |program, (_, variable)| {
+        program.replacen(
+            " and SERVICE_UID",
+            &format!(", {variable} and SERVICE_UID"),
+            1,
+        )
+    })
 }
 
-fn curl(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
+/// The name of a secret parameter, and its environment variable.
+type Secret<'a> = (&'a str, String);
+
+/// What `line` gives for each.
+fn each(secrets: &[Secret], line: impl Fn(&str, &str) -> String) -> String {
+    let lines = secrets.iter().map(|(name, variable)| line(name, variable));
+    lines.collect()
+}
+
+fn curl(service: &str, model: &ModelId, values: &Map<String, Value>, secrets: &[Secret]) -> String {
     let fields = |values: &Map<String, Value>| {
         let entries = values.iter().map(|(name, value)| {
             let entry = format!("{}: {}", string(name), json(value));
@@ -92,12 +131,23 @@ fn curl(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
         [
             ("@SERVICE@", quoted(service, '\'', "'\\''")),
             ("@MODEL@", fields(&identity(model))),
-            ("@VALUES@", fields(values)),
+            (
+                "# @SECRETS@\n",
+                each(secrets, |_, variable| {
+                    format!("export {variable}=\"${{{variable}:?}}\"\n")
+                }),
+            ),
+            ("@VALUES@", fields(values) + &each(secrets, secret)),
         ],
     )
 }
 
-fn python(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
+fn python(
+    service: &str,
+    model: &ModelId,
+    values: &Map<String, Value>,
+    secrets: &[Secret],
+) -> String {
     let fields = |values: &Map<String, Value>| {
         let entries = values.iter();
         entries
@@ -109,17 +159,30 @@ fn python(service: &str, model: &ModelId, values: &Map<String, Value>) -> String
         [
             ("@SERVICE@", string(service)),
             ("    # @MODEL@\n", fields(&identity(model))),
-            ("    # @VALUES@\n", fields(values)),
+            (
+                "    # @VALUES@\n",
+                fields(values)
+                    + &each(secrets, |name, variable| {
+                        format!("    {}: os.environ[\"{variable}\"],\n", string(name))
+                    }),
+            ),
         ],
     )
 }
 
-fn javascript(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
+fn javascript(
+    service: &str,
+    model: &ModelId,
+    values: &Map<String, Value>,
+    secrets: &[Secret],
+) -> String {
     // JSON in a literal of its own: as JavaScript numbers, integers above 2^53 would be rounded.
     let fields = |values: &Map<String, Value>| {
         let entries = values.iter().map(|(name, value)| {
-            let entry = format!("{}: {}", string(name), json(value)).replace('\\', "\\\\");
-            format!("  {},\n", quoted(&entry, '\'', "\\'"))
+            format!(
+                "  {},\n",
+                literal(&format!("{}: {}", string(name), json(value)))
+            )
         });
         entries.collect::<String>()
     };
@@ -128,12 +191,19 @@ fn javascript(service: &str, model: &ModelId, values: &Map<String, Value>) -> St
         [
             ("@SERVICE@", string(service)),
             ("  // @MODEL@\n", fields(&identity(model))),
-            ("  // @VALUES@\n", fields(values)),
+            (
+                "  // @VALUES@\n",
+                fields(values)
+                    + &each(secrets, |name, variable| {
+                        let name = literal(&format!("{}: ", string(name)));
+                        format!("  {name} + JSON.stringify(process.env.{variable}),\n")
+                    }),
+            ),
         ],
     )
 }
 
-fn rust(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
+fn rust(service: &str, model: &ModelId, values: &Map<String, Value>, secrets: &[Secret]) -> String {
     let object = |values: &Map<String, Value>| {
         let entries: Vec<String> = values
             .iter()
@@ -147,8 +217,29 @@ fn rust(service: &str, model: &ModelId, values: &Map<String, Value>) -> String {
             ("@SERVICE@", raw(service)),
             ("@MODEL@", object(&identity(model))),
             ("@VALUES@", object(values)),
+            (
+                "    // @SECRETS@\n",
+                each(secrets, |name, variable| {
+                    let name = raw(name);
+                    format!("    body.insert({name}.into(), env::var(\"{variable}\")?.into());\n")
+                }),
+            ),
         ],
     )
+}
+
+/// A secret in the JSON text of a shell: its quotes, backslashes and line breaks are escaped.
+fn secret(name: &str, variable: &str) -> String {
+    let name = string(name).replace('\'', "'\\''");
+    let value = format!(
+        r#"$(awk 'BEGIN {{ s = ENVIRON["{variable}"]; gsub(/[\\"]/, "\\\\&", s); gsub(/\n/, "\\n", s); printf "%s", s }}')"#
+    );
+    format!(",\n  {name}: \"'\"{value}\"'\"")
+}
+
+/// A text as a JavaScript literal.
+fn literal(text: &str) -> String {
+    quoted(&text.replace('\\', "\\\\"), '\'', "\\'")
 }
 
 /// Puts the texts into their places, which the template has in this order. One pass: what is put

@@ -176,6 +176,9 @@ pub struct Task {
     /// The outputs that are among its inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
+    /// The names of the secret parameters that it is sent with. Their values are in no record: see [`crate::Secrets`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// Fields of a newer version: kept, so that going back and forth loses nothing.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -221,6 +224,7 @@ impl Task {
             seed_chosen: false,
             favorites: Vec::new(),
             sources: Vec::new(),
+            secrets: Vec::new(),
             extra: Map::new(),
         }
     }
@@ -303,6 +307,20 @@ impl Task {
             self.favorites.push(position);
         }
         true
+    }
+
+    /// It has ended without being sent, because its secrets were gone.
+    pub fn is_unsent(&self) -> bool {
+        let has_failed = self.state.phase() == Phase::Failed && self.state.id().is_none();
+        has_failed && self.submitted.is_none() && !self.secrets.is_empty()
+    }
+
+    /// Says that its secrets are gone, and are to be entered once more.
+    pub fn lost_secrets_message(&self) -> String {
+        format!(
+            "Not sent: {} was kept only in the tab where you entered it. Enter it again in the form.",
+            self.secrets.join(", ")
+        )
     }
 
     /// It is not known whether it was taken, and another browser's record of it knows.

@@ -52,13 +52,13 @@ fn tasks_are_told_as_they_are_stored() {
         (format!(r#"{{"Submitted":[{TASK},{TASK}]}}"#), 2),
         (r#"{"Submitted":[]}"#.to_owned(), 0),
     ] {
-        let TabMessage::Submitted(tasks) = read(&text) else {
+        let TabMessage::Submitted(tasks, _) = read(&text) else {
             panic!("what was submitted");
         };
         assert_eq!(tasks, vec![task(); count]);
     }
     let one = TabMessage::read(&format!(r#"{{"Submitted":[{TASK}]}}"#));
-    assert!(matches!(one, Some(TabMessage::Submitted(tasks)) if tasks == [task()]));
+    assert!(matches!(one, Some(TabMessage::Submitted(tasks, _)) if tasks == [task()]));
     let TabMessage::TakenIn(tasks) = read(&format!(r#"{{"TakenIn":[{TASK}]}}"#)) else {
         panic!("what was taken in");
     };
@@ -197,4 +197,20 @@ fn what_only_another_version_says_is_none() {
     ] {
         assert!(TabMessage::read(text).is_none(), "{text}");
     }
+}
+
+/// Guards against secrets in `localStorage`, through which messages go where there is no other way.
+#[wasm_bindgen_test]
+fn secrets_are_told_in_memory_alone() {
+    let values = serde_json::json!({"api_key": "sk-CASE"});
+    let secrets = Secrets::from_iter([(task().key.0, values)]);
+    let message = TabMessage::Submitted(vec![task()], secrets.clone());
+    assert!(!message.to_value().to_string().contains("sk-CASE"));
+    let told = message.with_secrets().expect("secrets").to_string();
+    let Some(TabMessage::Submitted(tasks, heard)) = TabMessage::read(&told) else {
+        panic!("not read: {told}");
+    };
+    assert!(tasks == [task()] && heard == secrets);
+    let without = TabMessage::Submitted(vec![task()], Secrets::new());
+    assert!(without.with_secrets().is_none());
 }

@@ -11,6 +11,7 @@ mod sweep;
 
 use atelier_engine::compose::unfinished::Unfinished;
 use atelier_engine::compose::way::Way;
+use atelier_engine::parameter_name::names_secret;
 use leptos::prelude::*;
 
 use axes::Axes;
@@ -85,7 +86,10 @@ fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyVi
         Some((schema, now))
     };
     let keep = move || {
-        if let Some((schema, now)) = untrack(now) {
+        if let Some((schema, mut now)) = untrack(now) {
+            if names_secret(&now.pasted, &schema) {
+                now.pasted.clear();
+            }
             kept::write(&schema.model, &now);
         }
     };

@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::batch::{Batch, Part};
-use atelier_engine::plural::counted;
-use atelier_engine::{Task, file_name};
+use atelier_engine::plural::{counted, listed};
+use atelier_engine::{Task, file_name, recipe};
 use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use crate::archive;
 use crate::batches::Batches;
-use crate::boxed::{handler, spawn, text, when};
+use crate::boxed::{handler, memo, spawn, text, when};
 use crate::browser::download;
 use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
@@ -25,11 +25,30 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     };
     let progress = RwSignal::new(None::<archive::Progress>);
     let abort = StoredValue::new_local(None::<AbortHandle>);
+    let suspects = memo({
+        let batch = batch.clone();
+        move || {
+            summary.track();
+            let batch = batch();
+            all.runner.with_tasks(|tasks| {
+                let items = batch.items(tasks.iter().copied());
+                recipe::suspects_of(items.latest().flatten())
+            })
+        }
+    });
+    let leaves_out = RwSignal::new(true);
     let manifest = {
         let batch = batch.clone();
         move || {
-            all.runner
-                .with_tasks(|tasks| archive::manifest(&batch(), tasks))
+            let made = |tasks: &[&Task]| archive::manifest(&batch(), tasks);
+            let mut manifest = all.runner.with_tasks(made);
+            if leaves_out.get_untracked() {
+                let suspects = suspects.read_untracked();
+                for item in &mut manifest.items {
+                    item.input.retain(|name, _| !suspects.contains(name));
+                }
+            }
+            manifest
         }
     };
     let zip = {
@@ -108,6 +127,20 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             <button class="button quiet" type="button" on:click=handler(move |_| save_csv("csv"))>
                 "Manifest CSV"
             </button>
+        </div>
+        <div class="tick" hidden=when(move || suspects.read().is_empty())>
+            <input
+                id="leave-out-suspects"
+                type="checkbox"
+                prop:checked=leaves_out
+                on:change=handler(move |event| leaves_out.set(event_target_checked(&event)))
+            />
+            <label for="leave-out-suspects">
+                {text(move || {
+                    let names = suspects.get();
+                    format!("Leave out of the manifest what looks like a secret: {}", listed(&names))
+                })}
+            </label>
         </div>
         <div class="row packing" hidden=when(move || !is_busy.get())>
             <progress max="1000" prop:value=share aria-label="Packing"></progress>

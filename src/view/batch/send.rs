@@ -18,7 +18,9 @@ use crate::batches::Batches;
 use crate::boxed::{after, dynamic, effect, handler, memo, text, when};
 use crate::browser::{location, random};
 use crate::contexts::contexts;
+use crate::secrets;
 use crate::tables::Sending;
+use crate::view::form::{Field, field, secret};
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
@@ -63,6 +65,8 @@ pub fn send(
     };
     let is_all_sent = memo(move || composer.table.read().is_all_sent());
     let is_refused = RwSignal::new(false);
+    let attempted = RwSignal::new(false);
+    let typed = secrets::typed(all.session, &composer.schema());
     // What is made already stays out of what was pressed for.
     let only_new = RwSignal::new(false);
     let made = move || match only_new.get_untracked() {
@@ -126,6 +130,14 @@ pub fn send(
                 // It is said why.
                 return;
             }
+            let schema = composer.schema();
+            let missing = schema.of_secrets().validate(&typed.read_untracked(), false);
+            if let Some(problem) = missing.err().and_then(|all| all.into_iter().next()) {
+                attempted.set(true);
+                let id = schema.place_of(&problem.parameter).map(Field::id_of);
+                id.as_deref().into_iter().for_each(field::focus);
+                return;
+            }
             if let Some(offer) = composer.offered.get_untracked() {
                 let newest = composer.table.with_untracked(Table::newest);
                 offer.add.run(());
@@ -171,6 +183,7 @@ pub fn send(
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
+        {secret::secrets(&composer.schema(), typed, attempted)}
         <div class="form-foot">
             {removed_rows(composer)}
             {made_already(composer, send_new)}

@@ -6,6 +6,7 @@ pub mod field;
 mod json;
 mod media;
 mod number;
+pub mod secret;
 mod segmented;
 mod sheet;
 mod switch;
@@ -29,6 +30,8 @@ pub use unknown_names::unknown_names;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
+use crate::contexts::contexts;
+use crate::secrets::typed;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport;
 
@@ -52,7 +55,11 @@ pub fn Fields(
         .map(|(parameter, required)| (parameter.clone(), required))
         .collect();
     let total = parameters.len();
+    let secrets = secret::secrets(&schema, typed(contexts().session, &schema), attempted);
     if total == 0 {
+        if schema.secret_parameters().next().is_some() {
+            return secrets;
+        }
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
     let folded = folded::folded(&schema, viewport::is_one_pane());
@@ -100,7 +107,7 @@ pub fn Fields(
         })
     };
     if fold == total {
-        return parts(0..total).into_any();
+        return view! { {parts(0..total)} {secrets} }.into_any();
     }
     let changed = text(move || {
         let draft = draft.read();
@@ -117,6 +124,7 @@ pub fn Fields(
     let keep = sheet::follow(sheet);
     view! {
         {parts(0..fold)}
+        {secrets}
         <details
             class="more-fields"
             node_ref=sheet
@@ -185,7 +193,7 @@ pub fn ProblemSummary(
         let schema = schema.clone();
         memo(move || match problems.read().as_slice() {
             [] => false,
-            [only] => schema.parameter(&only.parameter).is_none(),
+            [only] => schema.place_of(&only.parameter).is_none(),
             _ => true,
         })
     };
@@ -198,9 +206,7 @@ pub fn ProblemSummary(
         }
     });
     let line = move |problem: Problem| {
-        let at = schema
-            .parameters()
-            .position(|(p, _)| p.name == problem.parameter);
+        let at = schema.place_of(&problem.parameter);
         match at {
             Some(at) => {
                 let id = Field::id_of(at);

@@ -1,5 +1,5 @@
 use crate::contexts::contexts;
-use atelier_contract::{Draft, ModelId, Schema};
+use atelier_contract::{Draft, ModelId, Parameter, Schema};
 use atelier_engine::snippet::{self, Language};
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -10,6 +10,7 @@ use crate::boxed::{dynamic, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::location;
 use crate::catalog::Load;
+use crate::secrets;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::segment::segment;
 
@@ -70,6 +71,7 @@ fn program(
     let language = move || Language::ALL[chosen.get()];
     let session = contexts().session;
     let checked = schema.clone();
+    let typed = secrets::typed(session, &schema);
     let code = memo(move || {
         let settings = session.settings();
         let service = match settings.address.is_same_origin() {
@@ -77,7 +79,13 @@ fn program(
             false => settings.address.to_string(),
         };
         let values = snippet::values(&schema, &draft.read(), settings.send_defaults);
-        snippet::snippet(language(), &service, &model, &values)
+        let typed = typed.read();
+        let is_sent =
+            |(it, required): &(&Parameter, bool)| *required || typed.get(&it.name).is_some();
+        let secrets = schema.secret_parameters().filter(is_sent);
+        let secrets = secrets.map(|(it, _)| it.name.clone());
+        let secrets: Vec<String> = secrets.collect();
+        snippet::snippet(language(), &service, &model, &values, &secrets)
     });
     let is_valid = when(move || checked.validate(&draft.read(), false).is_ok());
     view! {

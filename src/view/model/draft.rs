@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use crate::boxed::effect;
 use crate::browser::local::LocalStore;
 use crate::contexts::contexts;
+use crate::secrets;
 
 thread_local! {
     /// What could not be stored, by its place: it lasts as long as the page.
@@ -24,9 +25,10 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
     let notices = contexts().notices;
     let mut first = true;
     effect({
-        let place = place.clone();
+        let (place, model) = (place.clone(), model.clone());
         move || {
-            let draft = draft.read();
+            // Before they are taken out of the form.
+            let draft = secrets::without(&draft.read(), &model);
             // The first run only begins to follow.
             if !std::mem::take(&mut first) && !write(&place, &draft) && !WAS_SAID.replace(true) {
                 notices.problem(

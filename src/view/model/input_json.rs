@@ -4,11 +4,14 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
 use atelier_engine::input_json;
+use atelier_engine::parameter_name::names_secret;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::{editing, pointer};
+use crate::contexts::contexts;
+use crate::secrets;
 use crate::view::form::{field, unknown_names};
 use crate::view::parts::focus;
 use crate::view::parts::segment::segment;
@@ -173,7 +176,7 @@ impl InputJson {
         dynamic(move || {
             if self.is_shown.get() {
                 let mending = self.mending(schema.clone(), draft);
-                self.field(hint.clone(), draft, mending)
+                self.field(hint.clone(), schema.clone(), draft, mending)
             } else {
                 ().into_any()
             }
@@ -206,19 +209,29 @@ impl InputJson {
         unknown_names(unknown, mend)
     }
 
-    fn field(self, hint: String, draft: RwSignal<Draft>, mending: AnyView) -> AnyView {
+    fn field(
+        self,
+        hint: String,
+        schema: Arc<Schema>,
+        draft: RwSignal<Draft>,
+        mending: AnyView,
+    ) -> AnyView {
         let wrong = text(move || self.problem.get().unwrap_or_else(|| self.mistakes.get()));
+        let session = contexts().session;
         let write = move |event| {
             let typed = event_target_value(&event);
             match input_json::read(&typed) {
-                Ok(read) => {
+                Ok(mut read) => {
+                    secrets::take_from(session, &mut read, &schema);
                     self.read.set(Some(read.clone()));
                     draft.set(read);
                     self.clear_problem();
                 }
                 Err(problem) => {
-                    // Where it is not kept, it lasts until the page is left.
-                    LocalStore::Tab.write(&self.place.get_value(), &typed);
+                    // Where it is not kept, it lasts until the page is left. One that names a secret may hold it.
+                    if !names_secret(&typed, &schema) {
+                        LocalStore::Tab.write(&self.place.get_value(), &typed);
+                    }
                     self.problem.set(Some(problem));
                 }
             }

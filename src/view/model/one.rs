@@ -14,8 +14,10 @@ use super::presets;
 use super::recall::recall;
 use super::refused::refused;
 use super::submission::{Refusal, Submission};
-use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::{location, pointer};
+use crate::contexts::contexts;
+use crate::secrets;
 use crate::view::form::{Field, Fields, ProblemSummary, field, unknown_names};
 use crate::view::parts::away::away_note;
 use crate::view::parts::focus;
@@ -57,6 +59,8 @@ pub fn OneForm(
     is_recipe: RwSignal<bool>,
 ) -> impl IntoView {
     let json = InputJson::follow(schema.clone(), draft);
+    let typed = secrets::typed(contexts().session, &schema);
+    keep_secrets_out(schema.clone(), draft);
     let edited = RwSignal::new(None);
     let refused = refused(schema.clone(), draft, edited);
     let loaded = loaded::follow(schema.clone(), draft, is_recipe, edited);
@@ -67,6 +71,7 @@ pub fn OneForm(
     let fields = NodeRef::<Div>::new();
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
+        typed.set(Draft::default());
         submission.begin_anew();
         is_recipe.set(false);
         // What is said of it stands at the top.
@@ -174,7 +179,7 @@ pub fn OneForm(
                 <button
                     class="button quiet"
                     type="button"
-                    hidden=when(move || draft.read().is_empty())
+                    hidden=when(move || draft.read().is_empty() && typed.read().is_empty())
                     on:click=handler(reset)
                 >
                     "Clear form"
@@ -187,6 +192,17 @@ pub fn OneForm(
         </form>
         {dialog}
     }
+}
+
+/// A link, a preset or an earlier version may bring secrets into the form: they go to their own fields.
+fn keep_secrets_out(schema: Arc<Schema>, draft: RwSignal<Draft>) {
+    let session = contexts().session;
+    effect(move || {
+        let mut now = draft.get();
+        if secrets::take_from(session, &mut now, &schema) {
+            draft.set(now);
+        }
+    });
 }
 
 /// Names that the model does not know have no field: it is said here, unless it is said below the JSON.
@@ -274,15 +290,22 @@ fn focus_first(schema: Arc<Schema>, draft: RwSignal<Draft>) {
     if viewport::is_one_pane() {
         return;
     }
+    let typed = secrets::typed(contexts().session, &schema);
     // By then there is in the form what the address brings.
     request_animation_frame(move || {
         let Some(draft) = draft.try_get_untracked() else {
             return;
         };
-        let first = obstacle::missing(&draft, &schema).or_else(|| {
-            let mut parameters = schema.parameters();
-            parameters.position(|(parameter, _)| parameter.is_long_text())
-        });
+        let missing_secret = || {
+            let missing = schema.of_secrets().validate(&typed.get_untracked(), false);
+            schema.place_of(&missing.err()?.first()?.parameter)
+        };
+        let first = obstacle::missing(&draft, &schema)
+            .or_else(missing_secret)
+            .or_else(|| {
+                let mut parameters = schema.parameters();
+                parameters.position(|(parameter, _)| parameter.is_long_text())
+            });
         let Some(id) = first.map(Field::id_of) else {
             return;
         };

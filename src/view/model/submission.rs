@@ -13,6 +13,7 @@ use super::submit_cooldown::SubmitCooldown;
 use crate::boxed::{dynamic, effect, memo, text};
 use crate::browser::random;
 use crate::contexts::contexts;
+use crate::secrets;
 use crate::view::form::{Field, field};
 use crate::view::parts::no_account::no_account;
 use crate::view::parts::not_sent::not_sent;
@@ -66,7 +67,7 @@ impl Submission {
         // What is mended is no longer listed.
         effect(move || {
             let is_listed = !this.problems.read().is_empty();
-            if is_listed && this.schema().validate(&draft.read(), false).is_ok() {
+            if is_listed && this.checked(&draft.read(), false).is_ok() {
                 this.problems.set(Vec::new());
             }
         });
@@ -75,6 +76,20 @@ impl Submission {
 
     fn schema(self) -> Arc<Schema> {
         self.schema.get_value()
+    }
+
+    /// Checks what stands in the form, with its secrets; tracks those.
+    fn checked(self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
+        let schema = self.schema();
+        let input = schema.validate(draft, send_defaults);
+        let typed = secrets::typed(contexts().session, &schema);
+        match schema.of_secrets().validate(&typed.read(), false) {
+            Ok(_) => input,
+            Err(missing) => {
+                let problems = input.err().unwrap_or_default();
+                Err([problems, missing].concat())
+            }
+        }
     }
 
     /// Whether it was sent.
@@ -98,7 +113,7 @@ impl Submission {
         // A seed that is left alone is drawn here, so that it is known afterwards.
         let settled = seed::settled(&self.draft.read_untracked(), &schema, random::bits());
         let send_defaults = all.session.settings_untracked().send_defaults;
-        match schema.validate(&settled, send_defaults) {
+        match untrack(|| self.checked(&settled, send_defaults)) {
             Err(found) => {
                 if let Some(id) = only_field(&found, &schema) {
                     self.json.choose(false);
@@ -155,7 +170,7 @@ impl Submission {
         });
         let said = text(move || {
             let schema = self.schema();
-            match schema.validate(&self.draft.read(), false) {
+            match self.checked(&self.draft.read(), false) {
                 Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
                 // That a seed is fixed is said in the same place.
                 Ok(_) if seed::fixed(&self.draft.read(), &schema).is_some() => String::new(),
@@ -198,8 +213,7 @@ fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
     else {
         return None;
     };
-    let at = schema.parameters().position(|(it, _)| it.name == *name)?;
-    Some(Field::id_of(at))
+    schema.place_of(name).map(Field::id_of)
 }
 
 /// Why nothing was sent, though the form itself could be.

@@ -1,5 +1,5 @@
-use atelier_engine::output_cache;
 use atelier_engine::plural::counted;
+use atelier_engine::{output_cache, recipe};
 use icondata_lu::{LuDownload, LuUpload};
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;
@@ -29,6 +29,16 @@ pub fn HistoryFile() -> impl IntoView {
             let size = output_cache::size(output_cache::total(&known));
             copies.try_set(format!("{}, {size}", counted(known.len(), "output")));
         });
+    });
+    let suspects = text(move || {
+        all.runner.track_phases();
+        let found = all
+            .runner
+            .with_tasks(|tasks| recipe::suspects_of(tasks.iter().copied()));
+        match found.is_empty() {
+            true => String::new(),
+            false => recipe::suspects_message(&found, "file"),
+        }
     });
     let on_progress = move |now| {
         progress.try_set(Some(now));
@@ -75,6 +85,7 @@ pub fn HistoryFile() -> impl IntoView {
                 "Every task of this browser in one file: inputs, states, addresses of outputs, favorites and \
                 batches, but neither token nor User ID. Importing adds what is not here yet, and sends nothing."
             </p>
+            <p class="hint" hidden=when(move || suspects.read().is_empty())>{suspects}</p>
             <div class="field">
                 <Tick
                     id="history-outputs"

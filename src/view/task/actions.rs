@@ -92,9 +92,16 @@ pub fn Actions(
         held.counts(what)
     };
     let answer = again.answer;
+    // Its form asks for them.
+    let asks_for_secrets = move |is_same: bool| {
+        let task = runner
+            .task(&key.get_value())
+            .map(|task| task.get_untracked());
+        task.is_some_and(|task| edit::asks_for_secrets(all, &task, is_same, None))
+    };
     let act = move |action: Action| {
         let counts = press(action.label());
-        if action == Action::Resubmit && runner.refuses_to_send() {
+        if action == Action::Resubmit && (runner.refuses_to_send() || asks_for_secrets(true)) {
             return;
         }
         if action == Action::Resubmit {
@@ -110,7 +117,7 @@ pub fn Actions(
         }
     };
     let retry = move |_| {
-        if press("Retry") && runner.retry(&key.get_value()).is_none() {
+        if press("Retry") && (asks_for_secrets(false) || runner.retry(&key.get_value()).is_none()) {
             return;
         }
         answer.say("Sent again, in the place of this one.".into());

@@ -120,6 +120,9 @@ pub fn send(
     if !all.runner.can_send() {
         return Ok(None);
     }
+    if untrack(|| edit::asks_for_secrets(all, task, false, Some(schema))) {
+        return Ok(None);
+    }
     if inputs.len() > 1 {
         let batch = Batches::new(all).submit_variations(task, inputs);
         return Ok(Some(Route::Batch(batch)));

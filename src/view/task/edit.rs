@@ -1,11 +1,13 @@
 //! `Edit`: the form of a task's model, filled with the task's inputs.
 
+use atelier_contract::Schema;
 use atelier_engine::Task;
 use atelier_engine::route::{Route, with_query_value};
 use leptos::prelude::*;
 
 use crate::boxed::handler;
-use crate::contexts::contexts;
+use crate::contexts::{Contexts, contexts};
+use crate::secrets;
 
 /// In the address: the task whose inputs fill the form.
 pub const FROM: &str = "from";
@@ -13,6 +15,22 @@ pub const FROM: &str = "from";
 /// Where the form is filled.
 pub fn address(task: &Task) -> String {
     Route::Model(task.model.clone()).path() + &with_query_value("", FROM, Some(&task.key.0))
+}
+
+/// Whether the secrets of a task are to be entered before its input is sent once more: then its form is there. See
+/// [`crate::runner::Runner::asks_for_secrets`].
+pub fn asks_for_secrets(
+    all: Contexts,
+    task: &Task,
+    is_same: bool,
+    schema: Option<&Schema>,
+) -> bool {
+    let asks = all.runner.asks_for_secrets(task, is_same)
+        || schema.is_some_and(|schema| secrets::is_any_missing(all.session, schema));
+    if asks {
+        all.navigation.go(&address(task));
+    }
+    asks
 }
 
 pub fn button(task: &Task, class: &'static str, inner: AnyView) -> AnyView {

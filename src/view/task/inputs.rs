@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 
 use super::small_output;
-use crate::boxed::text;
+use crate::boxed::{dynamic, text};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::parts::clamped::clamped;
@@ -134,17 +134,54 @@ fn left_out(task: &Task) -> AnyView {
     view! { <p class="muted left-out">{names}</p> }.into_any()
 }
 
-/// Copies the link that carries inputs. They may hold addresses that open something by themselves.
+/// Copies the link that carries inputs. They may hold addresses that open something by themselves. A value that looks
+/// like a secret is pointed out first.
 pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'static) -> AnyView {
     let notices = contexts().notices;
-    let text = move || {
-        let link = recipe::link(&model, &values());
+    let link = move |values: &Map<String, Value>| {
+        let link = recipe::link(&model, values);
         if link.is_none() {
             notices.problem("Not copied: these inputs are too long for a link. Copy them as JSON.");
         }
         link.map(|link| format!("{}{link}", location::origin()))
     };
-    view! { <CopyButton label="Copy link" text /> }.into_any()
+    let values = StoredValue::new_local(values);
+    let suspects = RwSignal::new(Vec::new());
+    let text = {
+        let link = link.clone();
+        move || {
+            let values = values.with_value(|values| values());
+            suspects.set(recipe::suspects(&values));
+            link(&values).filter(|_| suspects.read_untracked().is_empty())
+        }
+    };
+    let question = move |names: Vec<String>| {
+        let (with, without) = (link.clone(), link.clone());
+        let message = recipe::suspects_message(&names, "link");
+        let without = move || {
+            let mut others = values.with_value(|values| values());
+            others.retain(|name, _| !names.contains(name));
+            without(&others)
+        };
+        view! {
+            <span class="row tight">
+                {message}
+                <CopyButton label="Copy without" text=without />
+                <CopyButton label="Copy with" text=move || with(&values.with_value(|it| it())) />
+            </span>
+        }
+        .into_any()
+    };
+    view! {
+        <CopyButton label="Copy link" text />
+        <span role="status">
+            {dynamic(move || match suspects.get() {
+                none if none.is_empty() => ().into_any(),
+                names => question(names),
+            })}
+        </span>
+    }
+    .into_any()
 }
 
 /// The seed of this very result: it makes the same once more, or something like it.

@@ -83,6 +83,10 @@ pub fn explain(task: &Task) -> Option<Explanation> {
                       then retry. Your input is kept as it is.",
             }
         }
+        TaskState::Failed { id: None, message } if task.is_unsent() => Explanation {
+            what: message.clone(),
+            meaning: "Nothing was sent or billed. Your other inputs are kept: Retry asks for it again.",
+        },
         TaskState::Failed { id: None, message } => Explanation {
             what: or_silence(message),
             meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \

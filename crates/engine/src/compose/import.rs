@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::{MAX_ROWS, csv};
 use crate::input_json::{Unknown, unknown_message};
 use crate::manifest::{self, INPUT_PREFIX};
-use crate::parameter_name::{self, spelling};
+use crate::parameter_name::{self, names_secret, spelling};
 use crate::plural::counted;
 
 /// How a file was read.
@@ -33,6 +33,8 @@ pub struct Imported {
     numbers: Vec<usize>,
     /// Columns that are no parameter of the model, and so in no row.
     pub unknown_columns: Vec<String>,
+    /// Columns of secrets, which are in no row: rows are stored.
+    pub secret_columns: Vec<String>,
     /// The mistakes that were found, row by row, in the file's order.
     pub notes: Vec<ImportNote>,
 }
@@ -229,7 +231,16 @@ impl Imported {
 
     /// Says which columns are in no row; empty where none is.
     pub fn left_out_message(&self) -> String {
-        unknown_message(&self.unknown_columns)
+        let unknown = unknown_message(&self.unknown_columns);
+        match self.secret_columns.is_empty() {
+            true => unknown,
+            false => format!(
+                "{unknown} Left out, as tables are stored: {}. Enter it once for all rows, in its own field.",
+                self.secret_columns.join(", ")
+            )
+            .trim_start()
+            .to_owned(),
+        }
     }
 
     fn new(format: Format) -> Self {
@@ -238,6 +249,7 @@ impl Imported {
             rows: Vec::new(),
             numbers: Vec::new(),
             unknown_columns: Vec::new(),
+            secret_columns: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -247,9 +259,13 @@ impl Imported {
     }
 
     fn unknown(&mut self, column: &str, names: &Names) {
-        let is_known = self.unknown_columns.iter().any(|known| known == column);
+        let columns = match names_secret(column, names.schema) {
+            true => &mut self.secret_columns,
+            false => &mut self.unknown_columns,
+        };
+        let is_known = columns.iter().any(|known| known == column);
         if !is_known && !names.removes(column) {
-            self.unknown_columns.push(column.to_owned());
+            columns.push(column.to_owned());
         }
     }
 

@@ -336,7 +336,9 @@ impl Table {
         self.added.clear();
     }
 
-    fn new_row(&mut self, draft: Draft, schema: &Schema, before: &SentBefore) -> Row {
+    fn new_row(&mut self, mut draft: Draft, schema: &Schema, before: &SentBefore) -> Row {
+        // Rows are stored.
+        schema.take_secrets(&mut draft);
         self.next_id += 1;
         Row {
             id: self.next_id,

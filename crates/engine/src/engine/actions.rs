@@ -177,7 +177,7 @@ impl Engine {
 
     /// Takes a task back. If it was sent before and not answered, it is not sent once more, because it may have been
     /// taken.
-    fn withdraw(&mut self, key: &TaskKey, now: Millis) {
+    pub(super) fn withdraw(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             self.send_queue.leave(&tracked.task, tracked.order);
             tracked.task.paused = false;

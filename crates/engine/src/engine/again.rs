@@ -144,7 +144,9 @@ impl Engine {
 
     /// Sent again, it might be taken a second time.
     fn is_expired(&self, key: &TaskKey, now: Millis) -> bool {
-        let Some(task) = self.task(key).filter(|task| task.idempotency_key.is_some()) else {
+        // Without its secrets it would be another request under the same key.
+        let can_repeat = |task: &&Task| task.idempotency_key.is_some() && !self.lacks_secrets(task);
+        let Some(task) = self.task(key).filter(can_repeat) else {
             return true;
         };
         // Nothing is known of another account's token until that account is the present one.

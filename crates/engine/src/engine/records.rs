@@ -284,12 +284,14 @@ impl Engine {
         }
         self.drop_remote(key);
         self.deleted.insert(key.clone());
+        self.forget_secrets(key);
         self.pending.push(Pending::Delete(key.clone()));
     }
 
     /// Puts a record in; what was known beside it is forgotten.
     pub(super) fn insert(&mut self, task: Task, own: bool) {
         self.drop_remote(&task.key);
+        let key = task.key.clone();
         let order = self.next_order;
         self.next_order += 1;
         if let Some(removed) = task.removed {
@@ -321,6 +323,7 @@ impl Engine {
                 unsaved: false,
             },
         );
+        self.forget_secrets(&key);
     }
 
     /// Gives a task the turn that its state asks for, if this tab leads.
@@ -355,6 +358,9 @@ impl Engine {
 
     /// Puts a Queued task of the present account in its line.
     pub(super) fn enqueue(&mut self, key: &TaskKey) {
+        if self.task(key).is_some_and(|task| self.lacks_secrets(task)) {
+            self.lacking_secrets.push(key.clone());
+        }
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };

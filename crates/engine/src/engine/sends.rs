@@ -2,6 +2,8 @@
 
 use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, path};
 
+use serde_json::Value;
+
 use super::send_queue::NextSend;
 use super::{Call, CallKind, Engine, Pending};
 use crate::reduce::Event;
@@ -108,7 +110,9 @@ impl Engine {
                 continue;
             };
             // The queue holds nothing else; but a second look costs nothing, and a second task money.
-            if tracked.task.account != self.account || tracked.task.removed.is_some() {
+            let task = &tracked.task;
+            if task.account != self.account || task.removed.is_some() || self.lacks_secrets(task) {
+                self.lacking_secrets.push(key);
                 continue;
             }
             match tracked.task.state.phase() {
@@ -134,6 +138,7 @@ impl Engine {
             let request = GenerateRequest {
                 uid: &task.account.uid,
                 input: &task.input,
+                secrets: self.secrets.get(&key.0).and_then(Value::as_object),
             };
             bodies.push((request.to_body(), task.idempotency_key.clone()));
             sent.push(key);

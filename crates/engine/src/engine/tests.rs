@@ -15,6 +15,7 @@ mod removal;
 mod returns;
 mod rounds;
 mod rules;
+mod secrets;
 mod tabs;
 mod waits;
 mod world;

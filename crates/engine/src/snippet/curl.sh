@@ -3,6 +3,7 @@
 set -eu
 service=@SERVICE@
 task='"uid": "'"${SERVICE_UID:?}"'"@MODEL@'
+# @SECRETS@
 input='@VALUES@'
 
 call() {

@@ -14,6 +14,12 @@ use serde_json::json;
 
 use super::*;
 
+/// Secret parameters: name, environment variable and value.
+const SECRETS: [(&str, &str, &str); 2] = [
+    ("api_key", "API_KEY", "sk-\"\\ $HOME '\n&%s\\n"),
+    ("service_token", "MODEL_SERVICE_TOKEN", "sk-é"),
+];
+
 /// A service that completes every task at once. Gives its address and what it receives: path,
 /// `Authorization` and body of each call.
 fn service() -> (String, mpsc::Receiver<(String, String, Value)>) {
@@ -100,7 +106,8 @@ fn run(language: Language, program: &str) -> String {
     };
     let mut child = Command::new(&command)
         .args(arguments)
-        .env("SERVICE_TOKEN", "secret")
+        .env("SERVICE_TOKEN", "token-value")
+        .envs(SECRETS.map(|(_, variable, value)| (variable, value)))
         .env("SERVICE_UID", "me")
         .env("NO_PROXY", "127.0.0.1")
         .env("no_proxy", "127.0.0.1")
@@ -125,8 +132,9 @@ fn run(language: Language, program: &str) -> String {
 /// Runs the program and demands that exactly these values arrive, and the outputs are printed.
 fn carries(language: Language, model: &ModelId, values: &Map<String, Value>) {
     let (address, received) = service();
-    let program = snippet(language, &format!("{address}/"), model, values);
-    assert!(!program.contains("secret"));
+    let secrets = SECRETS.map(|(name, ..)| name.to_owned());
+    let program = snippet(language, &format!("{address}/"), model, values, &secrets);
+    assert!(!program.contains("token-value") && !program.contains("sk-"));
     let printed = run(language, &program);
     assert!(
         printed.contains("https://a/1.png") && printed.contains("https://a/2.png"),
@@ -137,6 +145,8 @@ fn carries(language: Language, model: &ModelId, values: &Map<String, Value>) {
     expected.insert("uid".into(), "me".into());
     let mut generate = expected.clone();
     generate.extend(values.clone());
+    let secrets = SECRETS.map(|(name, _, value)| (name.to_owned(), value.into()));
+    generate.extend(secrets);
     expected.insert("id".into(), "t-1".into());
     for (path, body) in [
         ("/v2/generate", generate),
@@ -146,7 +156,11 @@ fn carries(language: Language, model: &ModelId, values: &Map<String, Value>) {
         let call = received.recv().unwrap();
         assert_eq!(
             call,
-            (path.to_owned(), "Bearer secret".into(), Value::Object(body))
+            (
+                path.to_owned(),
+                "Bearer token-value".into(),
+                Value::Object(body)
+            )
         );
     }
 }
@@ -216,7 +230,7 @@ fn any_text_arrives_as_it_is() {
 #[test]
 fn rust_literals_hold_what_they_are_given() {
     let (model, values) = hostile();
-    let program = snippet(Language::Rust, "https://s.example/", &model, &values);
+    let program = snippet(Language::Rust, "https://s.example/", &model, &values, &[]);
     let literals: Vec<Value> = program
         .split("from_str(r")
         .skip(1)

@@ -14,6 +14,7 @@ pub fn schema(about: About<'_>, required: Vec<Parameter>, optional: Vec<Paramete
     Schema {
         model: ModelId::new(about.category, about.subcategory),
         parameters: Parameters { required, optional },
+        secrets: Parameters::default(),
     }
 }
 

@@ -198,6 +198,7 @@ impl Model for Remote {
         Schema {
             model: self.id.clone(),
             parameters: self.runner.parameters(),
+            secrets: Default::default(),
         }
     }
 

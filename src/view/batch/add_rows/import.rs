@@ -222,9 +222,10 @@ fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyV
         Format::JsonLines => "JSON Lines",
         Format::Manifest => "A manifest",
     };
-    let unknown = (!imported.unknown_columns.is_empty()).then(|| {
+    let left_out = imported.left_out_message();
+    let unknown = (!left_out.is_empty()).then(|| {
         view! {
-            <p>{imported.left_out_message()}</p>
+            <p>{left_out}</p>
         }
         .into_any()
     });

@@ -4,6 +4,7 @@
 mod addresses;
 mod policy;
 mod replies;
+mod secrets;
 mod service;
 mod sizes;
 mod stopped;

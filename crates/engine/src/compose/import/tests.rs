@@ -1,4 +1,5 @@
 use super::*;
+use crate::compose::table::Table;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -176,4 +177,35 @@ proptest! {
             prop_assert!(imported.rows.iter().all(|row| !row.is_empty()));
         }
     }
+}
+
+/// Guards against a key in the table, which is stored, because a file had a column of it.
+#[test]
+fn a_column_of_a_secret_is_left_out_and_said() {
+    let schema: Schema = serde_json::from_value(json!({
+        "category": "image", "subcategory": "a",
+        "parameters": {"required": [
+            {"name": "prompt", "type": "string"},
+            {"name": "api_key", "type": "string", "format": "password"}
+        ]}
+    }))
+    .unwrap();
+    let schema = schema.with_secrets_apart();
+    for text in [
+        "prompt,Api Key,note\na cat,sk-CASE,x\n",
+        r#"[{"prompt": "a cat", "api_key": "sk-CASE"}]"#,
+    ] {
+        let imported = read(text, &schema, &[]).unwrap();
+        assert!(!format!("{:?}", imported.rows).contains("sk-CASE"));
+        let said = imported.left_out_message();
+        assert!(said.contains("Left out, as tables are stored: "), "{said}");
+        assert!(names_secret(text, &schema), "the text itself is not kept");
+        let mut table = Table::default();
+        table.append(imported.rows, &schema).unwrap();
+        assert_eq!(table.good(), 1, "the secret is given for all rows at once");
+    }
+    // A table that an earlier version has stored.
+    let old = json!({"rows": [{"entries": {"prompt": {"text": "a cat"}, "api_key": {"text": "sk-CASE"}}}], "added": []});
+    let table = Table::from_value(old, &schema).unwrap();
+    assert!(!table.to_value().to_string().contains("sk-CASE"));
 }
