@@ -26,6 +26,7 @@ mod storage;
 mod submission_pause;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tracked;
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,7 +36,6 @@ use agenda::Timers;
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
-use early_fetch::EarlyFetch;
 use refusal::Credentials;
 pub use secrets::Secrets;
 use send_queue::SendQueue;
@@ -43,6 +43,7 @@ pub use services::Idempotency;
 use services::Services;
 use storage::StorageHealth;
 use submission_pause::SubmissionPause;
+use tracked::Tracked;
 
 use crate::reduce::{Effect, Event, apply};
 use crate::{Account, Millis, Phase, PollError, RateLimit, Task, TaskKey, schedule};
@@ -74,42 +75,6 @@ enum Pending {
     Call(Call),
     Finished(TaskKey),
     Wait(RateLimit),
-}
-
-/// The things that the engine keeps of a task beside its record.
-#[derive(Debug)]
-struct Tracked {
-    task: Task,
-    /// The order of submission.
-    order: u64,
-    /// Polls in a row without an answer.
-    failures: u32,
-    /// When the service last said in this tab how it is.
-    heard: Option<Millis>,
-    /// Since when the service says, without saying anything else, that it does not know the id.
-    unknown_since: Option<Millis>,
-    /// Answers that were completed and yet without output.
-    empty_answers: u32,
-    /// Since when the service reports an error under a word that the interface does not name.
-    troubled_since: Option<Millis>,
-    /// Whether the output is asked for although the service does not say `completed`: once by itself, and whenever a
-    /// person wants it.
-    early_fetch: EarlyFetch,
-    /// How often in a row the service refused the output, and since when.
-    output_refusals: Option<(u32, Millis)>,
-    /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about.
-    refetch: bool,
-    /// Its batch was stopped while its own call was under way: should the service not take it, it
-    /// is taken back.
-    stopped: bool,
-    /// The last error of a submission that the service may have received all the same.
-    uncertain_error: Option<ApiError>,
-    /// Shared a call that was refused as a whole: it must not spoil another one.
-    send_singly: bool,
-    /// Submitted in this tab, since it was opened.
-    own: bool,
-    /// A [`Pending::Save`] waits.
-    unsaved: bool,
 }
 
 /// Everything that is decided about all tasks. See the crate's root for how its parts go together;

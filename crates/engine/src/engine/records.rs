@@ -303,26 +303,8 @@ impl Engine {
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {
             self.send_queue.pause(&place.batch);
         }
-        self.tasks.insert(
-            task.key.clone(),
-            Tracked {
-                task,
-                order,
-                failures: 0,
-                heard: None,
-                unknown_since: None,
-                empty_answers: 0,
-                troubled_since: None,
-                early_fetch: super::EarlyFetch::default(),
-                output_refusals: None,
-                refetch: false,
-                stopped: false,
-                uncertain_error: None,
-                send_singly: false,
-                own,
-                unsaved: false,
-            },
-        );
+        self.tasks
+            .insert(key.clone(), Tracked::new(task, order, own));
         self.forget_secrets(&key);
     }
 
