@@ -106,6 +106,11 @@ impl Parts {
         let is_incomplete = stored.is_err() || self.status.leader_cannot_write() || is_unwritten;
         self.driver.change(|engine| {
             let now = clock::now();
+            for message in &put_off {
+                if let TabMessage::Submitted(_, secrets) = message {
+                    engine.keep_secrets(secrets.clone());
+                }
+            }
             load(engine, stored.unwrap_or_default(), is_incomplete, now);
             for limit in rate_limit_store::kept() {
                 engine.wait(&limit, now);

@@ -37,7 +37,15 @@ impl Runner {
             }
         };
         if lacks {
-            self.notices.problem(task.lost_secrets_message());
+            self.notices.problem(match is_same {
+                // It may have been taken, and its key goes with its secret.
+                true => format!(
+                    "It can't be sent once more: {} was kept only in the tab where you entered it. The service may have \
+                     received it; what you send from the form is another task.",
+                    task.secrets.join(", ")
+                ),
+                false => task.lost_secrets_message(),
+            });
         }
         lacks
     }

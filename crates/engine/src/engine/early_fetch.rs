@@ -4,7 +4,6 @@
 use atelier_contract::{ApiError, Output, StatusWord};
 
 use super::Engine;
-use super::judgement::asks_to_wait;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, TaskState};
 
@@ -50,7 +49,11 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return answer.map(|_| ());
         };
-        if !answer.as_ref().is_err_and(asks_to_wait) {
+        // Whether there is an output is not known yet.
+        let is_open = |error: &ApiError| {
+            error.is_retryable() || matches!(error, ApiError::Unauthorized { .. })
+        };
+        if !answer.as_ref().is_err_and(is_open) {
             tracked.early_fetch = EarlyFetch::Done;
         }
         let Output {
@@ -59,15 +62,19 @@ impl Engine {
             error,
         } = match answer {
             Ok(output) => output,
+            Err(error) if is_open(&error) => return self.poll_failed(key, error, now, chance),
             Err(error) => {
                 self.poll_again(key, now, chance);
                 return Err(error);
             }
         };
-        if output.is_empty() {
-            self.progressed(key, status, error, now, chance);
-        } else {
+        // Of a task that goes on or has failed, they may be some or previews.
+        let is_whole = matches!(status, StatusWord::Completed | StatusWord::Other(_));
+        if is_whole && !output.is_empty() {
+            self.poll_ok(key, now);
             self.apply_event(key, Event::Ready { outputs: output }, now);
+        } else {
+            self.progressed(key, status, error, now, chance);
         }
         Ok(())
     }

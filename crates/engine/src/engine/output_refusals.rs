@@ -9,7 +9,7 @@ use crate::{Millis, TaskKey};
 /// The service is asked at least this often, over at least this many milliseconds: something else may stand in its
 /// place for a while, and the output is paid for.
 const REFUSALS: u32 = 4;
-const REFUSED_FOR: Millis = 30_000;
+const REFUSED_FOR: Millis = 120_000;
 
 impl Engine {
     /// The output could not be fetched. The task fails if the service goes on refusing it; anything else is tried

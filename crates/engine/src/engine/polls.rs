@@ -102,7 +102,7 @@ impl Engine {
         let usual = schedule::interval(age(&tracked.task, now));
         let wait = match (tracked.early_fetch, tracked.troubled_since) {
             (EarlyFetch::Wanted, _) => usual.min(1_000),
-            (_, Some(since)) => ((now - since) / 2).clamp(usual, LONGEST),
+            (_, Some(since)) => (now.saturating_sub(since) / 2).clamp(usual, LONGEST),
             (_, None) => usual,
         };
         Some(schedule::jittered(wait, chance))

@@ -248,6 +248,7 @@ impl Engine {
             Ok(output) => output,
             Err(error) => return self.output_refused(key, error, now, chance),
         };
+        tracked.output_refusals = None;
         let is_output = match &status {
             StatusWord::Completed => {
                 tracked.empty_answers = tracked.empty_answers.saturating_add(1);
@@ -320,7 +321,7 @@ impl Engine {
     }
 
     /// An answer came: whatever was unclear is clear again.
-    fn poll_ok(&mut self, key: &TaskKey, now: Millis) {
+    pub(super) fn poll_ok(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.heard = Some(now);
             tracked.failures = 0;

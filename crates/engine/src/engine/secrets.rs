@@ -11,10 +11,14 @@ use crate::{Millis, Phase, Task, TaskKey};
 pub type Secrets = Map<String, Value>;
 
 impl Engine {
-    /// Notes the secrets of tasks, to be called before the tasks come.
+    /// Notes the secrets of tasks, to be called before the tasks come. The first of a task stay: it may have been sent
+    /// with them.
     pub fn keep_secrets(&mut self, secrets: Secrets) {
         for (key, values) in secrets {
-            self.secrets.insert(key, values);
+            let known = self.secrets.entry(key).or_insert(Value::Null);
+            if known.is_null() {
+                *known = values;
+            }
         }
     }
 

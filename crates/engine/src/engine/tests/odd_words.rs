@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::hand::{Hand, error, progress};
+use super::hand::{Hand, error, network, progress};
 use crate::engine::{Call, CallKind};
 use crate::{Action, Millis, Phase, TaskKey};
 
@@ -76,7 +76,11 @@ fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
     assert_eq!(hand.phase("a"), Phase::Ready);
     assert_eq!(hand.engine.next_wake(), None);
 
-    for answer in [output("succeeded", &[]), Err(error(404)), Err(error(500))] {
+    for answer in [
+        output("succeeded", &[]),
+        output("processing", &["https://x.example/preview.png"]),
+        Err(error(404)),
+    ] {
         let mut hand = Hand::new();
         let call = hand.running();
         let calls = an_hour(&mut hand, call, |kind| match kind {
@@ -87,6 +91,22 @@ fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
         assert_eq!(fetches.count(), 1, "{answer:?}");
         assert_eq!(hand.phase("a"), Phase::Running, "{answer:?}");
     }
+}
+
+/// Guards against a paid output that is out of sight because the network failed at that one question.
+#[test]
+fn the_question_for_the_output_outlives_a_failing_network() {
+    let mut hand = Hand::new();
+    let mut call = hand.running();
+    hand.answer(&call, progress("succeeded"));
+    for answer in [Err(network()), Err(error(500)), Err(error(429))] {
+        call = hand.next_call();
+        assert_eq!(call.kind, CallKind::Response);
+        hand.answer(&call, answer);
+    }
+    call = hand.next_call();
+    hand.answer(&call, output("succeeded", &["https://x.example/a.png"]));
+    assert_eq!(hand.phase("a"), Phase::Ready);
 }
 
 /// A person may know better than the word.
