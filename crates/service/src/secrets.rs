@@ -12,6 +12,10 @@ pub const HIDDEN: &str = "[secret]";
 /// A line of a secret of several lines is hidden by itself if it has this many bytes: a program may print one.
 const SHORTEST_LINE: usize = 8;
 
+/// A begin of a secret is hidden if it has this many characters, of a secret of at least twice as many: what others
+/// repeat is cut.
+const SHORTEST_BEGIN: usize = 12;
+
 /// The values by the names of their parameters. Its `Debug` shows the names alone.
 #[derive(Clone, Default, PartialEq)]
 pub struct Secrets(Map<String, Value>);
@@ -25,6 +29,13 @@ impl Secrets {
             .map(|parameter| &parameter.name);
         let values = names.filter_map(|name| Some((name.clone(), input.remove(name)?)));
         Self(values.collect())
+    }
+
+    /// Adds others.
+    #[must_use]
+    pub fn and(mut self, others: Self) -> Self {
+        self.0.extend(others.0);
+        self
     }
 
     /// Puts the values back into the input.
@@ -52,7 +63,11 @@ impl Secrets {
         // A value that is a part of another one would leave the rest of that.
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         let hide = |text: String, word: &String| text.replace(word, HIDDEN);
-        words.iter().fold(text.to_owned(), hide)
+        let hidden = words.iter().fold(text.to_owned(), hide);
+        // Texts that are repeated are cut to some length.
+        words
+            .iter()
+            .fold(hidden, |text, word| hide_begin(&text, word))
     }
 }
 
@@ -60,6 +75,26 @@ impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
     }
+}
+
+/// Hides where a text has the begin of a long secret.
+fn hide_begin(text: &str, word: &str) -> String {
+    let begin: String = word.chars().take(SHORTEST_BEGIN).collect();
+    if word.chars().count() < 2 * SHORTEST_BEGIN {
+        return text.to_owned();
+    }
+    let (mut hidden, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(&begin) {
+        hidden += &rest[..at];
+        hidden += HIDDEN;
+        let same = rest[at..]
+            .chars()
+            .zip(word.chars())
+            .take_while(|(a, b)| a == b);
+        let length: usize = same.map(|(same, _)| same.len_utf8()).sum();
+        rest = &rest[at + length..];
+    }
+    hidden + rest
 }
 
 /// The texts and numbers in a value, in the forms in which a message may have them.
@@ -105,6 +140,14 @@ mod tests {
         let lines = secrets(json!({"key": "-----BEGIN KEY-----\nMIIEvQIBADAN\n"}));
         assert_eq!(lines.hide_in("read MIIEvQIBADAN."), "read [secret].");
         assert_eq!(secrets(json!({"key": ""})).hide_in("abc"), "abc");
+        let long = secrets(json!({"key": "sk-0123456789-abcdefghij-ÄÖÜ"}));
+        for (text, hidden) in [
+            ("refused: sk-0123456789-abcde…", "refused: [secret]…"),
+            ("sk-0123456789-abcdefghij-Ä", "[secret]"),
+            ("sk-01234", "sk-01234"),
+        ] {
+            assert_eq!(long.hide_in(text), hidden, "a cut one");
+        }
     }
 
     #[test]

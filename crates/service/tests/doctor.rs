@@ -223,7 +223,6 @@ fn a_refused_start_prints_no_address() {
 #[test]
 fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
     let node = r#"{"class_type": "A", "inputs": {"text": ""}}"#;
-    let sampler = r#"{"class_type": "B", "inputs": {"positive": ["6", 0]}}"#;
     for (workflow, input, words) in [
         (
             r#"{"nodes": [], "links": []}"#.to_owned(),
@@ -234,11 +233,6 @@ fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
             format!(r#"{{"6": {node}, "15": {{}}}}"#),
             "6.text",
             "node 15",
-        ),
-        (
-            format!(r#"{{"6": {node}, "3": {sampler}}}"#),
-            "3.positive",
-            "6.text",
         ),
     ] {
         let data = TempDir::new().unwrap();
@@ -263,6 +257,26 @@ fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
         let log = String::from_utf8_lossy(&started.stderr);
         assert!(!started.status.success() && log.contains(words), "{log}");
     }
+}
+
+/// A parameter that replaces a connection of the workflow was accepted without a word.
+#[test]
+fn a_parameter_that_replaces_a_connection_is_reported_by_doctor() {
+    let data = TempDir::new().unwrap();
+    let workflow = r#"{"6": {"class_type": "A", "inputs": {"text": ""}}, "3": {"class_type": "B", "inputs": {"positive": ["6", 0]}}}"#;
+    std::fs::write(data.path().join("workflow.json"), workflow).unwrap();
+    let models = data.path().join("models.toml");
+    std::fs::write(
+        &models,
+        "[[model]]\ncategory = \"image\"\nsubcategory = \"b\"\nname = \"B\"\n\
+         [model.comfyui]\naddress = \"http://127.0.0.1:9\"\nworkflow = \"workflow.json\"\n\
+         [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\ninput = \"3.positive\"\n",
+    )
+    .unwrap();
+    let models = models.to_str().unwrap();
+    let (_, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
+    assert!(text.contains("connected to node 6"), "{text}");
+    assert!(text.contains("6.text"), "{text}");
 }
 
 /// A misspelled name in `environment` was found only in what the program made.

@@ -119,6 +119,29 @@ fn no_picture_is_fetched_from_a_private_address() {
     assert_eq!(secret.asked("/a").len(), 0);
 }
 
+/// A server's error that repeats a key was part of a text that everyone can read, and of the log.
+#[test]
+fn the_report_of_a_missing_picture_repeats_no_secret() {
+    const KEY: &str = "sk-CASE-REPORT-123";
+    let server = SmallServer::start(|_| {
+        let error = json!({"error": {"message": format!("refused for {KEY}")}});
+        said(200, json!({"data": [error, {"b64_json": PNG_BASE64}]}))
+    });
+    let parameter = |name: &str, more: &str| {
+        format!("[[model.parameter]]\nname = \"{name}\"\ntype = \"string\"\n{more}\n")
+    };
+    let more = parameter("prompt", "required = true") + &parameter("api_key", "secret = true");
+    let data = TempDir::new().unwrap();
+    let service = start(data.path(), &server.url(), &more);
+    let input = json!({"prompt": "two", "api_key": KEY});
+    let urls = service.output(MODEL, input);
+    assert_eq!(
+        service.get(&urls[1]).text(),
+        "1 of 2 pictures missing: refused for [secret]"
+    );
+    assert!(!service.log().contains(KEY));
+}
+
 /// Pictures that were made and paid for were lost: relative addresses, files that want the same key, one of
 /// two, the reason of a moderation, and addresses that do not exist held a place for the whole time limit.
 #[test]

@@ -336,13 +336,15 @@ impl Context<'_> {
             let message = format!("workflow: {}: {problem}", path.display());
             self.error(file.span().start, message)
         })?;
-        let mut bindings = Vec::new();
+        let (mut bindings, mut warnings) = (Vec::new(), Vec::new());
         for (name, input, at) in inputs {
             let (node, input) = workflow::target(&nodes, name, input)
                 .map_err(|problem| self.error(*at, format!("input: {problem}")))?;
+            warnings.extend(workflow::cut_connection(&nodes, name, &node, &input));
             bindings.push((name.clone(), node, input));
         }
         Ok(Workflow {
+            warnings,
             client: self.client(&entry.address, None, entry.allow_fetch.clone())?,
             address: entry.address.0.clone(),
             graph: nodes.into(),

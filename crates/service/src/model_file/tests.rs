@@ -97,13 +97,6 @@ fn a_mistake_is_told_with_its_file_line_and_key() {
             vec!["input", "9.text", "it has 6.text"],
         ),
         (
-            &format!(
-                "{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"workflow.json\"\n[[model.parameter]]\nname = \"p\"\ntype = \"string\"\ninput = \"3.positive\""
-            ),
-            8,
-            vec!["input", "connected to node 6", "6.text"],
-        ),
-        (
             &format!("{HEAD}[model.comfyui]\naddress = \"http://a\"\nworkflow = \"saved.json\""),
             7,
             vec!["workflow", "saved.json", "Export (API)"],

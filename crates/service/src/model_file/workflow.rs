@@ -67,7 +67,11 @@ pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, St
             "{input:?} for {parameter} must be a node and its input, such as 6.text"
         ));
     };
-    let Some(value) = nodes.get(id).and_then(|node| node["inputs"].get(name)) else {
+    if nodes
+        .get(id)
+        .and_then(|node| node["inputs"].get(name))
+        .is_none()
+    {
         let of_name = free_inputs(nodes, |_, other| other == name);
         let of_node = free_inputs(nodes, |node, _| node == id);
         let there = if of_name.is_empty() { of_node } else { of_name };
@@ -78,18 +82,22 @@ pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, St
                 listed(there)
             ),
         });
-    };
-    if let Some(source) = source_of(value) {
-        let there = free_inputs(nodes, |node, _| node == source);
-        let instead = match there.as_slice() {
-            [] => "remove the connection in ComfyUI and export again".to_owned(),
-            there => format!("set an input of that node instead: {}", listed(there)),
-        };
-        return Err(format!(
-            "{input} is connected to node {source}, and a value of {parameter} would cut that connection; {instead}"
-        ));
     }
     Ok((id.to_owned(), name.to_owned()))
+}
+
+/// Warns of a parameter that takes the place of a connection, which may be meant: says what to do if it is not.
+pub fn cut_connection(nodes: &Nodes, parameter: &str, node: &str, input: &str) -> Option<String> {
+    let source = source_of(nodes.get(node)?["inputs"].get(input)?)?;
+    let there = free_inputs(nodes, |node, _| node == source);
+    let instead = match there.as_slice() {
+        [] => "remove the connection in ComfyUI and export again".to_owned(),
+        there => format!("set an input of that node: {}", listed(there)),
+    };
+    Some(format!(
+        "{node}.{input} is connected to node {source}, and the value of {parameter} replaces that connection. If it \
+         should not, {instead}"
+    ))
 }
 
 /// The inputs that hold a value, of those that `is_meant` by node and name.
@@ -180,17 +188,15 @@ mod tests {
         }
     }
 
-    /// Guards against a parameter that takes the place of a connection.
+    /// Guards against a parameter that takes the place of a connection without a word.
     #[test]
-    fn a_parameter_sets_a_value_and_cuts_no_connection() {
+    fn a_parameter_sets_a_value_and_a_connection_that_it_cuts_is_reported() {
         let graph = nodes(graph()).unwrap();
         let found = |input| target(&graph, "prompt", input);
         let pair = |node: &str, input: &str| Ok((node.to_owned(), input.to_owned()));
         assert_eq!(found("57:6.text"), pair("57:6", "text"));
         assert_eq!(found("57:6.a.b"), pair("57:6", "a.b"), "a list of numbers");
         for (input, words) in [
-            ("3.positive", vec!["node 57:6", "cut", "57:6.text"]),
-            ("57:6.clip", vec!["node 4", "remove the connection"]),
             ("6.text", vec!["no 6.text", "it has 57:6.text"]),
             ("3.steps", vec!["no 3.steps", "it has 3.seed"]),
             ("9.steps", vec!["no 9.steps"]),
@@ -199,6 +205,21 @@ mod tests {
             let problem = found(input).unwrap_err();
             for word in words {
                 assert!(problem.contains(word), "{problem}");
+            }
+        }
+        let warning = |node, input| cut_connection(&graph, "prompt", node, input);
+        assert_eq!(warning("57:6", "text"), None);
+        for (node, input, words) in [
+            (
+                "3",
+                "positive",
+                vec!["3.positive", "node 57:6", "57:6.text"],
+            ),
+            ("57:6", "clip", vec!["node 4", "remove the connection"]),
+        ] {
+            let warning = warning(node, input).unwrap();
+            for word in words {
+                assert!(warning.contains(word), "{warning}");
             }
         }
     }

@@ -174,8 +174,10 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
             is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
         }
         // ISATAP: IPv6 in IPv4, of which any prefix may be used.
-        [.., 0 | 0x200, 0x5efe, high, low] => {
-            is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
+        [.., 0 | 0x200, 0x5efe, high, low]
+            if !is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low))) =>
+        {
+            false
         }
         // Protocol assignments with Teredo, and documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
@@ -195,6 +197,10 @@ mod tests {
     #[test]
     fn only_addresses_of_the_public_internet_are_public() {
         for ip in [
+            "fd00::5efe:808:808",
+            "fe80::5efe:808:808",
+            "2001:db8::5efe:808:808",
+            "2002:a00:1::5efe:808:808",
             "0.0.0.0",
             "0.1.2.3",
             "10.0.0.1",

@@ -1,6 +1,6 @@
 //! Collects the files of one answer: those that came, and the reasons why others are missing.
 
-use super::file;
+use super::{Run, file};
 use crate::models::Ended;
 use crate::outputs::Artifact;
 
@@ -34,7 +34,14 @@ impl Collected {
 
     /// Returns a text output that reports the missing files, if there are any. `noun` is what they are;
     /// at least `expected` were to come.
-    pub fn report(&self, task: &str, noun: &str, expected: usize) -> Option<Artifact> {
+    pub fn report(&self, run: &Run<'_>, noun: &str, expected: usize) -> Option<Artifact> {
+        let text = self.report_text(noun, expected)?;
+        let text = (run.hide)(&text);
+        tracing::warn!("task {}: {text}", run.id);
+        Some(file::artifact(text.into_bytes(), "text/plain", ""))
+    }
+
+    fn report_text(&self, noun: &str, expected: usize) -> Option<String> {
         let came = self.files.len();
         let count = expected.max(came + self.missing.len());
         let lost = count - came;
@@ -45,9 +52,7 @@ impl Collected {
             [] => format!("the server's answer has only {came}."),
             _ => self.reasons(),
         };
-        tracing::warn!("task {task}: {lost} of {count} {noun} missing");
-        let text = format!("{lost} of {count} {noun} missing: {why}");
-        Some(file::artifact(text.into_bytes(), "text/plain", ""))
+        Some(format!("{lost} of {count} {noun} missing: {why}"))
     }
 }
 
@@ -55,25 +60,21 @@ impl Collected {
 mod tests {
     use super::*;
 
-    fn text(report: Option<Artifact>) -> Option<String> {
-        report.map(|file| String::from_utf8(file.bytes).unwrap())
-    }
-
     #[test]
     fn files_that_came_are_kept_and_missing_ones_are_reported() {
         let came = || Ok(file::artifact(b"a".to_vec(), "", ""));
         let mut collected = Collected::default();
         collected.add(came()).unwrap();
-        assert_eq!(text(collected.report("t", "files", 0)), None);
+        assert_eq!(collected.report_text("files", 0), None);
         assert_eq!(
-            text(collected.report("t", "pictures", 2)).unwrap(),
+            collected.report_text("pictures", 2).unwrap(),
             "1 of 2 pictures missing: the server's answer has only 1."
         );
         collected.add(Err(Ended::Failed("Gone.".into()))).unwrap();
         collected.add(came()).unwrap();
         collected.add(Err(Ended::Failed("Dead.".into()))).unwrap();
         assert_eq!(
-            text(collected.report("t", "files", 1)).unwrap(),
+            collected.report_text("files", 1).unwrap(),
             "2 of 4 files missing: Gone. Dead."
         );
         assert_eq!(collected.files.len(), 2);

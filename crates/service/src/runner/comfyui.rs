@@ -35,9 +35,15 @@ pub struct Workflow {
     /// Parameter, node, and input of the node.
     pub bindings: Vec<(String, String, String)>,
     pub parameters: Parameters,
+    /// What looks like a mistake in them.
+    pub warnings: Vec<String>,
 }
 
 impl Runner for Workflow {
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
     fn parameters(&self) -> Parameters {
         self.parameters.clone()
     }
@@ -198,7 +204,7 @@ impl Workflow {
         if collected.files.is_empty() {
             return Err(Ended::Failed(collected.reasons()));
         }
-        let report = collected.report(run.id, "files", 0);
+        let report = collected.report(run, "files", 0);
         Ok(collected.files.into_iter().chain(report).collect())
     }
 

@@ -72,7 +72,8 @@ pub fn fetch_from(
             Err(CallError::Refused(why)) => return Err(Ended::Failed(why)),
             Err(error) => (error.to_string(), None, None),
         };
-        tracing::warn!("task {}: an output at {place}: {why}", run.id);
+        let shown = (run.hide)(&why);
+        tracing::warn!("task {}: an output at {place}: {shown}", run.id);
         wait = wait.max(asked.unwrap_or_default());
         counted += u32::from(status.is_some() || !waits);
         if counted >= max_tries(status) || wait >= run.time_left() {

@@ -138,31 +138,41 @@ impl<C: Connector> Connector for ProxyGuard<C> {
         let addrs = details
             .resolver
             .resolve(details.uri, details.config, details.timeout)?;
-        let Some(address) = addrs.first().filter(|_| is_asked) else {
+        if !is_asked {
             return self.inner.connect(details, chained);
-        };
-        let uri: Uri = format!("http://{address}/")
-            .parse()
-            .map_err(ureq::http::Error::from)?;
-        let by_address = ConnectionDetails {
-            uri: &uri,
-            addrs,
-            config: details.config,
-            request_level: details.request_level,
-            resolver: details.resolver,
-            now: details.now,
-            timeout: details.timeout,
-            current_time: details.current_time.clone(),
-            run_connector: details.run_connector.clone(),
-            register_shutdown: details.register_shutdown.clone(),
-        };
-        let connected = self.inner.connect(&by_address, chained);
-        connected.map_err(|error| match (error, Origin::of(details.uri)) {
-            (ureq::Error::ConnectProxyFailed(why), Some(origin)) => {
-                GuardError::NotProxied(origin, why).into()
+        }
+        // The proxy may have no IPv6.
+        let mut sorted: Vec<_> = addrs.iter().copied().collect();
+        sorted.sort_by_key(|address| address.is_ipv6());
+        let mut refused = None;
+        for address in sorted {
+            let uri: Uri = format!("http://{address}/")
+                .parse()
+                .map_err(ureq::http::Error::from)?;
+            let mut addrs = details.resolver.empty();
+            addrs.push(address);
+            let by_address = ConnectionDetails {
+                uri: &uri,
+                addrs,
+                config: details.config,
+                request_level: details.request_level,
+                resolver: details.resolver,
+                now: details.now,
+                timeout: details.timeout,
+                current_time: details.current_time.clone(),
+                run_connector: details.run_connector.clone(),
+                register_shutdown: details.register_shutdown.clone(),
+            };
+            match self.inner.connect(&by_address, chained) {
+                Err(ureq::Error::ConnectProxyFailed(why)) => refused = Some(why),
+                connected => return connected,
             }
-            (error, _) => error,
-        })
+        }
+        match (refused, Origin::of(details.uri)) {
+            (Some(why), Some(origin)) => Err(GuardError::NotProxied(origin, why).into()),
+            (Some(why), None) => Err(ureq::Error::ConnectProxyFailed(why)),
+            (None, _) => self.inner.connect(details, chained),
+        }
     }
 }
 

@@ -164,7 +164,7 @@ impl Images {
             )));
         }
         let asked = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
-        let report = collected.report(run.id, "pictures", asked);
+        let report = collected.report(run, "pictures", asked);
         Ok(collected.files.into_iter().chain(report).collect())
     }
 }

@@ -29,6 +29,8 @@ pub struct Run<'a> {
     pub store: &'a Store,
     /// Tells whoever asks how far it is.
     pub say: &'a dyn Fn(&str),
+    /// Hides the task's secrets in a text that is logged or stored.
+    pub hide: &'a dyn Fn(&str) -> String,
 }
 
 impl Run<'_> {

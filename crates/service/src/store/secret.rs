@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use atelier_contract::ModelId;
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::sqlite::Sqlite;
 use super::{StoreError, without};
@@ -13,16 +13,10 @@ pub(super) const STEP: usize = 500;
 
 impl Sqlite {
     /// Whether the task has secrets still.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be read.
-    pub(super) fn has_secrets(&self, id: &str) -> Result<bool, StoreError> {
-        self.with(|connection| {
-            connection
-                .prepare_cached("SELECT 1 FROM secret JOIN task USING (seq) WHERE id = ?1")?
-                .exists([id])
-        })
+    pub(super) fn has_secrets(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
+        connection
+            .prepare_cached("SELECT 1 FROM secret JOIN task USING (seq) WHERE id = ?1")?
+            .exists([id])
     }
 
     /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
@@ -64,7 +58,10 @@ impl Sqlite {
             self.has_old_secrets
                 .fetch_or(!changed.is_empty(), Ordering::Relaxed);
             if is_last {
-                self.forget_old_secrets();
+                self.with(|connection| {
+                    self.forget_old_secrets(connection);
+                    Ok(())
+                })?;
                 return Ok(count);
             }
         }
@@ -73,14 +70,12 @@ impl Sqlite {
     /// Empties the write-ahead log if it may have secrets of tasks that have ended: a deleted row is overwritten with
     /// zeros in the database, and stays in the log until that is written over. If it can't, the next end of a task,
     /// or the next start, tries again.
-    pub(super) fn forget_old_secrets(&self) {
+    pub(super) fn forget_old_secrets(&self, connection: &Connection) {
         if !self.has_old_secrets.load(Ordering::Relaxed) {
             return;
         }
-        let emptied = self.with(|connection| {
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
-                row.get::<_, i64>(0)
-            })
+        let emptied = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+            row.get::<_, i64>(0)
         });
         match emptied {
             Ok(0) => self.has_old_secrets.store(false, Ordering::Relaxed),

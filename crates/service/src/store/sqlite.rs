@@ -58,7 +58,10 @@ impl Sqlite {
             // A process that was killed may have left some.
             has_old_secrets: AtomicBool::new(true),
         };
-        database.forget_old_secrets();
+        database.with(|connection| {
+            database.forget_old_secrets(connection);
+            Ok(())
+        })?;
         Ok(database)
     }
 
@@ -272,8 +275,9 @@ impl Sqlite {
         error: Option<&str>,
         bytes: u64,
     ) -> Result<(), StoreError> {
-        let had_secrets = self.has_secrets(id)?;
+        // With one lock: nobody is told of the end before the secrets are gone.
         self.with(|connection| {
+            let had_secrets = Self::has_secrets(connection, id)?;
             connection
                 .prepare_cached(
                     "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
@@ -288,12 +292,12 @@ impl Sqlite {
                     error,
                     now_ms(),
                     i64::try_from(bytes).unwrap_or(i64::MAX),
-                ])
-        })?;
-        self.has_old_secrets
-            .fetch_or(had_secrets, Ordering::Relaxed);
-        self.forget_old_secrets();
-        Ok(())
+                ])?;
+            self.has_old_secrets
+                .fetch_or(had_secrets, Ordering::Relaxed);
+            self.forget_old_secrets(connection);
+            Ok(())
+        })
     }
 
     /// Does something with the connection, while nobody else has it.

@@ -11,6 +11,7 @@ use super::obstacle::Obstacle;
 use super::queue::Queue;
 use crate::models::{Ended, Job, Pace, Stop};
 use crate::runner::{Run, out_of_time};
+use crate::secrets::Secrets;
 use crate::store::{Failed, Order};
 use crate::turns::Turn;
 
@@ -57,6 +58,8 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         );
         return Ok(());
     };
+    // Also what was accepted before its parameter was marked.
+    let secrets = secrets.and(Secrets::take_from(&mut input.clone(), &model.schema()));
     let remote = models.remote(&turn.model);
     let limit = remote.map(|remote| remote.time_limit());
     let now = Instant::now();
@@ -91,6 +94,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
                 store.set_words(id, &words);
                 queue.lock().words.insert(id.clone(), words);
             },
+            hide: &|text| secrets.hide_in(text),
         }),
         None => {
             // A task that is tried again does not wait for the show a second time.
@@ -120,6 +124,12 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
                 complete(context, queue, turn, &paths, bytes);
             }
             Ok(())
+        }
+        // The process that got the answer may be fetching its files still.
+        Err(Ended::Failed(error))
+            if order.is_sender_alive && !is_last_attempt() && store.saved_answer(id)?.is_some() =>
+        {
+            Err(Obstacle::Model(error))
         }
         Err(Ended::Failed(message)) => {
             fail(context, queue, turn, &message, Failed::ForGood);

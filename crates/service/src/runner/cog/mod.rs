@@ -294,7 +294,7 @@ impl Container {
             ([], _, None) => return Err(Ended::Failed(collected.reasons())),
             _ => {}
         }
-        let report = collected.report(run.id, "files", 0);
+        let report = collected.report(run, "files", 0);
         let files = collected.files.into_iter();
         Ok(files.chain(rest).chain(report).collect())
     }
