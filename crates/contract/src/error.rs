@@ -31,7 +31,13 @@ pub enum ApiError {
     Timeout { after_ms: u64 },
     /// 401 or 403.
     #[error("unauthorized: {message}")]
-    Unauthorized { message: String },
+    Unauthorized {
+        message: String,
+        /// It was 403: the service knows who asks and refuses this all the same, where it uses the codes as they are
+        /// meant. Not kept.
+        #[serde(skip)]
+        is_forbidden: bool,
+    },
     /// 404 or 405 or 410.
     #[error("not found: {message}")]
     NotFound {
@@ -114,7 +120,10 @@ impl ApiError {
     pub fn from_status(status: u16, body: Option<&Value>, retry_after_ms: Option<u64>) -> Self {
         let message = body.map(body_message).unwrap_or_default();
         match status {
-            401 | 403 => Self::Unauthorized { message },
+            401 | 403 => Self::Unauthorized {
+                message,
+                is_forbidden: status == 403,
+            },
             404 | 405 | 410 => Self::NotFound {
                 message,
                 is_of_service: body.is_some_and(|body| body["success"].is_boolean()),
@@ -311,7 +320,7 @@ impl ApiError {
             Self::Timeout { after_ms } => {
                 format!("No answer within {} s.", after_ms.div_ceil(1000))
             }
-            Self::Unauthorized { message } => with(Self::UNAUTHORIZED, message),
+            Self::Unauthorized { message, .. } => with(Self::UNAUTHORIZED, message),
             Self::NotFound { message, .. } => {
                 with("The service does not know what was asked for.", message)
             }

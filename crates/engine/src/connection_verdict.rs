@@ -43,6 +43,7 @@ mod tests {
     fn refused() -> ApiError {
         ApiError::Unauthorized {
             message: String::new(),
+            is_forbidden: false,
         }
     }
 

@@ -15,6 +15,7 @@ mod output_refusals;
 mod polls;
 mod records;
 mod refusal;
+mod refused_batches;
 mod removal;
 mod responses;
 mod secrets;
@@ -37,6 +38,7 @@ pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
 use refusal::Credentials;
+use refused_batches::LastForbidden;
 pub use secrets::Secrets;
 use send_queue::SendQueue;
 pub use services::Idempotency;
@@ -101,6 +103,7 @@ pub struct Engine {
     calls: Calls,
     services: Services,
     credentials: Credentials,
+    last_forbidden: LastForbidden,
     pause: SubmissionPause,
     storage: StorageHealth,
     pending: Vec<Pending>,
@@ -128,6 +131,7 @@ impl Engine {
             calls: Calls::default(),
             services: Services::default(),
             credentials: Credentials::default(),
+            last_forbidden: LastForbidden::default(),
             pause: SubmissionPause::default(),
             storage: StorageHealth::default(),
             pending: Vec::new(),

@@ -1,7 +1,5 @@
 //! Carries out what the person and the page ask for.
 
-use atelier_contract::ApiError;
-
 use super::Engine;
 use super::submission_pause::SubmissionPause;
 use crate::reduce::Event;
@@ -142,20 +140,9 @@ impl Engine {
         self.mark_paused(batch, true);
     }
 
-    /// Pauses the batch of a task that the service did not accept for want of credit: the others would only be refused,
-    /// too. The task is waiting again. `false` if it is of no batch.
-    pub(super) fn hold_batch_of(&mut self, key: &TaskKey, error: &ApiError, now: Millis) -> bool {
-        let place = self.task(key).and_then(|task| task.batch.as_ref());
-        let Some(batch) = place.map(|place| place.batch.clone()) else {
-            return false;
-        };
-        self.apply_event(key, Event::PutBack, now);
-        self.set_poll_error(key, error, now);
-        self.pause_batch(&batch);
-        true
-    }
-
     pub fn resume_batch(&mut self, batch: &BatchKey) {
+        // An item that is refused for its own input fails then, instead of holding the batch once more.
+        self.forget_forbidden();
         self.send_queue.resume(batch);
         self.mark_paused(batch, false);
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::call::InFlight;
 use super::{BlockReason, CallKind, Engine, Pending};
-use crate::{Millis, Phase, RateLimit, Task};
+use crate::{Millis, Phase, RateLimit, Task, TaskKey};
 
 impl Engine {
     /// While tasks wait because the list of models can't be had, or the credentials were refused: what to ask
@@ -115,7 +115,17 @@ impl Engine {
         if call.account != self.account {
             return; // It says nothing about the service and credentials that are set now.
         }
-        if self.credentials.judge(call, results, &self.calls) {
+        let tells_nothing = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
+            let error = result.as_ref().err();
+            call.kind == CallKind::Generate && error.is_some_and(|error| self.is_limit(key, error))
+        };
+        let telling = call
+            .tasks
+            .iter()
+            .zip(results)
+            .filter(|it| !tells_nothing(it));
+        let telling: Vec<_> = telling.map(|(_, result)| result.clone()).collect();
+        if self.credentials.judge(call, &telling, &self.calls) {
             self.pause.probe();
         }
         if call.kind != CallKind::Generate {

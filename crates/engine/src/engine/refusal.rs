@@ -224,6 +224,7 @@ mod tests {
     fn refused() -> [Result<(), ApiError>; 1] {
         [Err(ApiError::Unauthorized {
             message: "no".into(),
+            is_forbidden: false,
         })]
     }
 

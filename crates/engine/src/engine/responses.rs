@@ -111,6 +111,7 @@ impl Engine {
     ) -> Result<(), ApiError> {
         match answer.and_then(|body| Accepted::from_body(&body)) {
             Ok(accepted) => {
+                self.forget_forbidden();
                 if self.accept(key, accepted, Some(sent), now) {
                     self.poll_ok(key, now);
                     self.poll_again(key, now, chance);
@@ -142,7 +143,7 @@ impl Engine {
         if asks_to_wait(error) {
             return self.not_taken(key, sent, now, now);
         }
-        if error.is_out_of_credit() && !is_in_doubt && self.hold_batch_of(key, error, now) {
+        if !is_in_doubt && self.hold_if_all_refused(key, error, now) {
             return;
         }
         // Under its key the service would answer the same once more.

@@ -1,4 +1,4 @@
-//! Batches that a service stops accepting because the account has no credit left.
+//! Batches that a service stops accepting because the account has no credit left, or has reached a limit.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -21,17 +21,28 @@ fn out_of_credit() -> ApiError {
 
 /// The reply to a batch call whose first items are accepted and whose others are refused.
 fn accepted_of(call: &Call, accepted: usize) -> Result<Value, ApiError> {
+    refused_after(call, accepted, 402)
+}
+
+/// The same, with another status for the refused ones.
+fn refused_after(call: &Call, accepted: usize, refusal: u16) -> Result<Value, ApiError> {
+    answered(call, |index| match index < accepted {
+        true => 200,
+        false => refusal,
+    })
+}
+
+/// The reply to a batch call with these statuses.
+fn answered(call: &Call, status: impl Fn(usize) -> u16) -> Result<Value, ApiError> {
     let results: Vec<Value> = (0..call.tasks.len())
         .map(|index| {
-            let (status, body) = match index < accepted {
-                true => {
+            let status = status(index);
+            let body = match status {
+                200 => {
                     let id = format!("{}-id", call.tasks[index].0);
-                    (
-                        200,
-                        json!({"success": true, "data": {"id": id, "status": "queued"}}),
-                    )
+                    json!({"success": true, "data": {"id": id, "status": "queued"}})
                 }
-                false => (402, json!({"success": false, "message": WORDS})),
+                _ => json!({"success": false, "message": WORDS}),
             };
             json!({"index": index, "status": status, "body": body})
         })
@@ -124,4 +135,85 @@ fn a_single_task_fails_with_the_words_of_the_service() {
     let call = hand.call();
     hand.answer(&call, Err(out_of_credit()));
     assert_eq!(hand.phase("a"), Phase::Failed);
+}
+
+/// Guards against a batch whose rows failed one by one, as refused credentials, once a monthly quota was reached (403).
+#[test]
+fn a_batch_pauses_at_the_second_403_with_the_same_words() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    let call = hand.call();
+    assert!(call.tasks.len() > 5, "several are refused at once");
+    hand.answer(&call, refused_after(&call, 3, 403));
+    assert_eq!(phases(&hand, Phase::Running), 3);
+    assert_eq!(phases(&hand, Phase::Failed), 1);
+    assert_eq!(phases(&hand, Phase::Queued), 26);
+    let paused = summary(&hand);
+    assert!(paused.is_paused);
+    let words = paused.refusal.map(|error| error.user_message());
+    assert!(words.is_some_and(|words| words.contains("403") && words.contains(WORDS)));
+    assert!(!hand.engine.is_refused(), "it is not about the credentials");
+
+    // Still so: one more fails, and the batch is held again.
+    hand.engine.resume_batch(&BatchKey("a".into()));
+    let call = generate_call(&mut hand);
+    hand.answer(&call, refused_after(&call, 0, 403));
+    assert_eq!(phases(&hand, Phase::Failed), 2);
+    assert!(summary(&hand).is_paused);
+
+    hand.engine.resume_batch(&BatchKey("a".into()));
+    for _ in 0..20 {
+        for call in hand.calls() {
+            if call.kind == CallKind::Generate {
+                hand.answer(&call, refused_after(&call, call.tasks.len(), 403));
+            }
+        }
+        hand.now += 1_000;
+    }
+    assert_eq!(phases(&hand, Phase::Queued), 0);
+    assert_eq!(phases(&hand, Phase::Failed), 2);
+}
+
+/// Inputs that are refused one here, one there, each for what it asks for, do not hold the others back; nor does one that
+/// is refused again and again.
+#[test]
+fn a_403_between_accepted_items_is_about_its_own_input() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    let call = hand.call();
+    let status = |index: usize| match index % 2 {
+        0 => 200,
+        _ => 403,
+    };
+    let refused = (0..call.tasks.len())
+        .filter(|index| status(*index) == 403)
+        .count();
+    hand.answer(&call, answered(&call, status));
+    assert_eq!(phases(&hand, Phase::Failed), refused);
+    assert!(!summary(&hand).is_paused);
+}
+
+/// Where nothing of the batch was accepted, a 403 is about the credentials, as it was.
+#[test]
+fn a_403_for_the_first_of_a_batch_is_about_the_credentials() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    let call = hand.call();
+    hand.answer(&call, refused_after(&call, 0, 403));
+    assert!(hand.engine.is_refused());
+    assert!(hand.calls().is_empty());
+}
+
+fn generate_call(hand: &mut Hand) -> Call {
+    for _ in 0..20 {
+        let sent = hand
+            .calls()
+            .into_iter()
+            .find(|call| call.kind == CallKind::Generate);
+        if let Some(call) = sent {
+            return call;
+        }
+        hand.now += 1_000;
+    }
+    panic!("nothing is sent");
 }

@@ -108,7 +108,10 @@ fn errors() -> impl Strategy<Value = ApiError> {
     prop_oneof![
         ".*".prop_map(|detail| ApiError::Network { detail }),
         any::<u64>().prop_map(|after_ms| ApiError::Timeout { after_ms }),
-        ".*".prop_map(|message| ApiError::Unauthorized { message }),
+        ".*".prop_map(|message| ApiError::Unauthorized {
+            message,
+            is_forbidden: false
+        }),
         ".*".prop_map(|message| ApiError::NotFound {
             message,
             is_of_service: false
