@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 
-use atelier_engine::history_file::{self, Arrivals, FiledOutput, Here, MANIFEST, TakenIn};
+use atelier_engine::history_file::{
+    self, AccountNames, Arrivals, FiledOutput, Here, MANIFEST, Owner, TakenIn,
+};
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{self, CachedOutput};
 use atelier_engine::plural::counted;
@@ -14,11 +16,15 @@ use web_sys::Blob;
 use crate::awaited::awaited;
 use crate::batches::Batches;
 use crate::browser::archive::{ArchiveReader, ArchiveWriter};
-use crate::browser::{clock, file, location};
+use crate::browser::local::LocalStore;
+use crate::browser::{clock, file, location, random};
 use crate::contexts::Contexts;
 
 /// A manifest is read as a whole: larger ones would not fit into the page.
 const MAX_MANIFEST: f64 = 256.0 * 1024.0 * 1024.0;
+
+/// Where the names of accounts are kept, as JSON.
+const NAMES: &str = "atelier.account-names";
 
 /// How far it has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,12 +79,14 @@ pub async fn export(
     let manifest = untrack(|| {
         let batches = Batches::new(all).all();
         let account = all.session.account();
-        let here = Here {
-            account: &account,
-            origin: &location::origin(),
-            now: clock::now(),
-        };
+        let origin = location::origin();
         runner.with_tasks(|tasks| {
+            let here = Here {
+                account: &account,
+                origin: &origin,
+                names: &name_accounts(tasks, &origin),
+                now: clock::now(),
+            };
             let mut tasks: Vec<&Task> = tasks.to_vec();
             tasks.sort_by_key(|task| (task.created, &task.key));
             history_file::write(&tasks, &batches, &outputs, here)
@@ -97,6 +105,7 @@ pub async fn export(
 pub async fn import(
     all: Contexts,
     file: Blob,
+    owner: Owner,
     on_progress: impl Fn(Progress),
 ) -> Result<TakenIn, String> {
     let runner = all.runner;
@@ -105,7 +114,7 @@ pub async fn import(
     if !archive.holds(MANIFEST) {
         return Err("This isn't an Atelier history file. Nothing was imported.".into());
     }
-    let arrivals = read(all, &archive).await?;
+    let arrivals = read(all, &archive, owner).await?;
     let Arrivals {
         tasks,
         batches,
@@ -201,7 +210,7 @@ async fn take_in_outputs(
     }
 }
 
-async fn read(all: Contexts, archive: &ArchiveReader) -> Result<Arrivals, String> {
+async fn read(all: Contexts, archive: &ArchiveReader, owner: Owner) -> Result<Arrivals, String> {
     let manifest = archive.file(MANIFEST, "application/json").await?;
     if manifest.size() > MAX_MANIFEST {
         return Err("The history in the file is larger than this page can read.".into());
@@ -211,7 +220,30 @@ async fn read(all: Contexts, archive: &ArchiveReader) -> Result<Arrivals, String
     let here = Here {
         account: &account,
         origin: &location::origin(),
+        names: &account_names(),
         now: clock::now(),
     };
-    history_file::read(&text, here)
+    history_file::read(&text, owner, here)
+}
+
+fn account_names() -> AccountNames {
+    let kept = LocalStore::Browser.read(NAMES);
+    kept.and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default()
+}
+
+/// Gives the accounts of the tasks names that this browser recognises later. Where it keeps nothing, it does not
+/// recognise its file as its own.
+fn name_accounts(tasks: &[&Task], origin: &str) -> AccountNames {
+    let before = account_names();
+    let mut names = before.clone();
+    for task in tasks {
+        names.add(&task.account, origin, random::key);
+    }
+    if names != before
+        && let Ok(text) = serde_json::to_string(&names)
+    {
+        LocalStore::Browser.write(NAMES, &text);
+    }
+    names
 }

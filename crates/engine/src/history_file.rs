@@ -2,11 +2,14 @@
 //! with its input, state, favorites and lineage, the batches, and what is known of kept outputs. The
 //! file is an archive; this is its manifest.
 //!
-//! No credentials are in it, the User ID neither: only a sum of that, by which it can be told whether
-//! a task is the person's own. Nothing that is taken in is ever sent.
+//! No credentials are in it, the User ID neither: only a random name of the account, by which the browser that exported
+//! it knows a task as its own. In another browser a person says so. Nothing that is taken in is ever sent.
+
+mod account_names;
 
 use std::collections::HashSet;
 
+pub use account_names::AccountNames;
 use atelier_contract::{ApiError, json};
 use crc::{CRC_32_ISO_HDLC, Crc};
 use serde::{Deserialize, Serialize};
@@ -21,8 +24,9 @@ use crate::{Account, Millis, Phase, Task, TaskState};
 /// The manifest's name in the archive.
 pub const MANIFEST: &str = "history.json";
 
-/// The version of the manifest. A reader takes every version up to its own.
-const VERSION: u64 = 1;
+/// The version of the manifest. A reader takes every version up to its own; in version 1 a CRC-32 of the User ID stands
+/// in the place of the account's name.
+const VERSION: u64 = 2;
 
 /// The field in which a manifest says its version. No other file has this field.
 const MARK: &str = "atelier_history";
@@ -33,7 +37,17 @@ struct FiledAccount {
     /// The whole address: the one who reads it may be at another.
     address: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<u32>,
+    user: Option<FiledUser>,
+}
+
+/// Whose a task is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum FiledUser {
+    /// See [`AccountNames`].
+    Name(String),
+    /// In version 1: CRC-32 of the User ID.
+    Sum(u32),
 }
 
 /// A kept output: what is known of it, and its file in the archive.
@@ -73,17 +87,29 @@ pub struct Here<'a> {
     pub account: &'a Account,
     /// The page's own origin, which an empty address means.
     pub origin: &'a str,
+    /// The names of the accounts of this browser.
+    pub names: &'a AccountNames,
     /// The time, in ms since 1970.
     pub now: Millis,
 }
 
+/// Whose the tasks in a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// Whoever the names in the file say.
+    Named,
+    /// The person who imports it, as they say themselves: all of the service that is set here.
+    Importer,
+}
+
 impl Here<'_> {
     fn whole(&self, address: &str) -> String {
-        let address = match address.trim() {
-            "" => self.origin,
-            address => address,
-        };
-        address.trim_end_matches('/').to_owned()
+        account_names::whole(address, self.origin)
+    }
+
+    /// The name of the account in this browser's files.
+    fn name(&self, account: &Account) -> Option<&str> {
+        self.names.get(account, self.origin)
     }
 }
 
@@ -122,7 +148,9 @@ fn filed(task: &Task, here: Here<'_>) -> Value {
     }
     let account = FiledAccount {
         address,
-        user: user(&task.account.uid),
+        user: here
+            .name(&task.account)
+            .map(|name| FiledUser::Name(name.to_owned())),
     };
     task.idempotency_key = None;
     task.token_version = None;
@@ -132,10 +160,9 @@ fn filed(task: &Task, here: Here<'_>) -> Value {
     value
 }
 
-/// Tells one User ID from another without telling what it is.
-fn user(uid: &str) -> Option<u32> {
-    let sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(uid.as_bytes());
-    (!uid.is_empty()).then_some(sum)
+/// In files of version 1.
+fn sum(uid: &str) -> u32 {
+    Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(uid.as_bytes())
 }
 
 /// The contents of a file.
@@ -157,7 +184,7 @@ pub struct Arrivals {
 /// # Errors
 ///
 /// A sentence: it is damaged, none of ours, or a newer Atelier's.
-pub fn read(text: &str, here: Here<'_>) -> Result<Arrivals, String> {
+pub fn read(text: &str, owner: Owner, here: Here<'_>) -> Result<Arrivals, String> {
     const DAMAGED: &str = "The file is damaged. Nothing was imported.";
     let manifest = json::read(text).ok_or(DAMAGED)?;
     let mut manifest = json::Record::read(manifest).ok_or(DAMAGED)?;
@@ -176,7 +203,7 @@ pub fn read(text: &str, here: Here<'_>) -> Result<Arrivals, String> {
     let total = tasks.len() + batches.len() + outputs.len();
     let mut known = HashSet::new();
     for task in tasks {
-        let Some((task, is_unfollowed)) = arrival(task, here) else {
+        let Some((task, is_unfollowed)) = arrival(task, owner, here) else {
             continue;
         };
         if known.insert(task.key.clone()) {
@@ -201,11 +228,17 @@ pub fn read(text: &str, here: Here<'_>) -> Result<Arrivals, String> {
 }
 
 /// A task as it goes on here, and whether it goes on elsewhere alone.
-fn arrival(mut value: Value, here: Here<'_>) -> Option<(Task, bool)> {
+fn arrival(mut value: Value, owner: Owner, here: Here<'_>) -> Option<(Task, bool)> {
     let account: FiledAccount = json::decode(value.get("account")?.clone())?;
     let is_same_service = here.whole(&account.address) == here.whole(&here.account.address);
-    let is_mine =
-        is_same_service && account.user.is_some() && account.user == user(&here.account.uid);
+    let uid = &here.account.uid;
+    let is_known = match (&account.user, owner) {
+        (Some(_), Owner::Importer) => true,
+        (Some(FiledUser::Name(name)), Owner::Named) => here.name(here.account) == Some(name),
+        (Some(FiledUser::Sum(filed)), Owner::Named) => *filed == sum(uid),
+        (None, _) => false,
+    };
+    let is_mine = is_same_service && is_known && !uid.is_empty();
     let own = Account {
         address: match is_same_service {
             true => here.account.address.clone(),
@@ -295,7 +328,8 @@ impl TakenIn {
             (
                 self.unfollowed,
                 "task",
-                "under way elsewhere and not followed: set the same service and User ID here, and import once more",
+                "under way elsewhere and not followed: set the same service and User ID here, tick \
+                 Imported tasks are mine, and import once more",
             ),
             (self.damaged, "record", "damaged and left out"),
         ];

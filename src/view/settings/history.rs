@@ -1,3 +1,4 @@
+use atelier_engine::history_file::Owner;
 use atelier_engine::plural::counted;
 use atelier_engine::{output_cache, recipe};
 use icondata_lu::{LuDownload, LuUpload};
@@ -19,6 +20,7 @@ pub fn HistoryFile() -> impl IntoView {
     // Batches are read only once somebody needs them.
     Batches::new(all).follow();
     let with_outputs = RwSignal::new(false);
+    let are_mine = RwSignal::new(false);
     let progress = RwSignal::new(None::<Progress>);
     let said = RwSignal::new(Ok(String::new()));
     let copies = RwSignal::new(String::new());
@@ -70,8 +72,12 @@ pub fn HistoryFile() -> impl IntoView {
             return;
         };
         begin();
+        let owner = match are_mine.get_untracked() {
+            true => Owner::Importer,
+            false => Owner::Named,
+        };
         spawn(async move {
-            let taken = history_file::import(all, file.into(), on_progress).await;
+            let taken = history_file::import(all, file.into(), owner, on_progress).await;
             end(taken.map(|taken| taken.user_message()));
             // The same file may be chosen again.
             input.set_value("");
@@ -94,6 +100,18 @@ pub fn HistoryFile() -> impl IntoView {
                     on_change=|()| ()
                 />
                 <p class="hint">{copies}</p>
+            </div>
+            <div class="field">
+                <Tick
+                    id="history-mine"
+                    label="Imported tasks are mine"
+                    checked=are_mine
+                    on_change=|()| ()
+                />
+                <p class="hint">
+                    "What this browser has exported it knows as yours. From another browser: what is still under way at \
+                    this service is followed with your User ID."
+                </p>
             </div>
             <div class="row">
                 <button class="button" type="button" prop:disabled=is_busy on:click=handler(export)>

@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use super::*;
 use serde_json::json;
 
@@ -14,9 +16,25 @@ fn here<'a>(account: &'a Account, origin: &'a str) -> Here<'a> {
     Here {
         account,
         origin,
+        names: &NAMES,
         now: NOW,
     }
 }
+
+/// Those of one browser in which two people have worked.
+static NAMES: LazyLock<AccountNames> = LazyLock::new(|| {
+    let mut names = AccountNames::default();
+    for address in ["https://studio.example", "https://service.example"] {
+        for uid in ["user-81", "user-82"] {
+            let name = format!(
+                "name {}",
+                uid.len() + address.len() + usize::from(uid.ends_with('2'))
+            );
+            names.add(&account(address, uid), "", || name);
+        }
+    }
+    names
+});
 
 fn task(key: &str, state: Value) -> Task {
     serde_json::from_value(json!({
@@ -79,7 +97,7 @@ fn what_is_written_is_read_back() {
     let there = here(&own, "https://studio.example");
     let tasks = [ready("a"), running("b")];
     let text = write(&[&tasks[0], &tasks[1]], &[batch()], &[output()], there);
-    let arrivals = read(&text, there).unwrap();
+    let arrivals = read(&text, Owner::Named, there).unwrap();
     assert_eq!((arrivals.damaged, arrivals.unfollowed), (0, 0));
     assert_eq!(arrivals.batches, [batch()]);
     assert_eq!(arrivals.outputs, [output()]);
@@ -121,7 +139,7 @@ fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() 
         here(&own, "https://studio.example"),
     );
     let read_by = |address: &str, uid: &str, origin: &str| {
-        let arrivals = read(&text, here(&account(address, uid), origin)).unwrap();
+        let arrivals = read(&text, Owner::Named, here(&account(address, uid), origin)).unwrap();
         let task = arrivals.tasks[0].clone();
         assert_eq!(arrivals.unfollowed, usize::from(!task.watching));
         (task.watching, task.account.address, task.account.uid)
@@ -147,7 +165,7 @@ fn nothing_that_is_taken_in_is_to_be_sent() {
     let there = here(&own, "https://studio.example");
     let tasks = ["queued", "submitting"].map(|state| task(state, json!({"state": state})));
     let text = write(&[&tasks[0], &tasks[1]], &[], &[], there);
-    let arrivals = read(&text, there).unwrap();
+    let arrivals = read(&text, Owner::Named, there).unwrap();
     assert_eq!(arrivals.tasks.len(), 2);
     for task in arrivals.tasks {
         assert_eq!(task.state.phase(), Phase::Unconfirmed);
@@ -164,7 +182,7 @@ fn what_was_removed_or_taken_back_stays_behind() {
     let mut taken_back = task("b", json!({"state": "queued"}));
     taken_back.taken_back = true;
     let text = write(&[&removed, &taken_back], &[], &[], there);
-    assert_eq!(read(&text, there), Ok(Arrivals::default()));
+    assert_eq!(read(&text, Owner::Named, there), Ok(Arrivals::default()));
 }
 
 #[test]
@@ -180,9 +198,9 @@ fn what_is_no_history_says_so() {
             "{\"atelier\": 1, \"items\": []}",
             "isn't an Atelier history file",
         ),
-        ("{\"atelier_history\": 2, \"tasks\": []}", "newer Atelier"),
+        ("{\"atelier_history\": 3, \"tasks\": []}", "newer Atelier"),
     ] {
-        let error = read(text, there).unwrap_err();
+        let error = read(text, Owner::Named, there).unwrap_err();
         assert!(error.contains(said), "{text}: {error}");
     }
 }
@@ -203,7 +221,7 @@ fn damaged_records_are_left_out_and_counted() {
     bad["tasks"] = tasks.into();
     bad["batches"][0]["key"] = "".into();
     bad["outputs"][0]["output"] = "/0".into();
-    let arrivals = read(&bad.to_string(), there).unwrap();
+    let arrivals = read(&bad.to_string(), Owner::Named, there).unwrap();
     assert_eq!(arrivals.tasks.len(), 1);
     assert!(arrivals.batches.is_empty() && arrivals.outputs.is_empty());
     assert_eq!(arrivals.damaged, 8);
@@ -216,7 +234,10 @@ fn a_clock_that_was_ahead_makes_nothing_newer_than_now() {
     let mut ahead = ready("a");
     ahead.created = u64::MAX;
     let text = write(&[&ahead], &[], &[], there);
-    assert_eq!(read(&text, there).unwrap().tasks[0].created, NOW);
+    assert_eq!(
+        read(&text, Owner::Named, there).unwrap().tasks[0].created,
+        NOW
+    );
 }
 
 #[test]
@@ -243,4 +264,66 @@ fn what_has_become_of_it_is_said() {
         said(all),
         "1 task imported. 2 outputs are kept. 1 record is damaged and left out."
     );
+}
+
+/// Guards against a sum of the User ID in the file, by which somebody who has a guess could find it out.
+#[test]
+fn a_file_says_nothing_of_the_user_id() {
+    let own = account("", "user-81");
+    let mut names = AccountNames::default();
+    let written = |names: &AccountNames| {
+        let there = Here {
+            names,
+            ..here(&own, "https://studio.example")
+        };
+        write(&[&ready("a")], &[], &[], there)
+    };
+    let user = |text: &str| {
+        let value: Value = serde_json::from_str(text).unwrap();
+        value["tasks"][0]["account"]["user"].clone()
+    };
+    assert_eq!(user(&written(&names)), Value::Null);
+    names.add(&own, "https://studio.example", || "drawn".to_owned());
+    names.add(&own, "https://studio.example", || "drawn later".to_owned());
+    assert_eq!(user(&written(&names)), "drawn");
+}
+
+/// In another browser a person says whose tasks they are; of another service they are nobody's all the same.
+#[test]
+fn in_another_browser_the_importer_claims_what_is_under_way() {
+    let own = account("", "user-81");
+    let studio = "https://studio.example";
+    let text = write(&[&running("b")], &[], &[], here(&own, studio));
+    let elsewhere = AccountNames::default();
+    let watched = |owner: Owner, uid: &str, origin: &str| {
+        let own = account("", uid);
+        let there = Here {
+            names: &elsewhere,
+            ..here(&own, origin)
+        };
+        read(&text, owner, there).unwrap().tasks[0].watching
+    };
+    assert!(!watched(Owner::Named, "user-81", studio));
+    assert!(watched(Owner::Importer, "user-81", studio));
+    assert!(!watched(Owner::Importer, "", studio));
+    assert!(!watched(
+        Owner::Importer,
+        "user-81",
+        "http://127.0.0.1:8080"
+    ));
+}
+
+/// Files of before, with a sum of the User ID, are followed as they were.
+#[test]
+fn a_file_of_version_1_is_followed_by_the_same_user() {
+    let own = account("", "user-81");
+    let there = here(&own, "https://studio.example");
+    let mut file: Value = serde_json::from_str(&write(&[&running("b")], &[], &[], there)).unwrap();
+    file[MARK] = 1.into();
+    file["tasks"][0]["account"]["user"] = sum("user-81").into();
+    let arrivals = read(&file.to_string(), Owner::Named, there).unwrap();
+    assert!(arrivals.tasks[0].watching);
+    file["tasks"][0]["account"]["user"] = sum("user-82").into();
+    let arrivals = read(&file.to_string(), Owner::Named, there).unwrap();
+    assert!(!arrivals.tasks[0].watching);
 }
