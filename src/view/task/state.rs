@@ -67,7 +67,16 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     match &task.state {
         TaskState::Submitting => Some("Sending the request.".into()),
         TaskState::Fetching { .. } => Some("Completed; fetching the output.".into()),
-        _ => unknown_word(task).map(|said| format!("{said} You can close this page.")),
+        _ => unknown_word(task).map(with_leave_to_close),
+    }
+}
+
+/// Adds that the page may be closed, where tasks are kept; where they are not, the warning above the page says what
+/// closing it means. Tracked.
+fn with_leave_to_close(said: String) -> String {
+    match contexts().runner.unkept_message() {
+        Some(_) => said,
+        None => format!("{said} You can close this page."),
     }
 }
 
@@ -104,11 +113,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         text(move || {
             let line = wait_line(&task.read(), now.get());
-            line.unwrap_or_else(|| match contexts().runner.unkept_message() {
-                // That is said above the page.
-                Some(_) => waited.get().message,
-                None => format!("{} You can close this page.", waited.get().message),
-            })
+            line.unwrap_or_else(|| with_leave_to_close(waited.get().message))
         })
     };
     let why = {

@@ -178,3 +178,36 @@ async fn forget_all(studio: &Studio<'_>) -> Result<()> {
         .await?;
     Ok(())
 }
+
+/// Guards against a page that says that it may be closed beside its warning that closing it loses sight of tasks.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
+    play("a_page_that_keeps_no_tasks", async |studio| {
+        let refuse = "
+            IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
+        studio.browser.before_each_page(refuse).await?;
+        studio.open("/models/image/plain").await?;
+        let warning = "closing this tab loses sight of them";
+        studio
+            .browser
+            .see_text(warning, crate::studio::TIMEOUT)
+            .await?;
+        // Under a word that the interface does not name, and under one that it does.
+        for word in ["considering", "processing"] {
+            let status = json!({"success": true, "data": {"id": "t-1", "status": word}});
+            studio.service.answer("/v2/generate", &status);
+            studio.service.answer("/v2/status", &status);
+            studio.send(word).await?;
+            let text = said(studio, |text| {
+                text.contains(word) && !text.contains("Submitting")
+            })
+            .await?;
+            assert!(!text.contains("close this page"), "{text}");
+            let page = studio.script("return document.body.innerText").await?;
+            let page = page.as_str().unwrap_or_default();
+            assert!(!page.contains("keep running if you leave"), "{page}");
+        }
+        Ok(())
+    })
+    .await;
+}
