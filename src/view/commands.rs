@@ -119,6 +119,7 @@ pub fn Commands() -> impl IntoView {
             node_ref=dialog
             aria-label="Commands"
             closedby="any"
+            on:click=handler(dialog::close_if_outside)
             on:close=handler(move |_: web_sys::Event| close())
             on:keydown=handler(move |event: KeyboardEvent| {
                 // The keys that have opened it.

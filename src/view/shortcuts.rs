@@ -191,6 +191,7 @@ pub fn Shortcuts() -> impl IntoView {
             node_ref=dialog
             aria-label="Keyboard shortcuts"
             closedby="any"
+            on:click=handler(dialog::close_if_outside)
             on:close=handler(move |_: web_sys::Event| close(navigation, SHORTCUTS))
         >
             {dialog::contents(is_open, contents)}

@@ -3,6 +3,8 @@
 use icondata_lu::LuX;
 use leptos::html::Dialog;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlDialogElement, MouseEvent};
 
 use super::glyph::Glyph;
 use crate::boxed::{dynamic, effect, handler, memo};
@@ -19,6 +21,30 @@ pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
             _ => {}
         }
     });
+}
+
+/// Closes the dialog that was clicked if the click was outside of it: what `closedby="any"` does, in browsers that do not
+/// know that.
+pub fn close_if_outside(click: MouseEvent) {
+    // A click outside is one on the dialog's backdrop, and so on the dialog itself.
+    let Some(clicked) = click
+        .target()
+        .filter(|it| Some(it) == click.current_target().as_ref())
+    else {
+        return;
+    };
+    let Ok(dialog) = clicked.dyn_into::<HtmlDialogElement>() else {
+        return;
+    };
+    let place = dialog.get_bounding_client_rect();
+    let (x, y) = (f64::from(click.client_x()), f64::from(click.client_y()));
+    let is_inside =
+        (place.left()..=place.right()).contains(&x) && (place.top()..=place.bottom()).contains(&y);
+    // Words that were selected with the mouse may end outside.
+    let selection = window().get_selection().ok().flatten();
+    if !is_inside && selection.is_none_or(|it| it.is_collapsed()) {
+        dialog.close();
+    }
 }
 
 /// What a dialog consists of, made whenever it opens: a closed one has no elements. Below it is what [`notices`] has.

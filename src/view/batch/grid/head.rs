@@ -80,6 +80,7 @@ fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
             node_ref=element
             aria-label="Full name"
             closedby="any"
+            on:click=handler(dialog::close_if_outside)
             style:--left=text(move || px(place.read().0))
             style:--edge=text(move || px(place.read().1))
             on:close=handler(move |_: web_sys::Event| is_open.set(false))
