@@ -1,24 +1,46 @@
 //! Files that a person brings.
 
+use atelier_engine::text_encoding::{self, Encoding};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::Blob;
+use web_sys::{Blob, TextDecoder, TextDecoderOptions};
 
 /// Larger files are no tables of inputs.
 const MAX_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
 
-/// The text of a file.
+const UNREADABLE: &str = "The file could not be read.";
+
+/// The text of a file, and the encoding in which it was.
 ///
 /// # Errors
 ///
-/// A sentence for a person: the file is too large, or can't be read.
-pub async fn text(file: &Blob) -> Result<String, String> {
+/// A sentence for a person: the file is too large, can't be read, is no text, or its encoding can't be told.
+pub async fn text(file: &Blob) -> Result<(String, Encoding), String> {
     if file.size() > MAX_BYTES {
         return Err("The file is larger than 32 MB.".into());
     }
-    all_text(file).await
+    let bytes = JsFuture::from(file.array_buffer()).await;
+    let bytes = bytes.map_err(|_| UNREADABLE)?;
+    let bytes = js_sys::Uint8Array::new(&bytes).to_vec();
+    let encoding = text_encoding::encoding_of(&bytes, &languages())?;
+    let text = decoded(&bytes, encoding);
+    let text = text.ok_or_else(|| text_encoding::refusal(encoding))?;
+    Ok((text, encoding))
 }
 
-/// The same, however large it is.
+/// The languages that the person prefers, the first one most.
+fn languages() -> Vec<String> {
+    let languages = leptos::prelude::window().navigator().languages();
+    languages.iter().filter_map(|it| it.as_string()).collect()
+}
+
+fn decoded(bytes: &[u8], encoding: Encoding) -> Option<String> {
+    let options = TextDecoderOptions::new();
+    options.set_fatal(true);
+    let decoder = TextDecoder::new_with_label_and_options(encoding.label, &options).ok()?;
+    decoder.decode_with_u8_array(bytes).ok()
+}
+
+/// The text of a file in UTF-8, however large it is.
 ///
 /// # Errors
 ///
@@ -26,5 +48,5 @@ pub async fn text(file: &Blob) -> Result<String, String> {
 pub async fn all_text(file: &Blob) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await.ok();
     text.and_then(|text| text.as_string())
-        .ok_or_else(|| "The file could not be read.".into())
+        .ok_or_else(|| UNREADABLE.into())
 }

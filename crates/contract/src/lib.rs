@@ -40,7 +40,7 @@ pub use guest::Guest;
 pub use input::Input;
 pub use model::{Model, ModelId};
 pub use model_list::{Integration, ModelList};
-pub use number::{DecimalText, compare as compare_numbers, parse as parse_number};
+pub use number::{DecimalText, compare as compare_numbers, parse as parse_number, read_typed};
 pub use parameter::{Kind, Media, Parameter, sounds_secret};
 pub use request::{
     Credentials, GenerateRequest, IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, TaskRequest,

@@ -6,6 +6,10 @@ use serde_json::{Number, Value};
 
 use crate::json;
 
+mod typed;
+
+pub use typed::read_typed;
+
 /// Reads a number as people and tables write it. `None` for anything else, `NaN` and infinities
 /// included, and for integers outside i64/u64, which could only be kept rounded.
 pub fn parse(text: &str) -> Option<Number> {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
-use crate::number::{as_integer, compare, equal, parse};
+use crate::number::{as_integer, compare, equal, parse, read_typed};
 use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json};
 
 /// Words that chat models and programs write for "no value". The Python files know the same.
@@ -151,18 +151,9 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     match parameter.kind() {
         Kind::Text => Ok(Value::String(text.to_owned())),
-        Kind::Integer | Kind::Number => match parse(trimmed) {
-            Some(number) => Ok(Value::Number(number)),
-            None if trimmed.len() > 1
-                && trimmed
-                    .trim_start_matches('-')
-                    .bytes()
-                    .all(|b| b.is_ascii_digit()) =>
-            {
-                Err("is a larger number than can be kept exact".into())
-            }
-            None => Err(format!("must be a number, not “{}”", shortened(trimmed))),
-        },
+        kind @ (Kind::Integer | Kind::Number) => read_typed(trimmed, kind == Kind::Integer)
+            .map(Value::Number)
+            .map_err(|what| format!("{what}, not “{}”", shortened(trimmed))),
         Kind::Boolean => match trimmed.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" | "1" => Ok(Value::Bool(true)),
             "false" | "no" | "off" | "0" => Ok(Value::Bool(false)),

@@ -85,6 +85,7 @@ pub mod snippet;
 mod sort;
 pub mod tab_role;
 pub mod tab_title;
+pub mod text_encoding;
 pub mod thumbnail;
 pub mod together;
 pub mod vocabulary;

@@ -152,7 +152,7 @@ fn import(kept: KeptPresets, event: &leptos::ev::Event) {
         let said = match file::text(&chosen).await {
             // Its page may have gone meanwhile.
             Ok(_) if kept.presets.is_disposed() => return,
-            Ok(text) => match kept.change(|presets| presets.import(&text)) {
+            Ok((text, _)) => match kept.change(|presets| presets.import(&text)) {
                 Ok(count) => format!("{} taken in.", counted(count, "preset")),
                 Err(sentence) => sentence,
             },

@@ -1,15 +1,19 @@
 //! Tables as text (RFC 4180, and what spreadsheets make of it).
 
 /// The records of a table. Commas, semicolons or tabs separate, whichever the first record has
-/// most of outside quotes. A byte order mark and empty lines are passed over; a quoted field may
-/// contain separators, doubled quotes and line ends; a quote that is never closed ends with the
-/// text.
+/// most of outside quotes, or as a first line `sep=;` says, which is a hint for Excel and no record. A byte order
+/// mark and empty lines are passed over; a quoted field may contain separators, doubled quotes and line ends; a quote
+/// that is never closed ends with the text.
 pub fn read(text: &str) -> Vec<Vec<String>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let (hinted, text) = match hint(text) {
+        Some((separator, rest)) => (Some(separator), rest),
+        None => (None, text),
+    };
     let records = ::csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(separator(text))
+        .delimiter(hinted.unwrap_or_else(|| separator(text)))
         .from_reader(text.as_bytes())
         .into_records();
     // Reading from a string can't fail.
@@ -17,6 +21,19 @@ pub fn read(text: &str) -> Vec<Vec<String>> {
     records
         .map(|record| record.iter().map(str::to_owned).collect())
         .collect()
+}
+
+/// The separator that Excel's first line names, and what follows that line.
+fn hint(text: &str) -> Option<(u8, &str)> {
+    let text = text.trim_start_matches(['\r', '\n']);
+    let end = text.find(['\r', '\n']).unwrap_or(text.len());
+    let line = text[..end].trim_matches('"').to_ascii_lowercase();
+    match line.strip_prefix("sep=")?.as_bytes() {
+        [separator] => Some((*separator, &text[end..])),
+        // Some editors take a tab at the end of a line away.
+        [] => Some((b'\t', &text[end..])),
+        _ => None,
+    }
 }
 
 fn separator(text: &str) -> u8 {
@@ -97,6 +114,17 @@ mod tests {
             ),
             ("\"a\"x,b", vec![vec!["ax", "b"]]),
             ("5\" disk,b", vec![vec!["5\" disk", "b"]]),
+            // Excel's hint.
+            (
+                "sep=;\r\na;b\r\n1,5;2",
+                vec![vec!["a", "b"], vec!["1,5", "2"]],
+            ),
+            ("\u{feff}\"sep=\t\"\na\tb", vec![vec!["a", "b"]]),
+            ("SEP=,\na;b,c", vec![vec!["a;b", "c"]]),
+            (
+                "sep=both,b\n1,2",
+                vec![vec!["sep=both", "b"], vec!["1", "2"]],
+            ),
         ] {
             assert_eq!(read(text), records, "{text:?}");
         }

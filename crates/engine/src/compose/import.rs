@@ -1,10 +1,11 @@
 //! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
 
 mod example;
+mod mistake;
 
 pub use example::example;
 
-use atelier_contract::{Draft, Entry, Kind, Parameter, Schema, json};
+use atelier_contract::{Draft, Entry, FILLERS, Kind, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MAX_ROWS, csv};
@@ -51,7 +52,9 @@ pub struct ImportNote {
 /// Reads rows for the parameters of `schema`. Columns match by name, forgivingly: case, spaces,
 /// underscores and hyphens do not count. The error, where nothing can be read, is a sentence.
 ///
-/// An empty CSV cell is untouched, not an empty text. JSON values keep their type.
+/// An empty CSV cell is untouched, not an empty text; so is what programs write for "no value" in a column of numbers
+/// or switches. JSON values keep their type. A row with U+FFFD, which stands for a character that was lost, is left
+/// out.
 ///
 /// `meant`: columns that a person has said to be these parameters, see [`Imported::unknown_names`], or none.
 ///
@@ -78,8 +81,8 @@ pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<I
 }
 
 fn from_json(text: &str, names: &Names) -> Result<Imported, String> {
-    let rows =
-        json::parse(text.as_bytes()).map_err(|error| format!("This is no JSON array: {error}."))?;
+    let rows = json::parse(text.as_bytes())
+        .map_err(|error| format!("This is no JSON array: {}.", mistake::found(text, &error)))?;
     let Value::Array(rows) = rows else {
         return Err("This is no JSON array.".into());
     };
@@ -116,7 +119,10 @@ fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
     for (position, line) in lines.enumerate() {
         match json::parse(line.as_bytes()) {
             Ok(object) => imported.add_json(position + 1, object, names),
-            Err(error) => imported.note(position + 1, format!("This line is no JSON: {error}.")),
+            Err(error) => {
+                let what = mistake::found(line, &error);
+                imported.note(position + 1, format!("This line is no JSON: {what}."));
+            }
         }
     }
     if imported.rows.is_empty() {
@@ -177,7 +183,10 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
         }
         let mut draft = Draft::default();
         for (column, field) in columns.iter().zip(record) {
-            if let (Some((name, _)), false) = (column, field.is_empty()) {
+            if let Some((name, kind)) = column
+                && !field.is_empty()
+                && !is_nothing(*kind, &field)
+            {
                 draft.set(*name, Entry::Text(field));
             }
         }
@@ -274,6 +283,13 @@ impl Imported {
             self.note(number, "The row has no value for any parameter.".into());
             return;
         }
+        let is_broken = |entry: &Entry| entry.to_text().contains(['\u{fffd}', '\0']);
+        if let Some((name, _)) = draft.iter().find(|(_, entry)| is_broken(entry)) {
+            let what = "has “\u{fffd}” for a character that was lost when the file was written";
+            let message = format!("{name} {what}. The row is left out: save the table as UTF-8.");
+            self.note(number, message);
+            return;
+        }
         self.rows.push(draft);
         self.numbers.push(number);
     }
@@ -312,6 +328,7 @@ impl Imported {
                 continue;
             }
             let entry = match value {
+                Value::String(text) if is_nothing(kind, &text) => continue,
                 // Tools that know only texts write numbers as such.
                 Value::String(text) if kind != Kind::Text => Entry::Text(text),
                 value => Entry::Value(value),
@@ -320,6 +337,15 @@ impl Imported {
         }
         draft
     }
+}
+
+/// Whether a field of a column of numbers or switches says that there is no value, as pandas, Python, SQL and
+/// spreadsheets write it.
+fn is_nothing(kind: Kind, field: &str) -> bool {
+    const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
+    let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
+    let mut words = FILLERS.iter().chain(&MORE);
+    is_meant && words.any(|word| field.trim().eq_ignore_ascii_case(word))
 }
 
 /// Finds the parameter that a column is of.

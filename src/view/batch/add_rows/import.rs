@@ -36,6 +36,8 @@ pub type Meant = RwSignal<Vec<(String, String)>>;
 /// A table that a person brings: pasted, dropped or chosen as a file. `typed`: its text.
 pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyView {
     let trouble = RwSignal::new(None::<String>);
+    // How the file was read, where it does not say that itself.
+    let judged = RwSignal::new(None::<&str>);
     let read = memo(move || {
         let typed = typed.read();
         if typed.trim().is_empty() {
@@ -48,10 +50,12 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             return;
         };
         trouble.set(None);
+        judged.set(None);
         spawn(async move {
             match file::text(&chosen).await {
-                Ok(text) => {
+                Ok((text, encoding)) => {
                     meant.try_set(Vec::new());
+                    judged.try_set((!encoding.is_certain()).then_some(encoding.name));
                     typed.try_set(text);
                 }
                 Err(sentence) => drop(trouble.try_set(Some(sentence))),
@@ -154,6 +158,18 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             {file_field(take)}
             <p class="problem" role="alert">
                 {text(move || trouble.get().unwrap_or_default())}
+            </p>
+            <p class="hint" role="status">
+                {text(move || {
+                    let judged = judged.get().filter(|_| !typed.read().is_empty());
+                    judged
+                        .map(|name| {
+                            format!(
+                                "The file is not UTF-8; it was read as {name}. Check the texts, which stand above.",
+                            )
+                        })
+                        .unwrap_or_default()
+                })}
             </p>
             <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema(), meant)).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>

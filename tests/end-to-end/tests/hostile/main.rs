@@ -2,6 +2,7 @@
 //! page shows what it is told as text, loses nothing, and goes on.
 
 mod addresses;
+mod foreign_tables;
 mod policy;
 mod replies;
 mod secrets;

@@ -48,7 +48,7 @@ impl Studio<'_> {
         Ok(stored)
     }
 
-    async fn press(&self, role: &str, name: &str) -> Result<()> {
+    pub async fn press(&self, role: &str, name: &str) -> Result<()> {
         self.browser.press(&by(role, name)).await
     }
 
@@ -57,7 +57,7 @@ impl Studio<'_> {
     }
 
     /// Waits until so many submissions have come, each with its secret.
-    async fn sent(&self, path: &str, count: usize) -> Result<Vec<Value>> {
+    pub async fn sent(&self, path: &str, count: usize) -> Result<Vec<Value>> {
         until(format!("{count} calls of {path}"), TIMEOUT, async || {
             let bodies = self.service.bodies(path);
             Ok(match bodies.len() >= count {

@@ -157,6 +157,109 @@ fn names_that_differ_in_spelling_only_need_it() {
     assert_eq!(imported.rows[0].get("aB"), Some(&Entry::Text("1".into())));
 }
 
+fn table_schema() -> Schema {
+    let parameters = json!({
+        "required": [{"name": "prompt", "type": "string"}],
+        "optional": [
+            {"name": "seed", "type": "integer", "minimum": 0, "maximum": u64::MAX},
+            {"name": "strength", "type": "number", "minimum": 0, "maximum": 1},
+            {"name": "upscale", "type": "boolean"}
+        ]
+    });
+    let schema = json!({"category": "image", "subcategory": "t", "parameters": parameters});
+    Schema::from_value(schema).unwrap()
+}
+
+fn sent(imported: &Imported) -> Vec<Value> {
+    let schema = table_schema();
+    let rows = imported.rows.iter();
+    let inputs = rows.filter_map(|row| schema.validate(row, false).ok());
+    inputs
+        .map(|input| Value::Object(input.values().clone()))
+        .collect()
+}
+
+/// Guards against Excel's hint that counts as the names of the columns.
+#[test]
+fn the_hint_for_excel_is_no_row() {
+    for text in [
+        "sep=;\r\nprompt;strength\r\nein Fuchs;0.5\r\n",
+        "sep=\t\r\nprompt\tstrength\r\nein Fuchs\t0.5\r\n",
+    ] {
+        let imported = read(text, &table_schema(), &[]).unwrap();
+        assert_eq!(
+            sent(&imported),
+            [json!({"prompt": "ein Fuchs", "strength": 0.5})]
+        );
+    }
+}
+
+/// Guards against "nan" that counts as a wrong number, and rows of pandas that need mending by hand.
+#[test]
+fn words_for_no_value_leave_numbers_and_switches_untouched() {
+    let text = "prompt,seed,strength,upscale\na,1.0,nan,True\nb,,NaN,\nNone,None,NULL,None\n";
+    let imported = read(text, &table_schema(), &[]).unwrap();
+    let expected = [
+        json!({"prompt": "a", "seed": 1, "upscale": true}),
+        json!({"prompt": "b"}),
+        json!({"prompt": "None"}),
+    ];
+    assert_eq!(sent(&imported), expected);
+    let json = r#"[{"prompt": "a", "seed": "NaN", "strength": "0.5"}]"#;
+    let imported = read(json, &table_schema(), &[]).unwrap();
+    assert_eq!(sent(&imported), [json!({"prompt": "a", "strength": 0.5})]);
+}
+
+/// Guards against a seed that nobody had: a spreadsheet shows 4294967295 as 4.29497E+09.
+#[test]
+fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
+    let text = "prompt,seed\na,4.29497E+09\nb,1.84467E+19\nc,1024.0\nd,\"1,024\"\ne,Jan-24\nf,1.000\ng,1E+09\n";
+    let imported = read(text, &table_schema(), &[]).unwrap();
+    assert_eq!(sent(&imported), [json!({"prompt": "c", "seed": 1024})]);
+    let bad = imported.bad(&table_schema());
+    let rows: Vec<usize> = bad.iter().map(|note| note.row).collect();
+    assert_eq!(rows, [1, 2, 4, 5, 6, 7]);
+    let expected = "seed must be written with all its digits, not “4.29497E+09”";
+    assert!(bad[0].message.starts_with(expected), "{}", bad[0].message);
+}
+
+/// Guards against "expected value at line 1 column 31", which tells nobody what to change.
+#[test]
+fn words_of_python_are_named_with_their_place() {
+    let array = r#"[{"prompt": "a", "strength": NaN}, {"prompt": "c", "strength": 0.5}]"#;
+    let refused = read(array, &table_schema(), &[]).unwrap_err();
+    assert_eq!(
+        refused,
+        "This is no JSON array: “NaN” in line 1, column 30, is no JSON; write null."
+    );
+    let lines = "{\"prompt\": \"a\", \"strength\": NaN}\n{\"prompt\": \"b\", \"strength\": -Infinity}\n\
+        {\"prompt\": \"c\", \"strength\": 0.5}\n{\"prompt\": \"d\", \"upscale\": None}\n";
+    let imported = read(lines, &table_schema(), &[]).unwrap();
+    assert_eq!(sent(&imported), [json!({"prompt": "c", "strength": 0.5})]);
+    let notes = notes(&imported);
+    let named: Vec<bool> = ["NaN", "-Infinity", "None"]
+        .iter()
+        .zip(&notes)
+        .map(|(word, (_, message))| message.contains(&format!("“{word}” in line 1, column ")))
+        .collect();
+    assert_eq!(named, [true; 3], "{notes:?}");
+}
+
+/// Guards against rows of U+FFFD or NUL that count as valid and would be paid for.
+#[test]
+fn rows_with_lost_characters_are_left_out_and_said() {
+    let text = "prompt,seed\nein M\u{fffd}dchen,1\na cat,2\n";
+    let imported = read(text, &table_schema(), &[]).unwrap();
+    assert_eq!(sent(&imported), [json!({"prompt": "a cat", "seed": 2})]);
+    let [(1, message)] = notes(&imported)[..] else {
+        panic!("{:?}", imported.notes);
+    };
+    assert!(
+        message.contains("was lost") && message.ends_with("as UTF-8."),
+        "{message}"
+    );
+}
+
 proptest! {
     #[test]
     fn a_written_table_is_imported_whole(prompts in prop::collection::vec("[ -~é\n]{1,20}", 1..10)) {

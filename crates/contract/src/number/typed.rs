@@ -1,0 +1,107 @@
+use serde_json::Number;
+
+use super::{DecimalText, parse};
+
+/// Reads a number as a person types it or a spreadsheet writes it. A comma may stand for the point: `3,5` is 3.5.
+///
+/// # Errors
+///
+/// How it must be written, as the part of a sentence before "not “…”": it is no number, it can be read in two ways
+/// (`1,234`; for a whole number also `1.000`), a spreadsheet has rounded it (`4.29497E+09` for a whole number), or it
+/// is too large to be exact.
+pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
+    let text = text.trim();
+    let has_comma = text.contains(',');
+    let with_point = match has_comma {
+        true if text.contains('.') || text.matches(',').count() > 1 => {
+            return Err(
+                "must be a number without thousands separators and with a point for decimals",
+            );
+        }
+        true => &*text.replace(',', "."),
+        false => text,
+    };
+    if let Some(number) = DecimalText::split(with_point) {
+        if is_whole && is_rounded(&number) {
+            return Err("must be written with all its digits");
+        }
+        if (has_comma || is_whole) && may_be_thousands(&number) {
+            return Err(
+                "must be written without a thousands separator, or with a point and other decimals",
+            );
+        }
+    }
+    parse(with_point).ok_or_else(|| match is_digits(text) {
+        true => "must be a number that can be kept exact",
+        false => "must be a number",
+    })
+}
+
+/// Some of its digits are zeros that stand for unknown ones: Excel shows 4294967295 as `4.29497E+09`, and larger
+/// numbers as `1E+12`.
+fn is_rounded(number: &DecimalText) -> bool {
+    let Some(exponent) = number.exponent else {
+        return false;
+    };
+    let shift = exponent.parse::<usize>().unwrap_or_default();
+    shift > number.fraction.len() && (exponent.starts_with('+') || !number.fraction.is_empty())
+}
+
+/// One to three digits, a mark and three digits: `1,234` and `1.000` are thousands in one half of the world and
+/// decimals in the other. `0,125` is none.
+fn may_be_thousands(number: &DecimalText) -> bool {
+    let is_short = (1..=3).contains(&number.whole.len()) && !number.whole.starts_with('0');
+    is_short && number.fraction.len() == 3 && number.exponent.is_none()
+}
+
+fn is_digits(text: &str) -> bool {
+    let digits = text.trim_start_matches('-');
+    text.len() > 1 && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, is_whole: bool) -> Option<String> {
+        read_typed(text, is_whole).ok().map(|it| it.to_string())
+    }
+
+    /// Guards against a field in which a phone set to German can't write 3.5, and against 1234 that is read as 1.234.
+    #[test]
+    fn commas_are_points_where_they_can_be_nothing_else() {
+        for (text, number) in [
+            ("3,5", "3.5"),
+            ("0,0001", "0.0001"),
+            ("-0,125", "-0.125"),
+            ("1234,567", "1234.567"),
+            ("7,5E-05", "7.5e-05"),
+            (" 1.000 ", "1.0"),
+        ] {
+            let expected = parse(number).map(|it| it.to_string());
+            assert_eq!(read(text, false), expected, "{text}");
+        }
+        for text in [
+            "1,234", "12,345", "1.234,5", "1,234.5", "1,2,3", ",", "٣", "1 000",
+        ] {
+            assert_eq!(read(text, false), None, "{text}");
+        }
+        assert_eq!(read("2,0", true).as_deref(), Some("2.0"));
+        assert_eq!(read("1024.0", true).as_deref(), Some("1024.0"));
+        for text in ["1.000", "1,024", "1.234,5"] {
+            assert_eq!(read(text, true), None, "{text}");
+        }
+    }
+
+    /// Guards against a seed that nobody had.
+    #[test]
+    fn whole_numbers_that_were_rounded_are_refused() {
+        for text in ["4.29497E+09", "1.84467E+19", "1E+12", "4,29497E+09"] {
+            assert_eq!(read(text, true), None, "{text}");
+        }
+        for text in ["1e3", "1.5E+01", "4294967295"] {
+            assert!(read(text, true).is_some(), "{text}");
+        }
+        assert!(read("1.5E+10", false).is_some());
+    }
+}
