@@ -68,7 +68,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
     };
     match parameter.kind() {
         Kind::Enum => {
-            let labels = labels(parameter.allowed_values.as_deref().unwrap_or_default());
+            let labels = labels(parameter.choices());
             let label_of = |value: &Value| labels.iter().find(|(_, known)| known == value);
             fields.insert("type".into(), json!("string"));
             if let Some(default) = fields.remove("default")
@@ -81,6 +81,22 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
             // Bounds are for numbers.
             fields.remove("minimum");
             fields.remove("maximum");
+        }
+        Kind::Several => {
+            let labels = labels(parameter.choices());
+            let label_of = |value: &Value| {
+                let found = labels.iter().find(|(_, known)| known == value);
+                found.map(|(label, _)| label.clone())
+            };
+            fields.insert("type".into(), json!("array"));
+            if let Some(Value::Array(default)) = fields.remove("default") {
+                let default: Option<Vec<String>> = default.iter().map(label_of).collect();
+                if let Some(default) = default {
+                    fields.insert("default".into(), json!(default));
+                }
+            }
+            let texts: Vec<&String> = labels.iter().map(|(label, _)| label).collect();
+            fields.insert("items".into(), json!({"type": "string", "enum": texts}));
         }
         Kind::Unknown => {
             fields.insert("type".into(), json!("string"));
@@ -132,13 +148,13 @@ pub fn declared_items(parameter: &Parameter) -> Option<&str> {
 pub fn property(parameter: &Parameter, required: bool) -> Value {
     let mut property = Map::new();
     let nullable = parameter.default == Some(Value::Null);
-    let values = parameter.allowed_values.as_deref().unwrap_or_default();
+    let values = parameter.choices();
     let type_name = match parameter.kind() {
         Kind::Text => Some("string"),
         Kind::Integer => Some("integer"),
         Kind::Number => Some("number"),
         Kind::Boolean => Some("boolean"),
-        Kind::Array => Some("array"),
+        Kind::Array | Kind::Several => Some("array"),
         Kind::Object => Some("object"),
         Kind::Enum => type_of_all(values),
         Kind::Unknown => None,
@@ -154,6 +170,9 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
     }
     let description = parameter_words(parameter);
     property.insert("description".into(), json!(description.trim()));
+    if parameter.kind() == Kind::Several {
+        property.insert("items".into(), json!({"enum": values}));
+    }
     if parameter.kind() == Kind::Enum {
         let mut allowed = values.to_vec();
         if nullable && !allowed.contains(&Value::Null) {

@@ -28,8 +28,10 @@ serde_through_value!(Parameter);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    /// One of `allowedValues`, each keeping its JSON type.
+    /// One of [`Parameter::choices`], each keeping its JSON type.
     Enum,
+    /// A list of any number of [`Parameter::choices`].
+    Several,
     Integer,
     Number,
     Boolean,
@@ -94,10 +96,29 @@ impl Parameter {
         draft.get(&self.name).cloned().or_else(default)
     }
 
-    /// `allowedValues` wins over the type's word: a list of permitted values is a choice.
+    /// The permitted values, of which one is chosen, or several: `allowedValues`, for a list also the `enum` of its
+    /// `items`, as JSON Schema has it. Empty where any value is permitted.
+    pub fn choices(&self) -> &[Value] {
+        if let Some(allowed) = self.allowed_values.as_deref().filter(|it| !it.is_empty()) {
+            return allowed;
+        }
+        let items = self.extra.get("items").filter(|_| self.is_list());
+        let items = items.and_then(|items| items.get("enum")?.as_array());
+        items.map(Vec::as_slice).unwrap_or_default()
+    }
+
+    fn is_list(&self) -> bool {
+        let word = self.type_name.as_str();
+        word.eq_ignore_ascii_case("array") || word.eq_ignore_ascii_case("list")
+    }
+
+    /// Permitted values win over the type's word, except for a list: of these it has several. Where they are lists
+    /// themselves, one of them is chosen.
     pub fn kind(&self) -> Kind {
-        if self.allowed_values.as_ref().is_some_and(|v| !v.is_empty()) {
-            return Kind::Enum;
+        let choices = self.choices();
+        if !choices.is_empty() {
+            let are_items = self.is_list() && !choices.iter().all(Value::is_array);
+            return if are_items { Kind::Several } else { Kind::Enum };
         }
         match self.type_name.to_ascii_lowercase().as_str() {
             "string" | "text" | "str" | "url" | "uri" => Kind::Text,
@@ -288,5 +309,25 @@ mod tests {
         assert_eq!(kind("tensor"), Kind::Unknown);
         let choice = parameter(json!({"name": "a", "type": "integer", "allowedValues": [1, "1"]}));
         assert_eq!(choice.kind(), Kind::Enum);
+    }
+
+    /// Guards against a list of permitted values that is sent as one of them.
+    #[test]
+    fn a_list_of_permitted_values_is_a_choice_of_several() {
+        for several in [
+            json!({"name": "a", "type": "array", "allowedValues": ["bird", "car"]}),
+            json!({"name": "a", "type": "List", "items": {"type": "string", "enum": ["bird", "car"]}}),
+        ] {
+            let several = parameter(several);
+            assert_eq!(several.kind(), Kind::Several);
+            assert_eq!(several.choices(), [json!("bird"), json!("car")]);
+        }
+        let lists =
+            parameter(json!({"name": "a", "type": "array", "allowedValues": [[1], [1, 2]]}));
+        assert_eq!(lists.kind(), Kind::Enum);
+        let free = parameter(json!({"name": "a", "type": "array", "items": {"type": "string"}}));
+        assert_eq!(free.kind(), Kind::Array);
+        let text = parameter(json!({"name": "a", "type": "string", "items": {"enum": ["a"]}}));
+        assert_eq!(text.kind(), Kind::Text);
     }
 }

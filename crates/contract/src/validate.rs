@@ -53,16 +53,17 @@ pub fn check(
             Ok(None)
         };
     };
-    if required && value.as_str().is_some_and(|text| text.trim().is_empty()) {
-        let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
-        if !allowed.contains(&value) {
-            return Err(problem(missing(parameter).into()));
-        }
+    let is_blank = value.as_str().is_some_and(|text| text.trim().is_empty());
+    if required && is_blank && !parameter.choices().contains(&value) {
+        return Err(problem(missing(parameter).into()));
     }
     if parameter.default.as_ref() == Some(&value) && value.is_null() {
         return Ok(Some(value));
     }
     let value = of_kind(parameter, value).map_err(problem)?;
+    if required && parameter.kind() == Kind::Several && value == Value::Array(Vec::new()) {
+        return Err(problem(missing(parameter).into()));
+    }
     refuse_filler(parameter, &value).map_err(problem)?;
     within_bounds(parameter, &value).map_err(problem)?;
     Ok(Some(value))
@@ -117,7 +118,7 @@ fn without_secret<'a>(parameter: &Parameter, what: &'a str) -> &'a str {
 
 fn missing(parameter: &Parameter) -> &'static str {
     match parameter.kind() {
-        Kind::Enum | Kind::Boolean => "is required: choose a value",
+        Kind::Enum | Kind::Several | Kind::Boolean => "is required: choose a value",
         _ => "is required",
     }
 }
@@ -139,10 +140,7 @@ fn cleared(parameter: &Parameter) -> Option<Value> {
 
 fn allows_null(parameter: &Parameter) -> bool {
     parameter.default == Some(Value::Null)
-        || parameter
-            .allowed_values
-            .as_ref()
-            .is_some_and(|values| values.contains(&Value::Null))
+        || (parameter.kind() == Kind::Enum && parameter.choices().contains(&Value::Null))
         || parameter.kind() == Kind::Unknown
 }
 
@@ -163,7 +161,7 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
             )),
         },
         Kind::Enum => {
-            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+            let allowed = parameter.choices();
             allowed
                 .iter()
                 .find(|value| matches!(value, Value::String(s) if s == text))
@@ -176,10 +174,33 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
                 .or_else(|| permitted(allowed, &Value::Number(parse(trimmed)?)))
                 .ok_or_else(|| one_of(allowed, trimmed))
         }
-        Kind::Array | Kind::Object | Kind::Unknown => {
+        Kind::Several if !trimmed.starts_with('[') => read_several(parameter.choices(), trimmed),
+        Kind::Several | Kind::Array | Kind::Object | Kind::Unknown => {
             json::parse(trimmed.as_bytes()).map_err(|error| format!("must be JSON: {error}"))
         }
     }
+}
+
+/// One permitted value, or several between commas, as a list. A value that looks like two permitted ones is refused.
+fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
+    let read = |text: &str| {
+        let is_text = |value: &&Value| Entry::Value((*value).clone()).to_text() == text;
+        let mut found = allowed.iter().filter(is_text);
+        match (found.next(), found.next()) {
+            (Some(value), None) => Ok(value.clone()),
+            (Some(_), Some(_)) => Err(format!(
+                "must be a JSON list like [\"{text}\"], not “{}”, which may be two values",
+                shortened(text)
+            )),
+            (None, _) => Err(one_of(allowed, text)),
+        }
+    };
+    match read(text) {
+        Ok(value) => Ok(vec![value]),
+        Err(_) if text.contains(',') => text.split(',').map(|part| read(part.trim())).collect(),
+        Err(error) => Err(error),
+    }
+    .map(Value::Array)
 }
 
 /// Demands the parameter's JSON type.
@@ -203,18 +224,27 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
                 .map_err(|_| not("a whole number")),
             None => Err(not("a whole number")),
         },
-        (Kind::Enum, _) => {
-            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
-            permitted(allowed, &value)
-                .ok_or_else(|| one_of(allowed, &Entry::Value(value).to_text()))
+        (Kind::Enum, _) => one_permitted(parameter.choices(), value),
+        (Kind::Several, Value::Array(_)) => {
+            let Value::Array(values) = value else {
+                return Ok(value);
+            };
+            let allowed = parameter.choices();
+            let values = values.into_iter().map(|it| one_permitted(allowed, it));
+            values.collect::<Result<_, _>>().map(Value::Array)
         }
         (Kind::Text, _) => Err(not("a text")),
         (Kind::Integer, _) => Err(not("a whole number")),
         (Kind::Number, _) => Err(not("a number")),
         (Kind::Boolean, _) => Err(not("true or false")),
         (Kind::Array, _) => Err(not("a JSON array")),
+        (Kind::Several, _) => Err(not("a list of values")),
         (Kind::Object, _) => Err(not("a JSON object")),
     }
+}
+
+fn one_permitted(allowed: &[Value], value: Value) -> Result<Value, String> {
+    permitted(allowed, &value).ok_or_else(|| one_of(allowed, &Entry::Value(value).to_text()))
 }
 
 /// The permitted value that a value means: itself, or the same in other numbers. `2.0` is the `2` of

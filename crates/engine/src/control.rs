@@ -5,6 +5,8 @@ use serde_json::{Number, Value};
 
 use crate::output;
 
+pub mod several;
+
 /// The control that suits a parameter best. No parameter is without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
@@ -15,6 +17,8 @@ pub enum Control {
     /// A few short choices, all in view.
     Segmented,
     Select,
+    /// Any number of permitted values, all in view.
+    Several,
     /// A number; `slider` where the range is small enough to aim at.
     Number {
         slider: bool,
@@ -30,10 +34,9 @@ impl Control {
         match parameter.kind() {
             Kind::Text if parameter.is_long_text() => Self::LongText,
             Kind::Text => parameter.media().map_or(Self::Text, Self::Media),
-            Kind::Enum if is_short(parameter.allowed_values.as_deref().unwrap_or_default()) => {
-                Self::Segmented
-            }
+            Kind::Enum if is_short(parameter.choices()) => Self::Segmented,
             Kind::Enum => Self::Select,
+            Kind::Several => Self::Several,
             Kind::Integer if parameter.is_seed() => Self::Seed,
             Kind::Integer | Kind::Number => Self::Number {
                 slider: slider(parameter).is_some(),

@@ -110,7 +110,7 @@ def inputs_from_widgets(widgets):
         elif name in MEDIA and not isinstance(value, str):
             problems.append(_takes_addresses(name, MEDIA[name]))
             continue
-        elif kind in ("array", "object", "any") and isinstance(value, str):
+        elif kind in ("several", "array", "object", "any") and isinstance(value, str):
             if not value.strip():
                 continue
             try:

@@ -130,13 +130,14 @@ def add_secrets(inputs, parameters):
 def _takes_none(parameter):
     if "default" in parameter and parameter["default"] is None:
         return True
-    return parameter["kind"] == "any" or any(value is None for value in parameter.get("values", ()))
+    if parameter["kind"] == "enum":
+        return any(value is None for value in parameter["values"])
+    return parameter["kind"] == "any"
 
 
 def _check(parameter, value):
     kind, allowed = parameter["kind"], parameter.get("values", [])
-    if isinstance(value, str) and not any(_same(value, other) for other in allowed):
-        value = parameter.get("labels", {}).get(value, value)
+    value = _of_label(parameter, value)
     if value is None and "default" in parameter and parameter["default"] is None:
         return value
     if parameter["required"] and isinstance(value, str) and not value.strip():
@@ -146,14 +147,13 @@ def _check(parameter, value):
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must be a finite number")
     if kind == "enum":
-        same = [other for other in allowed if _same(value, other)]
-        if not same:
-            shown = ", ".join(str(other) for other in allowed[:8])
-            raise ValueError("must be one of %s, not %r" % (shown, value))
-        # 2.0 means the 2 that is permitted, and is sent as such.
-        text = json.dumps(value, sort_keys=True)
-        exact = [other for other in same if json.dumps(other, sort_keys=True) == text]
-        value = (exact or same)[0]
+        value = _permitted(allowed, value)
+    elif kind == "several":
+        if not isinstance(value, (list, tuple)):
+            raise ValueError("must be a list of values, not %r" % (value,))
+        if parameter["required"] and not value:
+            raise ValueError("is required: choose a value")
+        value = [_permitted(allowed, _of_label(parameter, item)) for item in value]
     elif kind == "text" and not isinstance(value, str):
         raise ValueError("must be a text, not %r" % (value,))
     elif (
@@ -187,6 +187,25 @@ def _check(parameter, value):
     if longest is not None and isinstance(value, str) and len(value) > longest:
         raise ValueError("must have at most %d characters, not %d" % (longest, len(value)))
     return value
+
+
+def _of_label(parameter, value):
+    """What a text of the function's schema stands for; a permitted text stands for itself."""
+    if isinstance(value, str):
+        if not any(_same(value, other) for other in parameter.get("values", [])):
+            return parameter.get("labels", {}).get(value, value)
+    return value
+
+
+def _permitted(allowed, value):
+    same = [other for other in allowed if _same(value, other)]
+    if not same:
+        shown = ", ".join(str(other) for other in allowed[:8])
+        raise ValueError("must be one of %s, not %r" % (shown, value))
+    # 2.0 means the 2 that is permitted, and is sent as such.
+    text = json.dumps(value, sort_keys=True)
+    exact = [other for other in same if json.dumps(other, sort_keys=True) == text]
+    return (exact or same)[0]
 
 
 def _same(a, b):

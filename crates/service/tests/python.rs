@@ -207,7 +207,9 @@ fn form_function_and_node_accept_the_same_inputs() {
     python("proof_agreement.py", &server, &Value::Array(cases()));
 }
 
-/// Enumerations that no model has: of numbers, of lists, of values that look alike.
+/// Enumerations that no model has: of numbers, of lists, of values that look alike; each also as a choice of several.
+///
+/// Guards against a list of permitted values that goes out as a bare value.
 #[test]
 fn form_and_function_know_the_same_enumerations() {
     let values = [
@@ -239,12 +241,15 @@ fn form_and_function_know_the_same_enumerations() {
         json!([[1, {"a": 2}], {}]),
         json!([false, 2.5]),
     ];
-    let cases: Vec<Value> = lists
-        .into_iter()
-        .map(|allowed| {
+    let in_lists = values.iter().map(|value| json!([value]));
+    let more = [json!([]), json!([1, "1"]), json!([1, 0, 1.0]), json!(["", true])];
+    let values: Vec<Value> = values.iter().cloned().chain(in_lists).chain(more).collect();
+    let kinds = lists.iter().flat_map(|allowed| [("enum", allowed), ("array", allowed)]);
+    let cases: Vec<Value> = kinds
+        .map(|(kind, allowed)| {
             let schema: Schema = serde_json::from_value(json!({
                 "category": "a", "subcategory": "b",
-                "parameters": {"optional": [{"name": "n", "type": "enum", "allowedValues": allowed}]}
+                "parameters": {"optional": [{"name": "n", "type": kind, "allowedValues": allowed}]}
             }))
             .unwrap();
             let words = Words { name: "A".into(), description: String::new(), makes: None };

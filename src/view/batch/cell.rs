@@ -76,10 +76,13 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told
     let Some(parameter) = cell.parameter.clone() else {
         return typed(cell, true);
     };
-    match (parameter.kind(), parameter.allowed_values.clone()) {
-        (Kind::Enum, Some(values)) => chosen(cell, parameter, values),
-        (Kind::Boolean, _) => chosen(cell, parameter, vec![true.into(), false.into()]),
-        (kind, _) => typed(cell, kind == Kind::Text),
+    match parameter.kind() {
+        Kind::Enum => {
+            let values = parameter.choices().to_vec();
+            chosen(cell, parameter, values)
+        }
+        Kind::Boolean => chosen(cell, parameter, vec![true.into(), false.into()]),
+        kind => typed(cell, matches!(kind, Kind::Text | Kind::Several)),
     }
 }
 

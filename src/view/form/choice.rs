@@ -11,7 +11,7 @@ use crate::boxed::{handler, memo, text};
 /// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
 /// text.
 pub fn chosen(field: &Field) -> Option<usize> {
-    let values = field.parameter.allowed_values.as_deref()?;
+    let values = field.parameter.choices();
     let place = |value: &Value| values.iter().position(|allowed| allowed == value);
     let entry = field.shown()?;
     let itself = match &entry {
@@ -24,8 +24,7 @@ pub fn chosen(field: &Field) -> Option<usize> {
 /// One of many values; each keeps its JSON type.
 #[component]
 pub fn Choice(field: Field) -> impl IntoView {
-    let values: Arc<Vec<Value>> =
-        Arc::new(field.parameter.allowed_values.clone().unwrap_or_default());
+    let values: Arc<Vec<Value>> = Arc::new(field.parameter.choices().to_vec());
     let (state, change) = (field.clone(), field.clone());
     // Without a default nothing is chosen until a person chooses.
     let unset = if field.required {

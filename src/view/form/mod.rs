@@ -8,6 +8,7 @@ mod media;
 mod number;
 pub mod secret;
 mod segmented;
+mod several;
 mod sheet;
 mod switch;
 mod text_field;
@@ -169,6 +170,7 @@ fn control_of(field: Field, model: &ModelId) -> AnyView {
         Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
         Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
         Control::Select => view! { <choice::Choice field /> }.into_any(),
+        Control::Several => view! { <several::Several field /> }.into_any(),
         Control::Number { slider } => {
             view! { <number::NumberField field slider dice=false /> }.into_any()
         }

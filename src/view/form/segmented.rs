@@ -11,7 +11,7 @@ use crate::boxed::{handler, memo, when};
 pub fn Segmented(field: Field) -> impl IntoView {
     let state = field.clone();
     let selected = memo(move || chosen(&state));
-    let values = field.parameter.allowed_values.clone().unwrap_or_default();
+    let values = field.parameter.choices().to_vec();
     let name = field.id.clone();
     let options = values
         .into_iter()

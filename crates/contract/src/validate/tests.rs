@@ -18,6 +18,52 @@ fn schema(required: Value, optional: Value) -> Schema {
     .unwrap()
 }
 
+/// Guards against a list that is sent as a bare text, and against `1` that is sent as `"1"`.
+#[test]
+fn a_choice_of_several_is_a_list() {
+    let objects = parameter(json!({
+        "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo"],
+        "default": ["bird", "car"]
+    }));
+    let sent = |parameter: &Parameter, entry: Entry| check(parameter, false, Some(&entry));
+    let typed =
+        |parameter: &Parameter, text: &str| sent(parameter, Entry::Text(text.into())).unwrap();
+    for (text, list) in [
+        ("car", json!(["car"])),
+        ("text, logo", json!(["text, logo"])),
+        ("bird, car", json!(["bird", "car"])),
+        (r#"["bird","text, logo"]"#, json!(["bird", "text, logo"])),
+        ("[]", json!([])),
+    ] {
+        assert_eq!(typed(&objects, text), Some(list), "{text}");
+    }
+    assert_eq!(typed(&objects, " "), None);
+    assert_eq!(check(&objects, false, None), Ok(None));
+    for wrong in [
+        json!("car"),
+        json!(["house"]),
+        json!(["bird", 1]),
+        json!({}),
+    ] {
+        assert!(
+            sent(&objects, Entry::Value(wrong.clone())).is_err(),
+            "{wrong}"
+        );
+    }
+    let frames = parameter(json!({
+        "name": "frames", "type": "array", "allowedValues": [1, 2, 3, "1"], "default": [1]
+    }));
+    assert_eq!(typed(&frames, "[1, \"1\", 2.0]"), Some(json!([1, "1", 2])));
+    assert_eq!(typed(&frames, "2"), Some(json!([2])));
+    let open = sent(&frames, Entry::Text("1".into())).unwrap_err().message;
+    assert!(open.starts_with("frames must be a JSON list"), "{open}");
+    let none = check(&frames, true, Some(&Entry::Value(json!([]))));
+    assert_eq!(
+        none.unwrap_err().message,
+        "frames is required: choose a value"
+    );
+}
+
 #[test]
 fn messages_name_the_parameter_and_the_bound() {
     let steps = parameter(json!({"name": "steps", "type": "integer", "minimum": 1, "maximum": 50}));

@@ -11,7 +11,8 @@ pub use example::example;
 
 /// Reads the values of an axis.
 ///
-/// - Texts are one per line: a comma belongs to the prompt that it stands in.
+/// - Texts are one per line: a comma belongs to the prompt that it stands in. Lists of permitted values are one per
+///   line, too: as JSON, or with commas between their values.
 /// - Other values are separated by commas. One that contains a comma is put in double quotes; a quote
 ///   inside is doubled, as in CSV.
 /// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
@@ -28,6 +29,7 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
     let is_number = matches!(kind, Kind::Integer | Kind::Number);
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
+        Kind::Several => super::prompts::prompts(text).map(str::to_owned).collect(),
         // A comma inside JSON separates its parts.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
         _ => split(text)?,

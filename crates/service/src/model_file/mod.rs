@@ -190,12 +190,12 @@ impl Context<'_> {
             return Err(self.error(at, message));
         }
         let type_name = match (entry.kind, &entry.values) {
+            (ParameterType::Array, _) => "array",
             (_, Some(_)) => "enum",
             (ParameterType::String | ParameterType::File, None) => "string",
             (ParameterType::Integer, None) => "integer",
             (ParameterType::Float, None) => "float",
             (ParameterType::Boolean, None) => "boolean",
-            (ParameterType::Array, None) => "array",
             (ParameterType::Object, None) => "object",
         };
         let is_public = entry.default.is_some() || entry.values.is_some();

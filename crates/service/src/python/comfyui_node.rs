@@ -79,7 +79,7 @@ impl Parts {
             }
             Kind::Text => self.text(parameter),
             // ComfyUI has no widget for these: they are written as JSON.
-            Kind::Array | Kind::Object | Kind::Unknown => {
+            Kind::Several | Kind::Array | Kind::Object | Kind::Unknown => {
                 let default = parameter.default.as_ref().filter(|value| !value.is_null());
                 let options = json!({
                     "default": default.map(ToString::to_string).unwrap_or_default(),
@@ -150,9 +150,13 @@ impl Parts {
     fn tooltip(&self, parameter: &Parameter) -> String {
         let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
         let note = match () {
-            () if as_json => " (Write it as JSON.)",
-            () if self.seeds.last() == Some(&parameter.name) => " (-1 leaves it out.)",
-            () => "",
+            () if parameter.kind() == Kind::Several => {
+                let choices = Value::from(parameter.choices());
+                format!(" (Write it as a JSON list of any of {choices}.)")
+            }
+            () if as_json => " (Write it as JSON.)".to_owned(),
+            () if self.seeds.last() == Some(&parameter.name) => " (-1 leaves it out.)".to_owned(),
+            () => String::new(),
         };
         format!("{}{note}", parameter.description).trim().to_owned()
     }

@@ -1,6 +1,6 @@
 //! The table of parameters in both files: what their shared code checks inputs by.
 
-use atelier_contract::{Kind, Schema};
+use atelier_contract::{Kind, Parameter, Schema};
 use serde_json::{Map, Value, json};
 
 use atelier_contract::function_schema::{argument_names, declared_items, labels};
@@ -10,6 +10,7 @@ pub fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text",
         Kind::Enum => "enum",
+        Kind::Several => "several",
         Kind::Integer => "integer",
         Kind::Number => "number",
         Kind::Boolean => "boolean",
@@ -42,6 +43,14 @@ pub fn variables(schema: &Schema) -> Vec<(String, String)> {
     variables
 }
 
+fn values_of(parameter: &Parameter) -> Option<Value> {
+    let choices = parameter.choices();
+    match choices.is_empty() {
+        true => parameter.allowed_values.clone().map(Value::Array),
+        false => Some(Value::Array(choices.to_vec())),
+    }
+}
+
 /// One entry a parameter, in the schema's order.
 pub fn table(schema: &Schema) -> Value {
     let variables = variables(schema);
@@ -58,7 +67,7 @@ pub fn table(schema: &Schema) -> Value {
             entry.insert("required".into(), json!(required));
             let optional = [
                 ("default", parameter.default.clone()),
-                ("values", parameter.allowed_values.clone().map(Value::Array)),
+                ("values", values_of(parameter)),
                 ("minimum", parameter.minimum.clone().map(Value::Number)),
                 ("maximum", parameter.maximum.clone().map(Value::Number)),
                 ("max_length", parameter.max_length().map(Value::from)),
@@ -68,8 +77,7 @@ pub fn table(schema: &Schema) -> Value {
                     entry.insert(key.into(), value);
                 }
             }
-            let values = parameter.allowed_values.as_deref().unwrap_or_default();
-            let labels = labels(values);
+            let labels = labels(parameter.choices());
             let is_itself = |(label, value): &(String, Value)| value.as_str() == Some(label);
             if !labels.iter().all(is_itself) {
                 entry.insert("labels".into(), labels.into_iter().collect());

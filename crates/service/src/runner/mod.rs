@@ -207,12 +207,13 @@ impl Model for Remote {
         let schema = self.schema();
         let sample = schema.parameters().filter(|(_, required)| *required);
         let value = |parameter: &atelier_contract::Parameter| {
-            let allowed = parameter.allowed_values.as_deref().unwrap_or_default();
+            let allowed = parameter.choices();
             let bound = parameter.minimum.clone().or(parameter.maximum.clone());
             match parameter.kind() {
                 Kind::Enum => allowed.first().cloned().unwrap_or_default(),
                 Kind::Integer | Kind::Number => bound.map_or(json!(1), Value::Number),
                 Kind::Boolean => json!(false),
+                Kind::Several => json!(allowed.first().into_iter().collect::<Vec<_>>()),
                 Kind::Array => json!([]),
                 Kind::Object => json!({}),
                 Kind::Text if parameter.is_secret() => json!(secret_sample(&parameter.name)),

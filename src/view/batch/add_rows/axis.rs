@@ -94,7 +94,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
         let schema = schema.clone();
         memo(move || {
             let (parameter, _) = schema.parameter(&parameter.read())?;
-            Some((parameter.kind(), parameter.allowed_values.clone()))
+            Some((parameter.kind(), parameter.choices().to_vec()))
         })
     };
     let known = {
@@ -107,7 +107,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
         })
     };
     let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
-    let is_text = when(move || kind() == Some(Kind::Text));
+    let is_text = when(move || matches!(kind(), Some(Kind::Text | Kind::Several)));
     // Ticked, or one by one: as they stand there already.
     let are_seen = move |values: &[String]| match kind() {
         Some(Kind::Enum | Kind::Boolean | Kind::Text) => true,
@@ -203,10 +203,12 @@ fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
 }
 
 /// The values that are ticked, not typed.
-fn words(kind: Kind, allowed: &Option<Vec<Value>>) -> Vec<String> {
-    match (kind, allowed) {
-        (Kind::Enum | Kind::Boolean, Some(values)) => values.iter().map(control::text).collect(),
-        (Kind::Enum | Kind::Boolean, None) => vec!["true".into(), "false".into()],
+fn words(kind: Kind, choices: &[Value]) -> Vec<String> {
+    match kind {
+        Kind::Enum | Kind::Boolean if !choices.is_empty() => {
+            choices.iter().map(control::text).collect()
+        }
+        Kind::Boolean => vec!["true".into(), "false".into()],
         _ => Vec::new(),
     }
 }

@@ -31,11 +31,7 @@ fn value(parameter: &Parameter) -> Option<String> {
         number.or_else(|| parameter.minimum.clone().map(Into::into))
     };
     match parameter.kind() {
-        Kind::Enum => parameter
-            .allowed_values
-            .as_ref()?
-            .first()
-            .map(control::text),
+        Kind::Enum => parameter.choices().first().map(control::text),
         Kind::Boolean => Some("true".to_owned()),
         Kind::Integer | Kind::Number => {
             Some(number().map_or("1".to_owned(), |it| control::text(&it)))

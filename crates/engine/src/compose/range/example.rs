@@ -1,5 +1,5 @@
 use atelier_contract::{Kind, Parameter};
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 /// A span beyond which values by even steps are no likely wish, as of a seed.
 const LARGE: f64 = 100_000.0;
@@ -8,9 +8,16 @@ const LARGE: f64 = 100_000.0;
 pub fn example(parameter: &Parameter) -> String {
     match parameter.kind() {
         Kind::Integer | Kind::Number => of_numbers(parameter),
+        Kind::Several => several(parameter.choices()),
         Kind::Text => "a lighthouse in a storm\na lighthouse at dawn".to_owned(),
         _ => "one, two, three".to_owned(),
     }
+}
+
+/// The first one, and the first two.
+fn several(choices: &[Value]) -> String {
+    let first = |count: usize| Value::from(choices.iter().take(count).cloned().collect::<Vec<_>>());
+    format!("{}\n{}", first(1), first(2))
 }
 
 fn of_numbers(parameter: &Parameter) -> String {
