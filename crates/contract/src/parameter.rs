@@ -90,9 +90,14 @@ impl Parameter {
         self.default.clone().map(Entry::Value)
     }
 
-    /// What a draft has of it: what was entered, else the default, unless that is to be left out.
-    pub fn entry_in(&self, draft: &Draft, with_default: bool) -> Option<Entry> {
-        let default = || self.default_entry().filter(|_| with_default);
+    /// What a draft has of it to be sent: what was entered, else the default of a required parameter, and with
+    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out:
+    /// nobody has entered it, and the service has one for itself.
+    pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
+        let is_sent = |default: &Entry| {
+            required || (send_defaults && crate::check(self, false, Some(default)).is_ok())
+        };
+        let default = || self.default_entry().filter(is_sent);
         draft.get(&self.name).cloned().or_else(default)
     }
 

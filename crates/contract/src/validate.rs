@@ -73,7 +73,7 @@ impl Schema {
     /// Checks a whole draft. Every problem is found, in the order of the form.
     ///
     /// With `send_defaults` an untouched optional parameter is sent with its default; without, it
-    /// is left out. Entries that the schema does not know are problems too: nothing a person
+    /// is left out, as is a default that the schema itself does not permit. Entries that the schema does not know are problems too: nothing a person
     /// entered is dropped in silence.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Schema {
         let mut values = Map::new();
         let mut problems = Vec::new();
         for (parameter, required) in self.parameters() {
-            let entry = parameter.entry_in(draft, required || send_defaults);
+            let entry = parameter.entry_in(draft, required, send_defaults);
             match check(parameter, required, entry.as_ref()) {
                 Ok(Some(value)) => {
                     values.insert(parameter.name.clone(), value);

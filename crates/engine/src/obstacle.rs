@@ -1,7 +1,7 @@
 //! The one thing that keeps a form from being sent, said quietly beside the button before anybody has
 //! pressed it. What is wrong with a value in detail stands at its field.
 
-use atelier_contract::{Draft, Entry, Media, Problem, Schema};
+use atelier_contract::{Draft, Entry, Media, Parameter, Problem, Schema};
 use serde_json::Value;
 
 /// Gives the message of the first problem; empty if there is none.
@@ -14,7 +14,9 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
         return String::new();
     };
     let known = schema.parameter(name).filter(|(_, required)| *required);
-    let missing = known.filter(|_| is_missing(draft, name));
+    // A default that is refused is there.
+    let has_none = |parameter: &Parameter| parameter.default.as_ref().is_none_or(Value::is_null);
+    let missing = known.filter(|(it, _)| is_missing(draft, name) && has_none(it));
     let media = missing.and_then(|(parameter, _)| parameter.media());
     match (missing, media) {
         // A file or an output is chosen, and not written.

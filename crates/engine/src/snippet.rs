@@ -49,7 +49,7 @@ impl Language {
 pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String, Value> {
     let mut values = Map::new();
     for (parameter, required) in schema.parameters() {
-        let entry = parameter.entry_in(draft, required || send_defaults);
+        let entry = parameter.entry_in(draft, required, send_defaults);
         let value = match check(parameter, required, entry.as_ref()) {
             Ok(value) => value,
             Err(_) => entry.map(|entry| match entry {

@@ -45,7 +45,9 @@ impl Field {
             move || {
                 let found = (visited.get() || attempted.get()).then(|| {
                     let entry = entry.get();
-                    let entry = entry.or_else(|| parameter.default_entry());
+                    // What the schema itself gets wrong is left out.
+                    let default = || parameter.default_entry().filter(|_| required);
+                    let entry = entry.or_else(default);
                     check(&parameter, required, entry.as_ref()).err()
                 });
                 Some(found.flatten()?.message)

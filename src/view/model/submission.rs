@@ -67,7 +67,7 @@ impl Submission {
         // What is mended is no longer listed.
         effect(move || {
             let is_listed = !this.problems.read().is_empty();
-            if is_listed && this.checked(&draft.read(), false).is_ok() {
+            if is_listed && this.checked(&draft.read()).is_ok() {
                 this.problems.set(Vec::new());
             }
         });
@@ -78,11 +78,14 @@ impl Submission {
         self.schema.get_value()
     }
 
-    /// Checks what stands in the form, with its secrets; tracks those.
-    fn checked(self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
+    /// Checks what stands in the form as it is sent, with its secrets; tracks those.
+    fn checked(self, draft: &Draft) -> Result<Input, Vec<Problem>> {
         let schema = self.schema();
+        let session = contexts().session;
+        // The same wherever it is asked: what is refused must not count as mended.
+        let send_defaults = session.settings_untracked().send_defaults;
         let input = schema.validate(draft, send_defaults);
-        let typed = secrets::typed(contexts().session, &schema);
+        let typed = secrets::typed(session, &schema);
         match schema.of_secrets().validate(&typed.read(), false) {
             Ok(_) => input,
             Err(missing) => {
@@ -112,8 +115,7 @@ impl Submission {
         let schema = self.schema();
         // A seed that is left alone is drawn here, so that it is known afterwards.
         let settled = seed::settled(&self.draft.read_untracked(), &schema, random::bits());
-        let send_defaults = all.session.settings_untracked().send_defaults;
-        match untrack(|| self.checked(&settled, send_defaults)) {
+        match untrack(|| self.checked(&settled)) {
             Err(found) => {
                 if let Some(id) = only_field(&found, &schema) {
                     self.json.choose(false);
@@ -170,7 +172,7 @@ impl Submission {
         });
         let said = text(move || {
             let schema = self.schema();
-            match self.checked(&self.draft.read(), false) {
+            match self.checked(&self.draft.read()) {
                 Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
                 // That a seed is fixed is said in the same place.
                 Ok(_) if seed::fixed(&self.draft.read(), &schema).is_some() => String::new(),

@@ -64,6 +64,27 @@ fn a_choice_of_several_is_a_list() {
     );
 }
 
+/// Guards against a form that can't be sent because of a default that nobody has entered.
+#[test]
+fn an_optional_default_that_its_schema_does_not_permit_is_left_out() {
+    let steps = json!({"name": "steps", "type": "integer", "maximum": 50, "default": 99});
+    let style = json!({"name": "style", "type": "enum", "allowedValues": ["a"], "default": "b"});
+    let size = json!({"name": "size", "type": "integer", "default": 8});
+    let optional = schema(json!([]), json!([steps, style, size]));
+    let sent = |schema: &Schema, draft: &Draft| schema.validate(draft, true);
+    let input = sent(&optional, &Draft::default()).unwrap();
+    assert_eq!(Value::Object(input.values().clone()), json!({"size": 8}));
+    let mut entered = Draft::default();
+    entered.set("steps", Entry::Value(json!(99)));
+    assert!(
+        sent(&optional, &entered).is_err(),
+        "what was entered is checked"
+    );
+    let required = schema(json!([steps]), json!([]));
+    let problems = sent(&required, &Draft::default()).unwrap_err();
+    assert_eq!(problems[0].message, "steps must be at most 50, not 99");
+}
+
 #[test]
 fn messages_name_the_parameter_and_the_bound() {
     let steps = parameter(json!({"name": "steps", "type": "integer", "minimum": 1, "maximum": 50}));
