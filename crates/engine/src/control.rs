@@ -1,11 +1,14 @@
 //! Chooses the control for a parameter, and the size of one step of a number.
 
-use atelier_contract::{Entry, Kind, Media, Parameter, check, parse_number};
+use atelier_contract::{Entry, Kind, Media, Parameter, check};
 use serde_json::{Number, Value};
 
 use crate::output;
 
 pub mod several;
+mod steps;
+
+pub use steps::{slid, slider, stepped};
 
 /// The control that suits a parameter best. No parameter is without one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,79 +69,6 @@ pub fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-/// Lower end, upper end and step of a slider, where both bounds are known and a person can aim at
-/// single values.
-pub fn slider(parameter: &Parameter) -> Option<(f64, f64, f64)> {
-    const MAX_STEPS: f64 = 512.0;
-    let min = parameter.minimum.as_ref()?.as_f64()?;
-    let max = parameter.maximum.as_ref()?.as_f64()?;
-    let step = step(parameter);
-    (max > min && (parameter.kind() == Kind::Number || (max - min) / step <= MAX_STEPS))
-        .then_some((min, max, step))
-}
-
-/// One step of a number: 1 for integers; for others a power of ten that gives about a hundred
-/// steps between the bounds, 0.1 without bounds.
-pub fn step(parameter: &Parameter) -> f64 {
-    if parameter.kind() == Kind::Integer {
-        return 1.0;
-    }
-    let bound = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
-    match (bound(&parameter.minimum), bound(&parameter.maximum)) {
-        (Some(min), Some(max)) if max > min => 10_f64
-            .powf(((max - min) / 100.0).log10().round())
-            .clamp(1e-6, 1e6),
-        _ => 0.1,
-    }
-}
-
-/// The number a step up or down from what stands in the field, within the bounds. Integers are
-/// exact. From an empty field the first step goes to the lower bound, or to 0.
-pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
-    let bounds = (parameter.minimum.as_ref(), parameter.maximum.as_ref());
-    let Some(number) = parse_number(text) else {
-        return text
-            .trim()
-            .is_empty()
-            .then(|| bounds.0.map_or_else(|| "0".to_owned(), Number::to_string));
-    };
-    if parameter.kind() == Kind::Integer {
-        let whole = |number: &Number| {
-            let text = number.to_string();
-            text.parse::<i128>().ok()
-        };
-        let next = whole(&number)? + if up { 1 } else { -1 };
-        let next = bounds.0.and_then(whole).map_or(next, |min| next.max(min));
-        let next = bounds.1.and_then(whole).map_or(next, |max| next.min(max));
-        return Some(next.to_string());
-    }
-    let step = step(parameter);
-    let decimals = (-step.log10()).ceil().max(0.0) as usize;
-    let next = number.as_f64()? + if up { step } else { -step };
-    let next = bounds
-        .0
-        .and_then(Number::as_f64)
-        .map_or(next, |min| next.max(min));
-    let next = bounds
-        .1
-        .and_then(Number::as_f64)
-        .map_or(next, |max| next.min(max));
-    Some(decimal(next, decimals))
-}
-
-/// A number with at most so many decimals, without zeros at its end.
-fn decimal(number: f64, decimals: usize) -> String {
-    let scale = 10_i64.pow(decimals.min(12) as u32);
-    let scaled = (number * scale as f64).round() as i64;
-    let sign = if scaled < 0 { "-" } else { "" };
-    let (whole, rest) = ((scaled / scale).abs(), (scaled % scale).abs());
-    if rest == 0 {
-        return format!("{sign}{whole}");
-    }
-    let rest = format!("{rest:0decimals$}");
-    format!("{sign}{whole}.{}", rest.trim_end_matches('0'))
 }
 
 /// The bounds in words, e.g. `1 to 50`; empty without any. The default is what the field shows.
@@ -266,26 +196,6 @@ mod tests {
         ] {
             assert_eq!(Control::of(&parameter(value.clone())), control, "{value}");
         }
-    }
-
-    #[test]
-    fn steps_are_exact_and_stay_within_the_bounds() {
-        let seed = parameter(json!({"name": "n", "type": "integer", "maximum": u64::MAX}));
-        assert_eq!(
-            stepped(&seed, "9007199254740993", true).unwrap(),
-            "9007199254740994"
-        );
-        assert_eq!(
-            stepped(&seed, "18446744073709551615", true).unwrap(),
-            "18446744073709551615"
-        );
-        let unit = parameter(json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1}));
-        assert_eq!(stepped(&unit, "0.1", true).unwrap(), "0.11");
-        assert_eq!(stepped(&unit, "0.99", true).unwrap(), "1");
-        assert_eq!(stepped(&unit, "", true).unwrap(), "0");
-        assert_eq!(stepped(&unit, "abc", true), None);
-        let ten = parameter(json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1000}));
-        assert_eq!(stepped(&ten, "10", true).unwrap(), "20");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod account;
 mod action;
+mod decimal;
 mod engine;
 mod limiter;
 mod missing_credentials;

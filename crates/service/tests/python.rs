@@ -242,9 +242,16 @@ fn form_and_function_know_the_same_enumerations() {
         json!([false, 2.5]),
     ];
     let in_lists = values.iter().map(|value| json!([value]));
-    let more = [json!([]), json!([1, "1"]), json!([1, 0, 1.0]), json!(["", true])];
+    let more = [
+        json!([]),
+        json!([1, "1"]),
+        json!([1, 0, 1.0]),
+        json!(["", true]),
+    ];
     let values: Vec<Value> = values.iter().cloned().chain(in_lists).chain(more).collect();
-    let kinds = lists.iter().flat_map(|allowed| [("enum", allowed), ("array", allowed)]);
+    let kinds = lists
+        .iter()
+        .flat_map(|allowed| [("enum", allowed), ("array", allowed)]);
     let cases: Vec<Value> = kinds
         .map(|(kind, allowed)| {
             let schema: Schema = serde_json::from_value(json!({
@@ -252,7 +259,11 @@ fn form_and_function_know_the_same_enumerations() {
                 "parameters": {"optional": [{"name": "n", "type": kind, "allowedValues": allowed}]}
             }))
             .unwrap();
-            let words = Words { name: "A".into(), description: String::new(), makes: None };
+            let words = Words {
+                name: "A".into(),
+                description: String::new(),
+                makes: None,
+            };
             let verdicts: Vec<Value> = values
                 .iter()
                 .map(|value| {

@@ -1,4 +1,4 @@
-use atelier_contract::{Entry, Kind, parse_number};
+use atelier_contract::{Entry, Kind, read_typed};
 use atelier_engine::{control, seed};
 use icondata_lu::LuDices;
 use leptos::prelude::*;
@@ -36,6 +36,10 @@ pub fn NumberField(
             event.prevent_default();
             keys.set_text(next);
         }
+    };
+    let number = {
+        let field = field.clone();
+        text(move || number_in(&field).unwrap_or_else(|| field.text()))
     };
     let bound = |number: &Option<serde_json::Number>| number.as_ref().map(ToString::to_string);
     let placeholder = seed::is_drawn(&field.parameter, field.required).then_some("random");
@@ -76,7 +80,7 @@ pub fn NumberField(
                     placeholder=placeholder
                     aria-valuemin=bound(&field.parameter.minimum)
                     aria-valuemax=bound(&field.parameter.maximum)
-                    aria-valuenow=field.value()
+                    aria-valuenow=number
                     aria-describedby=field.described_by()
                     aria-invalid=field.invalid()
                     prop:value=field.value()
@@ -91,19 +95,31 @@ pub fn NumberField(
     }
 }
 
+/// What stands in the field as JSON writes it; none where that is no number. Tracked.
+fn number_in(field: &Field) -> Option<String> {
+    let is_whole = field.parameter.kind() == Kind::Integer;
+    let number = read_typed(&field.text(), is_whole).ok()?;
+    Some(number.to_string())
+}
+
 /// The same number by mouse or finger. The text field is what keyboards and screen readers use, so
 /// this one stays out of their way.
 #[component]
 fn Slider(field: Field) -> impl IntoView {
-    let Some((min, max, step)) = control::slider(&field.parameter) else {
+    let Some((min, max)) = control::slider(&field.parameter) else {
         return ().into_any();
     };
     let (state, input) = (field.clone(), field.clone());
     let shown = |number: f64| serde_json::Number::from_f64(number).map(|number| number.to_string());
-    let value = text(move || match parse_number(&state.text()) {
-        Some(number) => number.to_string(),
+    let value = text(move || match number_in(&state) {
+        Some(number) => number,
         None => shown(min).unwrap_or_default(),
     });
+    let slide = move |event| {
+        if let Some(text) = control::slid(&input.parameter, &event_target_value(&event)) {
+            input.set_text(text);
+        }
+    };
     // A finger that goes on to scroll has set a value where it came down, which nobody meant.
     let before = StoredValue::new(None);
     let down = {
@@ -123,9 +139,10 @@ fn Slider(field: Field) -> impl IntoView {
             aria-hidden="true"
             min=shown(min)
             max=shown(max)
-            step=shown(step)
+            // It shows each value at its place; what it is moved to is on the grid.
+            step="any"
             prop:value=value
-            on:input=handler(move |event| input.set_text(event_target_value(&event)))
+            on:input=handler(slide)
             on:pointerdown=handler(down)
             on:pointercancel=handler(scrolls)
         />

@@ -1,9 +1,10 @@
 //! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
 //! mixed.
 
-use atelier_contract::{DecimalText, Entry, Kind, Parameter, check, json};
+use atelier_contract::{Entry, Kind, Parameter, check, json};
 
 use super::MAX_ROWS;
+use crate::decimal::Decimal;
 
 mod example;
 
@@ -199,7 +200,7 @@ fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Ve
         *number =
             Decimal::parse(text).ok_or_else(|| format!("“{text}” is no number to count with."))?;
     }
-    let scale = read.iter().map(|number| number.scale).max().unwrap_or(0);
+    let scale = read.iter().map(|number| number.scale()).max().unwrap_or(0);
     let out_of_range = || format!("The numbers from {start} to {end} are too fine to count with.");
     let mut units = [0i128; 3];
     for (unit, number) in units.iter_mut().zip(read) {
@@ -209,12 +210,7 @@ fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Ve
     let distance = end_units - start_units;
     let step = match before {
         Some(_) => start_units - before_units,
-        None => {
-            distance.signum()
-                * Decimal { units: 1, scale: 0 }
-                    .units(scale)
-                    .ok_or_else(out_of_range)?
-        }
+        None => distance.signum() * Decimal::ONE.units(scale).ok_or_else(out_of_range)?,
     };
     if distance == 0 {
         return Ok(Vec::new());
@@ -230,72 +226,8 @@ fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Ve
         return Err(too_many());
     }
     Ok((1..=count)
-        .map(|n| {
-            Decimal {
-                units: start_units + n * step,
-                scale,
-            }
-            .to_text()
-        })
+        .map(|n| Decimal::new(start_units + n * step, scale).to_text())
         .collect())
-}
-
-/// `units / 10^scale`, exactly.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Decimal {
-    units: i128,
-    scale: u32,
-}
-
-impl Decimal {
-    /// Decimal places, and digits before them, that are kept: 10^30 is far from the ends of i128.
-    const MAX_DIGITS: u32 = 30;
-
-    fn parse(text: &str) -> Option<Self> {
-        let DecimalText {
-            is_negative,
-            whole,
-            fraction,
-            exponent,
-        } = DecimalText::split(text)?;
-        if whole.len() + fraction.len() > Self::MAX_DIGITS as usize {
-            return None;
-        }
-        let exponent = match exponent {
-            Some(exponent) => exponent.parse::<i32>().ok()?,
-            None => 0,
-        };
-        let units: i128 = format!("{whole}{fraction}").parse().ok()?;
-        let units = if is_negative { -units } else { units };
-        let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
-        match u32::try_from(scale) {
-            Ok(scale) => (scale <= Self::MAX_DIGITS).then_some(Self { units, scale }),
-            // Small `units` with a large exponent.
-            Err(_) => Some(Self {
-                units: Self { units, scale: 0 }.units(scale.unsigned_abs())?,
-                scale: 0,
-            }),
-        }
-    }
-
-    /// The value counted in units of `10^-scale`; `None` if it is too large for that.
-    fn units(self, scale: u32) -> Option<i128> {
-        let factor = 10i128.checked_pow(scale.checked_sub(self.scale)?)?;
-        let units = self.units.checked_mul(factor)?;
-        (units.unsigned_abs() < 10u128.pow(Self::MAX_DIGITS + 6)).then_some(units)
-    }
-
-    fn to_text(self) -> String {
-        let sign = if self.units < 0 { "-" } else { "" };
-        let digits = self.units.unsigned_abs().to_string();
-        let scale = self.scale as usize;
-        let digits = format!("{digits:0>width$}", width = scale + 1);
-        let (whole, fraction) = digits.split_at(digits.len() - scale);
-        match fraction.trim_end_matches('0') {
-            "" => format!("{sign}{whole}"),
-            fraction => format!("{sign}{whole}.{fraction}"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What ComfyUI is told of each parameter.
 
-use atelier_contract::{Entry, Kind, Media, ModelId, Parameter, Schema};
+use atelier_contract::{DecimalText, Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
 
 use crate::models::Model;
@@ -327,13 +327,42 @@ fn number(parameter: &Parameter) -> Value {
         _ if float(&maximum) < 0.0 => maximum.clone(),
         _ => json!(0.0),
     };
-    // Not rounded to steps: the service takes any number within the bounds.
-    json!({"default": default, "min": minimum, "max": maximum, "step": 0.01, "round": false})
+    // Not rounded to steps: the service takes any number within the bounds. The widget shows as many decimals as a step
+    // has, and 0.00 for smaller numbers.
+    let step = step_that_shows([Some(&default), parameter.minimum.as_ref().map(|_| &minimum)]);
+    json!({"default": default, "min": minimum, "max": maximum, "step": step, "round": false})
+}
+
+/// 0.01, or the power of ten that shows all decimals of these numbers.
+fn step_that_shows<const N: usize>(numbers: [Option<&Value>; N]) -> f64 {
+    const MOST: i32 = 12;
+    let decimals = |number: &Value| {
+        let text = number.to_string();
+        let number = DecimalText::split(&text)?;
+        let exponent: i32 = number.exponent.unwrap_or("0").parse().ok()?;
+        let fraction = number.fraction.trim_end_matches('0').len();
+        Some(i32::try_from(fraction).ok()? - exponent)
+    };
+    let most = numbers.into_iter().flatten().filter_map(decimals).max();
+    10_f64.powi(-most.unwrap_or(2).clamp(2, MOST))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Guards against a widget that shows 0.00 for a learning rate, and sends that.
+    #[test]
+    fn a_widget_shows_all_decimals_of_small_numbers() {
+        let step = |default: f64, minimum: f64| {
+            let parameter =
+                json!({"name": "n", "type": "number", "default": default, "minimum": minimum});
+            number(&serde_json::from_value(parameter).unwrap())["step"].clone()
+        };
+        assert_eq!(step(7.5, 0.0), json!(0.01));
+        assert_eq!(step(0.9997, 0.9), json!(1e-4));
+        assert_eq!(step(7.5e-5, 1e-7), json!(1e-7));
+    }
 
     /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
     #[test]

@@ -144,7 +144,7 @@ proptest! {
     #[test]
     fn ranges_of_decimals_are_exact(start in -1000..1000i64, step in 1..50i64, count in 1..200i64, places in 0..4u32, down: bool) {
         let step = if down { -step } else { step };
-        let text = |n: i64| Decimal { units: n.into(), scale: places }.to_text();
+        let text = |n: i64| Decimal::new(n.into(), places).to_text();
         let written = format!("{}, {}, .., {}", text(start), text(start + step), text(start + step * count));
         let expected: Vec<f64> = (0..=count).map(|n| text(start + n * step).parse().unwrap()).collect();
         let given: Vec<f64> = numbers(&written).unwrap().iter().map(|n| n.parse().unwrap()).collect();
@@ -153,9 +153,9 @@ proptest! {
 
     #[test]
     fn decimals_there_and_back(units: i64, scale in 0..20u32) {
-        let decimal = Decimal { units: units.into(), scale };
+        let decimal = Decimal::new(units.into(), scale);
         let again = Decimal::parse(&decimal.to_text()).unwrap();
-        prop_assert_eq!(again.units(scale), Some(decimal.units));
+        prop_assert_eq!(again.units(scale), decimal.units(scale));
     }
 
     #[test]
