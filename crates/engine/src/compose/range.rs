@@ -7,6 +7,7 @@ use super::MAX_ROWS;
 use crate::decimal::Decimal;
 
 mod example;
+mod numbers;
 
 pub use example::example;
 
@@ -14,6 +15,8 @@ pub use example::example;
 ///
 /// - Texts are one per line: a comma belongs to the prompt that it stands in. Lists of permitted values are one per
 ///   line, too: as JSON, or with commas between their values.
+/// - Numbers are separated by commas, or by semicolons: then a comma stands for the point. `2,5` alone may be one
+///   number or two, and is refused.
 /// - Other values are separated by commas. One that contains a comma is put in double quotes; a quote
 ///   inside is doubled, as in CSV.
 /// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
@@ -27,15 +30,14 @@ pub use example::example;
 /// [`MAX_ROWS`].
 pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<Entry>, String> {
     let kind = parameter.kind();
-    let is_number = matches!(kind, Kind::Integer | Kind::Number);
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
         Kind::Several => super::prompts::prompts(text).map(str::to_owned).collect(),
         // A comma inside JSON separates its parts.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
+        Kind::Integer | Kind::Number => expand(numbers::split(text, kind == Kind::Integer)?)?,
         _ => split(text)?,
     };
-    let written = if is_number { expand(written)? } else { written };
     if written.len() > MAX_ROWS {
         return Err(too_many());
     }
@@ -50,8 +52,16 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
     written.into_iter().map(entry).collect()
 }
 
-/// Whether these values stand in the text one by one, as they were understood.
+/// Whether these values stand in the text one by one, as they were understood. Where a comma may be meant as a point,
+/// they don't.
 pub fn are_written_out(text: &str, values: &[String]) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let bytes = text.as_bytes();
+    let mut commas = bytes.iter().enumerate().filter(|(_, byte)| **byte == b',');
+    if commas.any(|(at, _)| is_digit(bytes.get(at.wrapping_sub(1))) && is_digit(bytes.get(at + 1)))
+    {
+        return false;
+    }
     let written = text.split([',', '\n']).map(str::trim);
     written.filter(|it| !it.is_empty()).eq(values)
 }

@@ -48,6 +48,35 @@ fn lists_and_ranges() {
     assert_eq!(joined("0.5..2"), "0.5 1.5");
 }
 
+/// Guards against 2,5 that becomes 2 and 5 in silence, and is paid for twice.
+#[test]
+fn a_comma_that_may_be_a_point_is_refused_and_semicolons_separate() {
+    assert_eq!(numbers("2,5; 5").unwrap(), ["2.5", "5"]);
+    assert_eq!(
+        numbers("0,1; 0,2; ..; 0,4").unwrap(),
+        ["0.1", "0.2", "0.3", "0.4"]
+    );
+    assert_eq!(numbers("\"2,5\", 5").unwrap(), ["2.5", "5"]);
+    assert_eq!(numbers("2, 5").unwrap(), ["2", "5"]);
+    assert_eq!(numbers("0.1,0.5").unwrap(), ["0.1", "0.5"]);
+    for text in ["2,5, 5", "2,5", "1, 2,5", "2,5\n5"] {
+        let error = numbers(text).unwrap_err();
+        let expected = "“2,5” may be 2.5, or 2 and 5: write 2.5, or put a space after the comma.";
+        assert_eq!(error, expected, "{text}");
+    }
+    assert!(numbers("1,234; 5").unwrap_err().ends_with("not “1,234”."));
+    assert_eq!(integers("20,40").unwrap(), ["20", "40"]);
+    assert!(
+        integers("1,024")
+            .unwrap_err()
+            .starts_with("“1,024” may be 1024, or 1 and 024")
+    );
+    // Several of them are a list, which is shown as it was understood.
+    let values = numbers("1,2,5").unwrap();
+    assert_eq!(values, ["1", "2", "5"]);
+    assert!(!are_written_out("1,2,5", &values));
+}
+
 /// Guards against a list of values below the same list.
 #[test]
 fn values_that_stand_there_one_by_one_are_known() {
