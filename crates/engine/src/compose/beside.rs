@@ -207,7 +207,7 @@ mod tests {
         let schema = schema();
         let axis = |parameter: &str| Axis {
             parameter: parameter.into(),
-            values: vec![Entry::Text("1".into())],
+            values: vec![Some(Entry::Text("1".into()))],
         };
         let axes = [axis("steps")];
         assert_eq!(missing(&prompt("a"), &axes, &schema), [""; 0]);

@@ -7,9 +7,11 @@ use super::MAX_ROWS;
 use crate::decimal::Decimal;
 
 mod example;
+mod marker;
 mod numbers;
 
 pub use example::example;
+pub use marker::{EMPTY, LEFT_OUT, has_marker, label, markers, toggled_marker};
 
 /// Reads the values of an axis.
 ///
@@ -22,13 +24,19 @@ pub use example::example;
 /// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
 ///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
 ///   are added exactly. The last value is left out where no step hits it.
+/// - [`LEFT_OUT`] in the place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a text that was
+///   cleared.
 /// - Each value is checked against the parameter. The error is a sentence.
 ///
 /// # Errors
 ///
 /// A sentence for a person: a quote is not closed, dots lead nowhere, a value is not valid, or there are more than
 /// [`MAX_ROWS`].
-pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<Entry>, String> {
+pub fn values(
+    parameter: &Parameter,
+    required: bool,
+    text: &str,
+) -> Result<Vec<Option<Entry>>, String> {
     let kind = parameter.kind();
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
@@ -42,10 +50,17 @@ pub fn values(parameter: &Parameter, required: bool, text: &str) -> Result<Vec<E
         return Err(too_many());
     }
     let entry = |text: String| {
-        let entry = Entry::Text(text);
+        let entry = match text.as_str() {
+            LEFT_OUT if marker::is_one(parameter, LEFT_OUT) => {
+                let problem = check(parameter, required, None).err();
+                return problem.map_or(Ok(None), |problem| Err(format!("{problem}.")));
+            }
+            EMPTY if marker::is_one(parameter, EMPTY) => Entry::Text(String::new()),
+            _ => Entry::Text(text),
+        };
         match check(parameter, required, Some(&entry)) {
-            Ok(Some(value)) => Ok(Entry::Value(value)),
-            Ok(None) => Ok(entry),
+            Ok(Some(value)) => Ok(Some(Entry::Value(value))),
+            Ok(None) => Ok(Some(entry)),
             Err(problem) => Err(format!("{problem}.")),
         }
     };
@@ -67,15 +82,15 @@ pub fn are_written_out(text: &str, values: &[String]) -> bool {
 }
 
 /// These values as people write them; none where [`values`] would not read them as they are.
-pub fn written(parameter: &Parameter, required: bool, entries: &[Entry]) -> Option<String> {
-    let texts: Vec<String> = entries.iter().map(Entry::to_text).collect();
+pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>]) -> Option<String> {
+    let texts: Vec<String> = entries.iter().map(label).collect();
     let written = match parameter.kind() {
         Kind::Integer | Kind::Number => texts.join(", "),
         Kind::Enum | Kind::Boolean => quoted(&texts),
         _ => texts.join("\n"),
     };
     let read = values(parameter, required, &written).ok()?;
-    let read = read.iter().map(Entry::to_text);
+    let read = read.iter().map(label);
     read.eq(texts.iter().cloned()).then_some(written)
 }
 
@@ -116,9 +131,16 @@ fn too_many() -> String {
 }
 
 fn json_values(text: &str) -> Result<Vec<String>, String> {
-    let values = json::parse_all(text)
-        .map_err(|error| format!("Write one JSON value per line: {error}."))?;
-    Ok(values.iter().map(ToString::to_string).collect())
+    let mut all = Vec::new();
+    for (at, part) in text.split(LEFT_OUT).enumerate() {
+        if at > 0 {
+            all.push(LEFT_OUT.to_owned());
+        }
+        let values = json::parse_all(part)
+            .map_err(|error| format!("Write one JSON value per line: {error}."))?;
+        all.extend(values.iter().map(ToString::to_string));
+    }
+    Ok(all)
 }
 
 /// The values between commas and line ends, trimmed; empty ones count only if quoted.

@@ -4,6 +4,7 @@ use atelier_contract::{Draft, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::MAX_ROWS;
+use super::range::label;
 
 mod written;
 
@@ -13,7 +14,8 @@ pub use written::WrittenSweep;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     pub parameter: String,
-    pub values: Vec<Entry>,
+    /// `None` leaves the parameter out.
+    pub values: Vec<Option<Entry>>,
 }
 
 /// How the values of several axes go together.
@@ -52,7 +54,10 @@ pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>,
                 Combine::Paired => number % length,
             };
             rest /= length;
-            row.set(axis.parameter.clone(), axis.values[position].clone());
+            match axis.values[position].clone() {
+                Some(value) => row.set(axis.parameter.clone(), value),
+                None => row.reset(&axis.parameter),
+            }
         }
         row
     };
@@ -124,7 +129,7 @@ impl GridLabels {
         };
         let labels = |axis: &Axis| Labels {
             parameter: axis.parameter.clone(),
-            values: axis.values.iter().map(Entry::to_text).collect(),
+            values: axis.values.iter().map(label).collect(),
         };
         Some(Self {
             rows: labels(rows),
@@ -160,7 +165,9 @@ mod tests {
     fn axis(parameter: &str, count: usize) -> Axis {
         Axis {
             parameter: parameter.into(),
-            values: (0..count).map(|n| Entry::Text(n.to_string())).collect(),
+            values: (0..count)
+                .map(|n| Some(Entry::Text(n.to_string())))
+                .collect(),
         }
     }
 
@@ -187,6 +194,20 @@ mod tests {
         let axes = [axis("a", 3), axis("b", 3), axis("c", 1)];
         let pairs = rows(&Draft::default(), &axes, Combine::Paired).unwrap();
         assert_eq!(texts(&pairs), ["000", "110", "220"]);
+    }
+
+    /// Guards against a sweep whose rows without a value have that of the form.
+    #[test]
+    fn a_row_without_a_value_leaves_the_parameter_out() {
+        let mut base = Draft::default();
+        base.set("a", Entry::Text("of the form".into()));
+        let axes = [Axis {
+            parameter: "a".into(),
+            values: vec![Some(Entry::Text("x".into())), None],
+        }];
+        let rows = rows(&base, &axes, Combine::Product).unwrap();
+        assert_eq!(texts(&rows), ["x", ""]);
+        assert_eq!(rows[1].get("a"), None);
     }
 
     #[test]

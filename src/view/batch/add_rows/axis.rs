@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use atelier_contract::{Entry, Kind, Schema};
+use atelier_contract::{Kind, Schema};
 use atelier_engine::compose::range;
 use atelier_engine::compose::sweep::Axis;
 use atelier_engine::control;
@@ -39,7 +39,7 @@ impl Written {
     /// Writes other values in the place of some. What holds none of them, or can't be read, stays as it is written.
     pub fn exchange(&mut self, new: &HashMap<String, String>, schema: &Schema) {
         let values = self.read(schema).map_or(Vec::new(), |axis| axis.values);
-        let values: Vec<String> = values.iter().map(|value| value.to_text()).collect();
+        let values: Vec<String> = values.iter().map(range::label).collect();
         if values.iter().any(|value| new.contains_key(value)) {
             let values = values
                 .iter()
@@ -106,6 +106,14 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
             found.unwrap_or_default()
         })
     };
+    let markers = {
+        let schema = schema.clone();
+        memo(move || {
+            let found = schema.parameter(&parameter.read());
+            let found = found.map(|(it, required)| (it.kind(), range::markers(it, required)));
+            found.unwrap_or((Kind::Unknown, Vec::new()))
+        })
+    };
     let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
     let is_text = when(move || matches!(kind(), Some(Kind::Text | Kind::Several)));
     // Ticked, or one by one: as they stand there already.
@@ -119,7 +127,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
     let result = memo::<Result<Vec<String>, String>>(move || {
         this.written().map_or(Ok(Vec::new()), |axis| {
             let axis = axis.read(&schema)?;
-            Ok(axis.values.iter().map(Entry::to_text).collect())
+            Ok(axis.values.iter().map(range::label).collect())
         })
     });
     let count = move || match result.get().map(|values| values.len()) {
@@ -164,6 +172,13 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
                     let words = chosen.read().as_ref().map(|(kind, values)| words(*kind, values));
                     let words = Arc::new(words.unwrap_or_default());
                     words.iter().map(|word| choice(this, word, &words)).collect_view().into_any()
+                })}
+            </div>
+            // Values that are none can't be typed by somebody who does not know how.
+            <div class="row axis-markers">
+                {dynamic(move || {
+                    let (kind, markers) = markers.get();
+                    markers.into_iter().map(|it| marker(this, kind, it)).collect_view().into_any()
                 })}
             </div>
             <p class="hint" hidden=when(move || known.read().1.is_empty())>
@@ -227,6 +242,24 @@ fn choice(this: AxisField, word: &str, all: &Arc<Vec<String>>) -> AnyView {
         <label class="chip">
             <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
             <span>{shown}</span>
+        </label>
+    }
+    .into_any()
+}
+
+/// A value that is none, to be chosen.
+fn marker(this: AxisField, kind: Kind, (marker, name): (&'static str, &'static str)) -> AnyView {
+    let is_on = when(move || {
+        let axis = this.written();
+        axis.is_some_and(|axis| range::has_marker(kind, &axis.values, marker))
+    });
+    let toggle = move |_| {
+        this.change(|axis| axis.values = range::toggled_marker(kind, &axis.values, marker));
+    };
+    view! {
+        <label class="tick">
+            <input type="checkbox" prop:checked=is_on on:change=handler(toggle) />
+            <span>{name}</span>
         </label>
     }
     .into_any()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 fn read(parameter: Value, text: &str) -> Result<Vec<String>, String> {
     let parameter = serde_json::from_value(parameter).unwrap();
     let entries = values(&parameter, false, text)?;
-    Ok(entries.iter().map(Entry::to_text).collect())
+    Ok(entries.iter().map(label).collect())
 }
 
 fn integers(text: &str) -> Result<Vec<String>, String> {

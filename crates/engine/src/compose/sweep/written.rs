@@ -22,8 +22,8 @@ impl WrittenSweep {
     pub fn of(items: &[Draft], schema: &Schema) -> Option<Self> {
         let prompt = prompt_of(schema);
         let differing = schema.parameters().map(|(parameter, _)| &parameter.name);
-        let mut columns: Vec<(&String, Vec<Entry>)> = differing
-            .filter_map(|name| Some((name, column(items, name)?)))
+        let mut columns: Vec<(&String, Vec<Option<Entry>>)> = differing
+            .map(|name| (name, column(items, name)))
             .filter(|(_, entries)| first_change(entries).is_some())
             .collect();
         columns.sort_by_key(|(_, entries)| std::cmp::Reverse(first_change(entries)));
@@ -34,13 +34,15 @@ impl WrittenSweep {
         let product = || Self::combined(items, &columns, Combine::Product, schema);
         // Lines may differ in anything beside their prompts.
         let has_lines = columns.iter().any(|(name, _)| is_prompt(name));
+        // So may what some rows have and others don't.
+        let has_gaps = columns.iter().any(|(_, entries)| entries.contains(&None));
         let paired = || Self::combined(items, &columns, Combine::Paired, schema);
-        product().or_else(|| paired().filter(|_| !has_lines))
+        product().or_else(|| paired().filter(|_| !has_lines && !has_gaps))
     }
 
     fn combined(
         items: &[Draft],
-        columns: &[(&String, Vec<Entry>)],
+        columns: &[(&String, Vec<Option<Entry>>)],
         combine: Combine,
         schema: &Schema,
     ) -> Option<Self> {
@@ -110,22 +112,27 @@ impl WrittenSweep {
     }
 }
 
-/// Gives the value of a parameter in each item, or `None` unless all items have one.
-fn column(items: &[Draft], name: &str) -> Option<Vec<Entry>> {
+/// Gives the value of a parameter in each item, or `None` where it is left out.
+fn column(items: &[Draft], name: &str) -> Vec<Option<Entry>> {
     items.iter().map(|item| item.get(name).cloned()).collect()
 }
 
 /// The first item that has another value than the first one.
-fn first_change(entries: &[Entry]) -> Option<usize> {
-    let first = entries.first()?.to_text();
-    entries.iter().position(|entry| entry.to_text() != first)
+fn first_change(entries: &[Option<Entry>]) -> Option<usize> {
+    let first = range::label(entries.first()?);
+    entries
+        .iter()
+        .position(|entry| range::label(entry) != first)
 }
 
 /// Gives the distinct entries, in the order in which they come.
-fn distinct(entries: &[Entry]) -> Vec<Entry> {
-    let mut found: Vec<Entry> = Vec::new();
+fn distinct(entries: &[Option<Entry>]) -> Vec<Option<Entry>> {
+    let mut found: Vec<Option<Entry>> = Vec::new();
     for entry in entries {
-        if found.iter().all(|other| other.to_text() != entry.to_text()) {
+        if found
+            .iter()
+            .all(|other| range::label(other) != range::label(entry))
+        {
             found.push(entry.clone());
         }
     }
@@ -203,6 +210,25 @@ mod tests {
         assert_eq!(table.unsent(), 3);
         let rows = sweep.rows(&schema).unwrap();
         assert_eq!(Beside::of(&rows, None, &table), Beside::Nothing);
+    }
+
+    /// Guards against a sweep over a value and none that comes back as single rows.
+    #[test]
+    fn what_some_rows_leave_out_is_a_value_of_the_axis() {
+        let none = |time: &str| json!({"prompt": "a lake", "time": time, "seed": 7});
+        let items = [
+            lake(0.5, "dawn"),
+            none("dawn"),
+            lake(0.5, "noon, high"),
+            none("noon, high"),
+        ];
+        let sweep = found(&items).unwrap();
+        let axes = [
+            ("time".to_owned(), "\"dawn\", \"noon, high\"".to_owned()),
+            ("mist".to_owned(), "0.5, (left out)".to_owned()),
+        ];
+        assert_eq!(sweep.axes, axes);
+        assert_eq!(sweep.combine, Combine::Product);
     }
 
     #[test]

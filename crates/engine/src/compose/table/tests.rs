@@ -39,7 +39,7 @@ fn axis(parameter: &str, values: &[&str]) -> Axis {
         parameter: parameter.into(),
         values: values
             .iter()
-            .map(|value| Entry::Text((*value).into()))
+            .map(|value| Some(Entry::Text((*value).into())))
             .collect(),
     }
 }

@@ -184,7 +184,9 @@ fn lines_that_change_places_are_no_grid_any_more() {
     let schema = schema();
     let axes = ["steps", "size"].map(|name| Axis {
         parameter: name.into(),
-        values: ["1", "2"].map(|text| Entry::Text(text.into())).to_vec(),
+        values: ["1", "2"]
+            .map(|text| Some(Entry::Text(text.into())))
+            .to_vec(),
     });
     let mut table = Table::default();
     let sweep = table.append_sweep(&prompt("cat"), &axes, Combine::Product, &schema);
