@@ -1,10 +1,12 @@
 //! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
 //! [`ApiError`].
 
+use std::cell::Cell;
+
 use atelier_contract::{
     ApiError, Credentials, IDEMPOTENCY_HEADER, envelope, json, parse_retry_after,
 };
-use atelier_engine::CallKind;
+use atelier_engine::{CallKind, ReplyLimits};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;
@@ -21,16 +23,10 @@ use super::early::Early;
 use super::{clock, early};
 
 /// Replies larger than this are not read on: no JSON of the interface comes near it.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
+const LIMITS: ReplyLimits = ReplyLimits::new(16 << 20, 30_000);
 
 /// The list of models grows with the service: a hundred thousand entries are 25 MB.
-const MAX_LIST_BYTES: u64 = 128 * 1024 * 1024;
-
-/// How long a call may take before it counts as unanswered.
-const TIMEOUT_MS: u32 = 30_000;
-
-/// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
-const GENERATE_TIMEOUT_MS: u32 = 90_000;
+const LIST_LIMITS: ReplyLimits = ReplyLimits::new(128 << 20, LIMITS.timeout_ms);
 
 /// A long video over a slow line.
 const FILE_TIMEOUT_MS: u32 = 900_000;
@@ -77,7 +73,7 @@ impl Body {
 /// # Errors
 /// As for every call here: there was no answer in time, it broke off or was too large, or it was no success.
 pub async fn get(url: &str) -> Result<Body, ApiError> {
-    let reply = exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?;
+    let reply = exchange(Request::get(url), None, LIMITS).await?;
     Ok(reply.ok()?.body)
 }
 
@@ -101,7 +97,7 @@ pub async fn get_models(url: &str) -> Result<Body, ApiError> {
         Some(reply) => reply?,
         None => {
             let request = Request::get(url).cache(RequestCache::NoCache);
-            exchange(request, None, TIMEOUT_MS, MAX_LIST_BYTES).await?
+            exchange(request, None, LIST_LIMITS).await?
         }
     };
     Ok(reply.ok()?.body)
@@ -115,7 +111,7 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
         Ok(Response::from(response))
     };
     let guard = AbortGuard(early.controller);
-    match answered(guard, response.boxed_local(), TIMEOUT_MS, MAX_LIST_BYTES).await {
+    match answered(guard, response.boxed_local(), LIST_LIMITS).await {
         Err(ApiError::Network { .. }) => None,
         Ok(reply) if !reply.is_whole => None,
         reply => Some(reply),
@@ -127,7 +123,7 @@ async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
 /// # Errors
 /// As for [`get_models`].
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
-    text(exchange(Request::get(url), None, TIMEOUT_MS, MAX_BYTES).await?)
+    text(exchange(Request::get(url), None, LIMITS).await?)
 }
 
 /// A text as the page's own host gives it out now, whatever the browser has kept.
@@ -136,7 +132,7 @@ pub async fn get_text(url: &str) -> Result<String, ApiError> {
 /// As for [`get_models`].
 pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
     let request = Request::get(url).cache(RequestCache::NoStore);
-    text(exchange(request, None, TIMEOUT_MS, MAX_BYTES).await?)
+    text(exchange(request, None, LIMITS).await?)
 }
 
 fn text(reply: Reply) -> Result<String, ApiError> {
@@ -151,7 +147,8 @@ fn text(reply: Reply) -> Result<String, ApiError> {
 /// As for [`get_models`].
 pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
-    let reply = exchange(request, None, FILE_TIMEOUT_MS, most).await?.ok()?;
+    let limits = ReplyLimits::new(most, FILE_TIMEOUT_MS);
+    let reply = exchange(request, None, limits).await?.ok()?;
     reply.body.blob(&reply.mime)
 }
 
@@ -174,9 +171,7 @@ pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, Api
         .header("Authorization", &credentials.authorization())
         .redirect(RequestRedirect::Manual)
         .cache(RequestCache::NoStore);
-    exchange(request, None, TIMEOUT_MS, MAX_BYTES)
-        .await?
-        .into_json()
+    exchange(request, None, LIMITS).await?.into_json()
 }
 
 /// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is not followed.
@@ -185,17 +180,12 @@ pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, Api
 /// As for [`get_with`]; none if a generate was refused but took tasks ([`envelope::submitted`]).
 pub async fn post_json(
     kind: CallKind,
+    limits: ReplyLimits,
     url: &str,
     body: &Value,
     credentials: &Credentials,
     idempotency_key: Option<&str>,
 ) -> Result<Value, ApiError> {
-    let is_generate = kind == CallKind::Generate;
-    let timeout = if is_generate {
-        GENERATE_TIMEOUT_MS
-    } else {
-        TIMEOUT_MS
-    };
     let builder = Request::post(url)
         .header("Content-Type", "application/json")
         .header("Authorization", &credentials.authorization())
@@ -205,10 +195,10 @@ pub async fn post_json(
         Some(key) => builder.header(IDEMPOTENCY_HEADER, key),
         None => builder,
     };
-    let reply = exchange(builder, Some(body.to_string()), timeout, MAX_BYTES).await?;
-    match is_generate {
-        true => reply.read_json(envelope::submitted),
-        false => reply.into_json(),
+    let reply = exchange(builder, Some(body.to_string()), limits).await?;
+    match kind {
+        CallKind::Generate => reply.read_json(envelope::submitted),
+        CallKind::Status | CallKind::Response => reply.into_json(),
     }
 }
 
@@ -270,17 +260,15 @@ impl Reply {
 fn exchange(
     builder: RequestBuilder,
     body: Option<String>,
-    timeout_ms: u32,
-    most_bytes: u64,
+    limits: ReplyLimits,
 ) -> LocalBoxFuture<'static, Result<Reply, ApiError>> {
-    exchange_once(builder, body, timeout_ms, most_bytes).boxed_local()
+    exchange_once(builder, body, limits).boxed_local()
 }
 
 async fn exchange_once(
     builder: RequestBuilder,
     body: Option<String>,
-    timeout_ms: u32,
-    most_bytes: u64,
+    limits: ReplyLimits,
 ) -> Result<Reply, ApiError> {
     let guard = AbortGuard::new()?;
     let builder = builder
@@ -292,23 +280,33 @@ async fn exchange_once(
     }
     .map_err(network)?;
     let response = async { request.send().await.map_err(network) };
-    answered(guard, response.boxed_local(), timeout_ms, most_bytes).await
+    answered(guard, response.boxed_local(), limits).await
 }
 
 /// The whole reply, in time; else the call is ended.
 async fn answered(
     _guard: AbortGuard,
     response: LocalBoxFuture<'static, Result<Response, ApiError>>,
-    timeout_ms: u32,
-    most_bytes: u64,
+    limits: ReplyLimits,
 ) -> Result<Reply, ApiError> {
-    let work = async { read(response.await?, most_bytes).await };
-    match select(Box::pin(work), TimeoutFuture::new(timeout_ms)).await {
-        Either::Left((result, _)) => result,
-        Either::Right(_) => Err(ApiError::Timeout {
-            after_ms: timeout_ms.into(),
-        }),
+    let has_begun = Cell::new(false);
+    let mut work = Box::pin(async {
+        let response = response.await?;
+        has_begun.set(true);
+        read(response, limits.bytes).await
+    });
+    for wait_ms in [limits.timeout_ms, limits.more_ms] {
+        match select(work, TimeoutFuture::new(wait_ms)).await {
+            Either::Left((result, _)) => return result,
+            Either::Right((_, rest)) => work = rest,
+        }
+        if !has_begun.get() {
+            return Err(ApiError::Timeout {
+                after_ms: limits.timeout_ms.into(),
+            });
+        }
     }
+    Err(cut())
 }
 
 async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
@@ -324,7 +322,11 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         .and_then(|date| clock::http_date(&date))
         .unwrap_or_else(clock::now);
     // An answer that is no success holds an explanation instead of a file, and is read as any reply.
-    let most_bytes = if response.ok() { most_bytes } else { MAX_BYTES };
+    let most_bytes = if response.ok() {
+        most_bytes
+    } else {
+        LIMITS.bytes
+    };
     let (body, is_whole) = read_bounded(&response, most_bytes).await?;
     Ok(Reply {
         status: response.status(),
@@ -373,7 +375,7 @@ fn network(error: gloo_net::Error) -> ApiError {
 
 fn cut() -> ApiError {
     ApiError::Network {
-        detail: "the connection broke while the answer arrived".into(),
+        detail: ApiError::CUT.into(),
     }
 }
 

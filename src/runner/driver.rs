@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use atelier_contract::{ApiError, path};
 use atelier_engine::output_cache::CopyRequest;
-use atelier_engine::{BlockReason, Call, CallKind, Command, Engine, Phase, Task, TaskKey};
+use atelier_engine::{
+    BlockReason, Call, CallKind, Command, Engine, Phase, ReplyLimits, Task, TaskKey,
+};
 use futures::future::{FutureExt, Shared};
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
@@ -186,7 +188,9 @@ impl Driver {
         let address = self.session.settings_untracked().address;
         spawn(async move {
             let url = address.url(path::STATUS);
-            let answer = http::post_json(CallKind::Status, &url, &body, &credentials, None).await;
+            let limits = ReplyLimits::of(CallKind::Status, 1);
+            let answer =
+                http::post_json(CallKind::Status, limits, &url, &body, &credentials, None).await;
             let answer = answer.map(drop);
             (self.state).try_update_value(|state| state.is_knocking = false);
             self.change(|engine| {
@@ -352,7 +356,8 @@ impl Driver {
         };
         let key = call.idempotency_key.as_deref();
         let url = address.url(call.path);
-        let answer = http::post_json(call.kind, &url, &call.body, &credentials, key).await;
+        let limits = ReplyLimits::of(call.kind, call.tasks.len());
+        let answer = http::post_json(call.kind, limits, &url, &call.body, &credentials, key).await;
         let is_silent = |error: &ApiError| error.is_unreachable();
         if matches!(answer, Err(ApiError::Network { .. })) {
             // The calls of a page that is being left are refused while it still runs. That is no outage: the next page

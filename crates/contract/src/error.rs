@@ -82,6 +82,8 @@ impl ApiError {
     pub const REDIRECTED: &str = "redirected";
     /// Detail of [`ApiError::Malformed`] where an answer was not read to its end. Stored with tasks.
     pub const TOO_LARGE: &str = "it is too large to read";
+    /// Detail of [`ApiError::Network`] where an answer had begun. Stored with tasks.
+    pub const CUT: &str = "the connection broke while the answer arrived";
     pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
     /// How [`ApiError::user_message`] begins of [`ApiError::Invalid`]. Stored with tasks.
     const INVALID_INPUT: &str = "The service found the input invalid.";
@@ -213,6 +215,11 @@ impl ApiError {
         matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)
     }
 
+    /// The answer had begun and broke off.
+    pub fn is_cut(&self) -> bool {
+        matches!(self, Self::Network { detail } if detail == Self::CUT)
+    }
+
     /// The service has said that it did not take the request: no task exists and nothing was
     /// billed. After anything else a `generate` may have been received; a service that notices the same request
     /// twice (409, 425) has perhaps taken it the first time: browsers send one again by themselves where a
@@ -312,6 +319,9 @@ impl ApiError {
             Self::Network { detail } if detail == Self::REDIRECTED => {
                 "The address leads elsewhere. Check it in Settings, or sign in to the network."
                     .into()
+            }
+            Self::Network { detail } if detail == Self::CUT => {
+                "The service's answer broke off before its end.".into()
             }
             Self::Network { .. } => {
                 "No answer from the service. Either the network or the service is down.".into()

@@ -16,7 +16,9 @@ mod time;
 
 pub use account::Account;
 pub use action::{Action, BatchAction};
-pub use engine::{BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency, Secrets};
+pub use engine::{
+    BlockReason, Call, CallId, CallKind, Command, Engine, Idempotency, ReplyLimits, Secrets,
+};
 pub use missing_credentials::MissingCredentials;
 pub use rate_limit::RateLimit;
 pub use reduce::{Effect, Event, apply};

@@ -3,6 +3,7 @@
 
 use atelier_contract::{ApiError, StatusWord};
 
+use crate::engine::{MAX_BYTES, MAX_OUTPUT_BYTES};
 use crate::{Millis, Phase, Task, TaskState, duration};
 
 const SECOND: Millis = 1_000;
@@ -85,13 +86,17 @@ pub struct PollErrorText {
 pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<PollErrorText> {
     let trouble = task.poll_error.as_ref()?;
     if trouble.error.is_too_large() && !task.watching {
-        let done = match task.state.phase() {
-            Phase::Fetching => "Completed, but the answer with the output",
-            _ => "What the service says of it",
+        let (done, most) = match task.state.phase() {
+            Phase::Fetching => (
+                "Completed, but the answer with the output",
+                MAX_OUTPUT_BYTES,
+            ),
+            _ => ("What the service says of it", MAX_BYTES),
         };
+        let most = most >> 20;
         return Some(PollErrorText {
             message: format!(
-                "{done} is larger than 16 MB and was not read. It is not asked for again by itself: Follow again does."
+                "{done} is larger than {most} MB and was not read. It is not asked for again by itself: Follow again does."
             ),
             details: "The service has it under its task id. Fewer or smaller outputs make a smaller answer, above \
                       all where the service puts them into it instead of giving their addresses."

@@ -4,7 +4,7 @@ use atelier_contract::{ApiError, ModelList, TaskId, TaskRequest, path};
 use atelier_engine::account_status::user_message;
 use atelier_engine::connection_verdict::verdict;
 use atelier_engine::plural::counted;
-use atelier_engine::{CallKind, MissingCredentials};
+use atelier_engine::{CallKind, MissingCredentials, ReplyLimits};
 use leptos::prelude::*;
 
 use super::account;
@@ -73,6 +73,7 @@ pub async fn run(
     };
     let answer = http::post_json(
         CallKind::Status,
+        ReplyLimits::of(CallKind::Status, 1),
         &address.url(path::STATUS),
         &request.to_body(),
         &credentials,

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::call::InFlight;
 use super::{CallKind, Engine};
+use crate::Millis;
 
 impl Engine {
     /// A service whose batch answers leave a task out, or can't be told whose they are, may answer for one alone.
@@ -17,6 +18,19 @@ impl Engine {
         }
     }
 
+    /// The reply to a call could not be read: the next ones have half the items. What spoils the reply although it was
+    /// alone is asked about alone from now on.
+    pub(super) fn note_unreadable(&mut self, call: &InFlight, error: &ApiError, now: Millis) {
+        let (address, kind) = (&call.account.address, call.kind);
+        if call.batched {
+            let asked = call.tasks.len();
+            (self.services).set_unreadable(address, kind, asked, now);
+        } else if kind != CallKind::Generate && !error.is_cut() {
+            self.services.set_separated(address, kind, now);
+            self.separate(call);
+        }
+    }
+
     pub(super) fn separate(&mut self, call: &InFlight) {
         for key in &call.tasks {
             if let Some(tracked) = self.tasks.get_mut(key) {
@@ -24,12 +38,6 @@ impl Engine {
             }
         }
     }
-}
-
-/// Whether the call may come to something for each of its tasks alone, and has certainly done nothing so far.
-pub(super) fn is_spoilt(kind: CallKind, error: &ApiError) -> bool {
-    let is_question = kind != CallKind::Generate;
-    matches!(error, ApiError::Invalid { .. }) || is_question && error.is_too_large()
 }
 
 /// A batch reply as the answers that the single endpoint would have given.

@@ -1,6 +1,6 @@
 //! Chooses the tasks that are asked about next: one poller asks for all, ten to a call.
 
-use atelier_contract::TaskRequest;
+use atelier_contract::{MAX_BATCH_ITEMS, TaskRequest};
 
 use super::early_fetch::EarlyFetch;
 use super::{CallKind, Engine, Tracked};
@@ -10,7 +10,7 @@ use crate::{Millis, Phase, Task, TaskKey, schedule};
 const MAX_IN_FLIGHT: usize = 4;
 
 /// The longest wait between two polls of a task that reports an error, in milliseconds.
-const LONGEST: Millis = 600_000;
+pub(super) const LONGEST: Millis = 600_000;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
@@ -55,7 +55,8 @@ impl Engine {
     /// The tasks of the next call: the one that is due first, and others to be asked the same,
     /// those due within half an interval among them.
     fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
-        let mut most = self.services.most_items(&self.account.address, now);
+        let most_of = |kind| (self.services).most_items(&self.account.address, kind, now);
+        let mut most = MAX_BATCH_ITEMS;
         let mut kind = None;
         let mut keys = Vec::new();
         let mut needless = Vec::new();
@@ -71,7 +72,10 @@ impl Engine {
                 None => needless.push(key.clone()),
                 Some(wanted) if *kind.get_or_insert(wanted) != wanted => {}
                 Some(_) if tracked.send_singly && !keys.is_empty() => {}
-                Some(_) => {
+                Some(wanted) => {
+                    if keys.is_empty() {
+                        most = most_of(wanted);
+                    }
                     keys.push(key.clone());
                     if tracked.send_singly {
                         most = 1;

@@ -4,9 +4,11 @@ use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusW
 use serde_json::Value;
 
 use super::again::settles;
-use super::batched::{is_spoilt, items};
+use super::batched::items;
 use super::call::InFlight;
 use super::judgement::asks_to_wait;
+use super::polls::LONGEST;
+use super::reply_limits::is_unreadable;
 use super::shared_ids::is_of_shared_id;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
@@ -55,18 +57,23 @@ impl Engine {
                 self.services.set_without_batch(address, now);
                 return self.ask_again(&call, now);
             }
-            Err(error) if call.batched && is_spoilt(call.kind, &error) => {
-                // One item spoilt the call for all, or all together are too large.
+            Err(ApiError::Invalid { .. }) if call.batched => {
+                // One item spoilt the call for all.
                 self.separate(&call);
                 return self.ask_again(&call, now);
             }
+            Err(error) if is_unreadable(&error) => {
+                self.note_unreadable(&call, &error, now);
+                if call.batched && call.kind != CallKind::Generate {
+                    return self.ask_again(&call, now);
+                }
+                // What is submitted may have been taken.
+                vec![Err(error); call.tasks.len()]
+            }
             Err(error) => {
-                let is_unusable = matches!(error, ApiError::Malformed { .. })
-                    && (call.kind != CallKind::Generate || error.is_too_large())
-                    && !error.is_unreachable();
                 let is_refused =
                     matches!(error, ApiError::Refused { .. }) && !error.is_out_of_credit();
-                if call.batched && (is_unusable || is_refused) {
+                if call.batched && is_refused {
                     self.separate(&call);
                 }
                 vec![Err(error); call.tasks.len()]
@@ -82,7 +89,7 @@ impl Engine {
             .iter()
             .zip(responses)
             .map(|(key, answer)| match call.kind {
-                CallKind::Generate => self.submitted(key, answer, call.sent, now, chance),
+                CallKind::Generate => self.submitted(key, answer, &call, now, chance),
                 CallKind::Status => self.polled(key, answer, now, chance),
                 CallKind::Response => self.fetched(key, answer, now, chance),
             })
@@ -105,10 +112,11 @@ impl Engine {
         &mut self,
         key: &TaskKey,
         answer: Result<Value, ApiError>,
-        sent: Millis,
+        call: &InFlight,
         now: Millis,
         chance: f64,
     ) -> Result<(), ApiError> {
+        let sent = call.sent;
         match answer.and_then(|body| Accepted::from_body(&body)) {
             Ok(accepted) => {
                 self.forget_forbidden();
@@ -121,7 +129,7 @@ impl Engine {
             // It says nothing of the present attempt.
             Err(error) if self.was_sent_since(key, Some(sent)) => Err(error),
             Err(error) => {
-                self.not_submitted(key, &error, sent, now, chance);
+                self.not_submitted(key, &error, call, now, chance);
                 Err(error)
             }
         }
@@ -131,7 +139,7 @@ impl Engine {
         &mut self,
         key: &TaskKey,
         error: &ApiError,
-        sent: Millis,
+        call: &InFlight,
         now: Millis,
         chance: f64,
     ) {
@@ -141,13 +149,13 @@ impl Engine {
         let is_in_doubt =
             tracked.is_some_and(|tracked| tracked.uncertain_error.is_some() || is_resubmitted);
         if asks_to_wait(error) {
-            return self.not_taken(key, sent, now, now);
+            return self.not_taken(key, call.sent, now, now);
         }
         if !is_in_doubt && self.hold_if_all_refused(key, error, now) {
             return;
         }
-        // Under its key the service would answer the same once more.
-        let is_in_vain = error.is_too_large() || is_of_shared_id(error);
+        // Under its key the service would answer the same once more. With fewer others the answer may be smaller.
+        let is_in_vain = error.is_too_large() && !call.batched || is_of_shared_id(error);
         if !is_in_vain && !settles(error, is_in_doubt) {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
@@ -355,10 +363,6 @@ impl Engine {
         if is_watched && error.is_too_large() {
             // Whoever wants it asked for once more says so.
             tracked.task.watching = false;
-            // The others that shared its calls may do so again; what is yet to be sent may be alone for its own reasons.
-            for (other, tracked) in &mut self.tasks {
-                tracked.send_singly &= other == key || tracked.task.state.id().is_none();
-            }
             self.set_poll_error(key, &error, now);
             self.save(key);
             return Err(error);
@@ -384,6 +388,11 @@ impl Engine {
         }
         tracked.failures = tracked.failures.saturating_add(1);
         wait = wait.max(schedule::after_failures(tracked.failures, chance));
+        if is_unreadable(&error) && tracked.task.state.phase() == Phase::Fetching {
+            // It may be large: less and less often.
+            let since = tracked.task.poll_error.as_ref().map_or(now, |it| it.since);
+            wait = wait.max((now.saturating_sub(since) / 2).min(LONGEST));
+        }
         if is_watched {
             self.set_poll_error(key, &error, now);
             self.set_due(key, now.saturating_add(wait));

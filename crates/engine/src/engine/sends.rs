@@ -76,7 +76,7 @@ impl Engine {
         let most = if self.pause.is_probing() {
             1
         } else {
-            self.services.most_items(&address, now)
+            self.services.most_items(&address, CallKind::Generate, now)
         };
         let keys = match next {
             NextSend::Again => self.take_again(now, most, Self::may_share),

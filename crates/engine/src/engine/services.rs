@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use atelier_contract::MAX_BATCH_ITEMS;
 
+use super::CallKind;
+use super::reply_limits::ItemLimit;
 use crate::Millis;
 use crate::limiter::Limiter;
 
@@ -47,6 +49,8 @@ struct Service {
     limiter: Option<Limiter>,
     /// When it was seen to have no batch endpoints.
     without_batch: Option<Millis>,
+    /// The most items in a call, by its purpose, where a reply to more could not be read.
+    item_limits: HashMap<CallKind, ItemLimit>,
     /// The service's word on idempotency keys, and since when it holds.
     idempotency: Option<(Idempotency, Millis)>,
     /// The service's last word on idempotency keys, be it some time ago.
@@ -83,13 +87,30 @@ impl Services {
         self.known(address).without_batch = Some(now);
     }
 
-    /// Items in a call.
-    pub fn most_items(&self, address: &str, now: Millis) -> usize {
-        let seen = self.0.get(address).and_then(|it| it.without_batch);
+    /// The most items in a call.
+    pub fn most_items(&self, address: &str, kind: CallKind, now: Millis) -> usize {
+        let Some(service) = self.0.get(address) else {
+            return MAX_BATCH_ITEMS;
+        };
         // `min`: the clock may have been set back.
-        match seen {
+        match service.without_batch {
             Some(seen) if now - now.min(seen) < WITHOUT_BATCH => 1,
-            _ => MAX_BATCH_ITEMS,
+            _ => service.item_limit(kind, now),
+        }
+    }
+
+    /// A reply to a call with so many items could not be read.
+    pub fn set_unreadable(&mut self, address: &str, kind: CallKind, asked: usize, now: Millis) {
+        let service = self.known(address);
+        let before = service.item_limit(kind, now);
+        let limit = ItemLimit::below(asked, before, now);
+        service.item_limits.insert(kind, limit);
+    }
+
+    /// The item whose replies can't be read is known and is asked about alone: the others may share calls again.
+    pub fn set_separated(&mut self, address: &str, kind: CallKind, now: Millis) {
+        if let Some(limit) = self.known(address).item_limits.get_mut(&kind) {
+            *limit = limit.doubled(now);
         }
     }
 
@@ -168,6 +189,13 @@ impl Services {
     }
 }
 
+impl Service {
+    fn item_limit(&self, kind: CallKind, now: Millis) -> usize {
+        let limit = self.item_limits.get(&kind);
+        limit.map_or(MAX_BATCH_ITEMS, |limit| limit.at(now))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,11 +210,14 @@ mod tests {
         services.set_without_batch(HERE, 0);
         services.set_idempotency(HERE, Idempotency::For(60_000), 0);
         assert_eq!(services.blocked_until(HERE, 0), Some(9_000));
-        assert_eq!(services.most_items(HERE, 0), 1);
+        assert_eq!(services.most_items(HERE, CallKind::Status, 0), 1);
         assert!(services.honours_keys(HERE));
         assert_eq!(services.blocked_until(THERE, 0), None);
         assert_eq!(services.next_call(THERE, 7), 7);
-        assert_eq!(services.most_items(THERE, 0), MAX_BATCH_ITEMS);
+        assert_eq!(
+            services.most_items(THERE, CallKind::Status, 0),
+            MAX_BATCH_ITEMS
+        );
         assert_eq!(services.idempotency(THERE), Idempotency::Unknown);
     }
 
@@ -194,10 +225,17 @@ mod tests {
     fn a_missing_batch_endpoint_is_believed_for_a_while() {
         let mut services = Services::default();
         services.set_without_batch(HERE, 1_000);
-        assert_eq!(services.most_items(HERE, 1_000 + WITHOUT_BATCH - 1), 1);
-        let after = services.most_items(HERE, 1_000 + WITHOUT_BATCH);
+        assert_eq!(
+            services.most_items(HERE, CallKind::Status, 1_000 + WITHOUT_BATCH - 1),
+            1
+        );
+        let after = services.most_items(HERE, CallKind::Status, 1_000 + WITHOUT_BATCH);
         assert_eq!(after, MAX_BATCH_ITEMS);
-        assert_eq!(services.most_items(HERE, 0), 1, "the clock was set back");
+        assert_eq!(
+            services.most_items(HERE, CallKind::Status, 0),
+            1,
+            "the clock was set back"
+        );
     }
 
     #[test]

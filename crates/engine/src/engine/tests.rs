@@ -5,6 +5,7 @@ mod credentials;
 mod hand;
 mod key_validity;
 mod knock;
+mod large_replies;
 mod late;
 mod odd_words;
 mod out_of_credit;

@@ -3,6 +3,7 @@
 
 mod addresses;
 mod foreign_tables;
+mod large;
 mod policy;
 mod replies;
 mod secrets;

@@ -30,6 +30,8 @@ pub struct Hostile {
 struct Shared {
     /// What is answered to a path; the other calls are answered as a good service would.
     answers: Mutex<HashMap<String, Answer>>,
+    /// The outputs of each task, where they are not one small picture.
+    outputs: Mutex<Option<Value>>,
     calls: Mutex<Vec<(String, Value)>>,
 }
 
@@ -66,6 +68,11 @@ impl Hostile {
         let body = body.into();
         let answer = Answer { status, kind, body };
         locked(&self.shared.answers).insert(path.to_owned(), answer);
+    }
+
+    /// Each task has these outputs, singly or in a batch.
+    pub fn has_outputs(&self, outputs: &[String]) {
+        *locked(&self.shared.outputs) = Some(outputs.into());
     }
 
     /// These models, as `GET /api/models` says it.
@@ -137,22 +144,30 @@ async fn reply(shared: &Shared, request: Request<Incoming>) -> Response<Full<Byt
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let answer = locked(&shared.answers).get(&path).cloned();
+    let outputs = locked(&shared.outputs).clone();
+    let outputs = outputs.unwrap_or_else(|| json!(["/outputs/picture.svg"]));
     let answer = answer.unwrap_or_else(|| Answer {
         status: 200,
         kind: "application/json",
-        body: good(&path, &body).to_string().into(),
+        body: good(&path, &body, &outputs).to_string().into(),
     });
     locked(&shared.calls).push((path, body));
     respond(answer.status, answer.kind, answer.body)
 }
 
 /// What a good service answers: every task is completed at once.
-fn good(path: &str, body: &Value) -> Value {
+fn good(path: &str, body: &Value, outputs: &Value) -> Value {
     if let Some(single) = path.strip_suffix("-batch") {
         let requests = body["requests"].as_array().into_iter().flatten();
         let results: Vec<Value> = requests
             .enumerate()
-            .map(|(n, each)| json!({"index": n, "status": 200, "body": good(single, each)}))
+            .map(|(n, each)| {
+                let mut body = good(single, each, outputs);
+                if single == "/v2/generate" {
+                    body["data"]["id"] = format!("task-{}", n + 1).into();
+                }
+                json!({"index": n, "status": 200, "body": body})
+            })
             .collect();
         return json!({"success": true, "data": {"results": results}});
     }
@@ -162,8 +177,7 @@ fn good(path: &str, body: &Value) -> Value {
         "/v2/generate" => json!({"success": true, "data": {"id": id, "status": "starting"}}),
         "/v2/status" => json!({"success": true, "data": {"id": id, "status": "completed"}}),
         "/v2/response" => {
-            let output = ["/outputs/picture.svg"];
-            json!({"success": true, "data": {"status": "completed", "output": output}})
+            json!({"success": true, "data": {"status": "completed", "output": outputs}})
         }
         _ => schema(
             &[json!({"name": "prompt", "type": "string", "description": "What to make."})],
