@@ -66,8 +66,8 @@
     // In the service's order, as the program has them.
     const groups = new Map(models.map(({ category }) => [category, []]));
     for (const model of ordered) groups.get(model.category).push(model);
-    const isPlain = (model) => typeof model.category === "string" && typeof model.subcategory === "string";
-    if (!models.every(isPlain) || groups.size > MAX_CATEGORIES) throw new Error("left to the program");
+    const isPlain = (text) => typeof text === "string" && text.length <= 500;
+    if (!models.every((model) => isPlain(model.category) && isPlain(model.subcategory)) || groups.size > MAX_CATEGORIES) throw new Error("left to the program");
 
     const list = copy("boot-list");
     list.querySelector("[role=status]").textContent = models.length === 1 ? "1 model" : `${models.length} models`;

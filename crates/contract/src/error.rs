@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::ServiceAddress;
-use crate::prose::message_in;
+use crate::prose::{bounded, message_in};
 use field_problem::field_problems;
 
 pub use error_body::ErrorBody;
@@ -340,7 +340,7 @@ impl ApiError {
                 if !details.iter().any(|it| it.contains(message)) {
                     details.insert(0, message.clone());
                 }
-                with(Self::INVALID_INPUT, &details.join("; "))
+                with(Self::INVALID_INPUT, &bounded(details.join("; ")))
             }
             Self::RateLimited { message, .. } => {
                 with("Rate-limited: the service asks for fewer calls.", message)

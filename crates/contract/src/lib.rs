@@ -42,6 +42,7 @@ pub use model::{Model, ModelId};
 pub use model_list::{Integration, ModelList};
 pub use number::{DecimalText, compare as compare_numbers, parse as parse_number, read_typed};
 pub use parameter::{Kind, Media, Parameter, sounds_secret};
+pub use prose::{MAX_PROSE, bounded};
 pub use request::{
     Credentials, GenerateRequest, IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, TaskRequest,
 };

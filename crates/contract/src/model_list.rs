@@ -4,6 +4,9 @@ use crate::lenient::{self, Target};
 use crate::prose::bounded;
 use crate::{ApiError, Guest, Model, ModelId};
 
+/// The longest category or subcategory, in bytes: each is a segment of the paths of its schema.
+const MAX_SEGMENT: usize = 2_000;
+
 /// `GET /api/models`, whole. Entries without an identity are counted, not dropped in silence.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelList {
@@ -186,10 +189,12 @@ impl Target for Entry {
 
 impl Entry {
     fn into_model(self) -> Option<Model> {
+        // Longer ones fit into no address, and so have neither a schema nor a page.
+        let is_addressable = |text: &String| text.len() <= MAX_SEGMENT;
         Some(Model {
             id: ModelId {
-                category: self.category?,
-                subcategory: self.subcategory?,
+                category: self.category.filter(is_addressable)?,
+                subcategory: self.subcategory.filter(is_addressable)?,
             },
             name: bounded(self.name.unwrap_or_default()),
             description: bounded(self.description.unwrap_or_default()),
@@ -208,6 +213,16 @@ mod tests {
 
     fn list(body: &Value) -> ModelList {
         ModelList::from_body(body.to_string().as_bytes()).unwrap()
+    }
+
+    /// Guards against a list that is never shown because of one category of 10 MB.
+    #[test]
+    fn a_category_that_fits_into_no_address_is_counted_as_unreadable() {
+        let entry = |category: &str| json!({"category": category, "subcategory": "a"});
+        let long = "é".repeat(5_000_000);
+        let body = json!({"success": true, "data": [entry("image"), entry(&long)]});
+        let read = list(&body);
+        assert_eq!((read.models.len(), read.unreadable), (1, 1));
     }
 
     #[test]

@@ -7,8 +7,13 @@ use serde_json::Value;
 pub const MAX_PROSE: usize = 10_000;
 
 /// The text, or its beginning if it is longer than [`MAX_PROSE`].
-pub fn bounded(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(MAX_PROSE) {
+pub fn bounded(text: String) -> String {
+    bounded_to(text, MAX_PROSE)
+}
+
+/// The text, or its beginning if it has more than so many characters.
+pub fn bounded_to(mut text: String, most: usize) -> String {
+    if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);
         text.push('…');
     }

@@ -4,7 +4,11 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::prose::bounded_to;
 use crate::serde_through_value;
+
+/// The longest word that is kept and shown, in characters.
+const MAX_WORD: usize = 100;
 
 /// The service's word for a task's progress (INTERFACE "States and transitions").
 ///
@@ -28,7 +32,7 @@ impl StatusWord {
         Some(match value {
             Value::String(word) => Self::from(word.as_str()),
             Value::Null => Self::Other(String::new()),
-            other => Self::Other(other.to_string()),
+            other => Self::from(other.to_string().as_str()),
         })
     }
 
@@ -36,7 +40,7 @@ impl StatusWord {
         self.as_str().into()
     }
 
-    /// The word as the service writes it; in lower case, if it is one that is known.
+    /// The word as the service writes it, or its beginning; in lower case, if it is one that is known.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Starting => "starting",
@@ -76,7 +80,7 @@ impl From<&str> for StatusWord {
             "processing" => Self::Processing,
             "completed" => Self::Completed,
             "failed" => Self::Failed,
-            _ => Self::Other(word.trim().to_owned()),
+            _ => Self::Other(bounded_to(word.trim().to_owned(), MAX_WORD)),
         }
     }
 }
@@ -97,5 +101,21 @@ mod tests {
         assert!(!word.is_terminal());
         assert_eq!(word.to_string(), "Warming-Up");
         assert_eq!(StatusWord::from("COMPLETED"), StatusWord::Completed);
+    }
+
+    /// Guards against a page that stands still for minutes, at each visit, because of a word of 10 MB.
+    #[test]
+    fn a_word_is_kept_as_far_as_anyone_reads_it() {
+        let long = "x".repeat(10_000_000);
+        let words = [
+            StatusWord::from(long.as_str()),
+            StatusWord::from_value(Value::Array(vec![long.into()])).unwrap(),
+        ];
+        for word in words {
+            assert_eq!(word.as_str().chars().count(), MAX_WORD + 1);
+            assert!(word.as_str().ends_with('…') && !word.is_terminal());
+            // Also of records that were stored with all of it.
+            assert_eq!(StatusWord::from_value(word.to_value()), Some(word));
+        }
     }
 }

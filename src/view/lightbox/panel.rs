@@ -1,3 +1,4 @@
+use atelier_engine::excerpt::excerpt;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::removed::siblings_note;
 use atelier_engine::route::Route;
@@ -24,6 +25,9 @@ use crate::view::task::{edit, inputs, lineage, output_recovery};
 
 /// The id of the menu with what is done seldom.
 const MORE: &str = "large-more";
+
+/// Of a task id that are shown: a service may make it as long as it likes.
+const MAX_ID_CHARS: usize = 200;
 
 /// How the output was made, and what can be done with it.
 pub fn panel(
@@ -57,7 +61,7 @@ pub fn panel(
     let id = task.state.id().map(|id| {
         view! {
             <p class="muted">
-                "Task id " <code>{id.0.clone()}</code>
+                "Task id " <code>{excerpt(&id.0, MAX_ID_CHARS)}</code>
             </p>
         }
         .into_any()

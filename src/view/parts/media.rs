@@ -1,4 +1,5 @@
 use crate::contexts::contexts;
+use atelier_contract::{MAX_PROSE, bounded};
 use atelier_engine::output::{self, OutputKind, SafeUrl};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
@@ -35,7 +36,7 @@ pub fn MediaView(
     let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
         return match thumbnail {
             true => text_thumbnail(&url),
-            false => view! { <code class="unsafe-output">{url}</code> }.into_any(),
+            false => text_output(url),
         };
     };
     let source = safe.as_str().to_owned();
@@ -89,9 +90,7 @@ pub fn MediaView(
                 }
                 (OutputKind::Audio, false) => sound(source, label, Box::new(on_error)),
                 (OutputKind::Other, true) => text_thumbnail(&source),
-                (OutputKind::Other, false) => {
-                    view! { <code class="unsafe-output">{source}</code> }.into_any()
-                }
+                (OutputKind::Other, false) => text_output(source),
             }
         })}
     }
@@ -173,6 +172,22 @@ pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
         }
     };
     Some(sides).filter(|(width, height)| *width > 0 && *height > 0)
+}
+
+/// A text, or its beginning: browsers lay out megabytes for minutes.
+fn text_output(text: String) -> AnyView {
+    let rest = text.chars().nth(MAX_PROSE).map(|_| {
+        let words = format!(
+            "Only the first {MAX_PROSE} of {} characters are shown. Copying copies all of them.",
+            text.chars().count()
+        );
+        view! { <p class="muted">{words}</p> }.into_any()
+    });
+    view! {
+        <code class="unsafe-output">{bounded(text)}</code>
+        {rest}
+    }
+    .into_any()
 }
 
 /// The start of a text, or what kind of file it is.

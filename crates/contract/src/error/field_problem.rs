@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::prose::message_in;
+use crate::prose::{bounded_to, message_in};
+
+/// More problems than that are not read, and no longer names of parameters.
+const MAX_PROBLEMS: usize = 100;
+const MAX_NAME: usize = 1_000;
 
 /// What a 4xx says of one parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +34,10 @@ impl FieldProblem {
 pub(super) fn field_problems(body: &Value) -> Vec<FieldProblem> {
     for key in ["fields", "errors", "detail", "details"] {
         let found: Vec<FieldProblem> = match body.get(key) {
-            Some(Value::Array(entries)) => entries.iter().filter_map(field_problem).collect(),
+            Some(Value::Array(entries)) => {
+                let problems = entries.iter().filter_map(field_problem);
+                problems.take(MAX_PROBLEMS).collect()
+            }
             Some(Value::Object(map)) => map
                 .iter()
                 .filter_map(|(name, message)| {
@@ -39,10 +46,11 @@ pub(super) fn field_problems(body: &Value) -> Vec<FieldProblem> {
                         other => message_in(other)?,
                     };
                     Some(FieldProblem {
-                        parameter: name.clone(),
+                        parameter: bounded_to(name.clone(), MAX_NAME),
                         message,
                     })
                 })
+                .take(MAX_PROBLEMS)
                 .collect(),
             _ => Vec::new(),
         };
@@ -64,12 +72,27 @@ fn field_problem(entry: &Value) -> Option<FieldProblem> {
             Value::Array(path) => path.iter().rev().find_map(Value::as_str).map(str::to_owned),
             _ => None,
         })?;
+    let parameter = bounded_to(parameter, MAX_NAME);
     Some(FieldProblem { parameter, message })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    /// Guards against an error of 10 MB in a record and on the page: each of its problems was short enough.
+    #[test]
+    fn many_and_long_problems_are_bounded() {
+        let long = "x".repeat(20_000);
+        let problem = json!({"parameter": long, "message": long});
+        let body = json!({"fields": vec![problem; 300]});
+        let error = crate::ApiError::from_status(422, Some(&body), None);
+        assert!(error.user_message().chars().count() < 11_000);
+        let problems = field_problems(&body);
+        assert_eq!(problems.len(), MAX_PROBLEMS);
+        assert!(problems.iter().all(|it| it.parameter.len() < 1_010));
+    }
 
     /// Guards against a parameter that is left out because its name is a part of another word.
     #[test]
