@@ -276,6 +276,7 @@ impl ApiError {
                 Self::EXPORTED_UNSENT,
                 Self::REDIRECTED,
                 Self::WITHDRAWN,
+                Self::CUT,
             ]
             .contains(&&**detail),
             _ => false,

@@ -112,7 +112,9 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
         });
     }
     let is_refused = matches!(trouble.error, ApiError::Unauthorized { .. });
-    let none = match trouble.error.is_unreachable() {
+    // An answer that broke off was one.
+    let is_unanswered = trouble.error.is_unreachable() && !trouble.error.is_cut();
+    let none = match is_unanswered {
         true => format!("No answer for {since}"),
         // It answers, but does not say what has become of the task.
         false => format!("No usable answer for {since}"),
@@ -150,7 +152,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
             ),
             error,
         ),
-        _ if trouble.error.is_unreachable() => (
+        _ if is_unanswered => (
             format!(
                 "Status unknown for {since}. The service does not answer; it is asked again by itself."
             ),
@@ -290,6 +292,67 @@ mod tests {
             fetched.starts_with("Completed; the output could not be fetched"),
             "{fetched}"
         );
+    }
+
+    /// Guards against `The service does not answer`, and a word on CORS, where an answer broke off.
+    #[test]
+    fn an_answer_that_broke_off_is_told_from_none() {
+        let mut task = task("a", 0);
+        let error = ApiError::Network {
+            detail: ApiError::CUT.into(),
+        };
+        task.poll_error = Some(PollError { since: 0, error });
+        let id = TaskId("1".into());
+        let word = StatusWord::Processing;
+        for state in [
+            TaskState::Submitting,
+            TaskState::Running {
+                id: id.clone(),
+                word,
+            },
+            TaskState::Fetching { id },
+        ] {
+            task.state = state;
+            let said = poll_error_text(&task, 9_000, "https://page.example").unwrap();
+            assert_eq!(
+                said.details,
+                "The service's answer broke off before its end."
+            );
+            assert!(
+                !said.message.contains("does not answer"),
+                "{}",
+                said.message
+            );
+            assert!(!said.message.starts_with("No answer"), "{}", said.message);
+        }
+    }
+
+    /// Guards against a person who does not know how to have what was not read.
+    #[test]
+    fn what_was_not_read_is_told_with_its_limit_and_a_way_to_have_it() {
+        let mut task = task("a", 0);
+        task.watching = false;
+        let error = ApiError::malformed(ApiError::TOO_LARGE);
+        task.poll_error = Some(PollError { since: 0, error });
+        let id = TaskId("1".into());
+        let word = StatusWord::Processing;
+        for (state, most) in [
+            (
+                TaskState::Running {
+                    id: id.clone(),
+                    word,
+                },
+                "larger than 16 MB",
+            ),
+            (TaskState::Fetching { id }, "larger than 64 MB"),
+        ] {
+            task.state = state;
+            let said = poll_error_text(&task, 9_000, "").unwrap().message;
+            assert!(
+                said.contains(most) && said.contains("Follow again"),
+                "{said}"
+            );
+        }
     }
 
     /// Guards against `canceled` beside `Generating.`

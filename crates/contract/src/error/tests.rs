@@ -101,6 +101,7 @@ fn cors_is_named_of_another_origin_alone() {
         network(ApiError::PAGE_CLOSED),
         network(ApiError::REDIRECTED),
         network(ApiError::WITHDRAWN),
+        network(ApiError::CUT),
         ApiError::Timeout { after_ms: 5 },
         ApiError::from_status(502, None, None),
     ] {
