@@ -4,7 +4,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::json::{self, Record};
 use crate::prose::bounded;
-use crate::{Draft, Entry, serde_through_value};
+use crate::{Entry, serde_through_value};
 
 /// One parameter of a model (INTERFACE "Parameter definition").
 #[derive(Debug, Clone, PartialEq)]
@@ -88,17 +88,6 @@ impl Parameter {
     /// What a control shows, and what is checked, while nothing was entered.
     pub fn default_entry(&self) -> Option<Entry> {
         self.default.clone().map(Entry::Value)
-    }
-
-    /// What a draft has of it to be sent: what was entered, else the default of a required parameter, and with
-    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out:
-    /// nobody has entered it, and the service has one for itself.
-    pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
-        let is_sent = |default: &Entry| {
-            required || (send_defaults && crate::check(self, false, Some(default)).is_ok())
-        };
-        let default = || self.default_entry().filter(is_sent);
-        draft.get(&self.name).cloned().or_else(default)
     }
 
     /// The permitted values, of which one is chosen, or several: `allowedValues`, for a list also the `enum` of its

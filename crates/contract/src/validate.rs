@@ -69,6 +69,19 @@ pub fn check(
     Ok(Some(value))
 }
 
+impl Parameter {
+    /// What a draft has of it to be sent: what was entered, else the default of a required parameter, and with
+    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out:
+    /// nobody has entered it, and the service has one for itself.
+    pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
+        let is_sent = |default: &Entry| {
+            required || (send_defaults && check(self, false, Some(default)).is_ok())
+        };
+        let default = || self.default_entry().filter(is_sent);
+        draft.get(&self.name).cloned().or_else(default)
+    }
+}
+
 impl Schema {
     /// Checks a whole draft. Every problem is found, in the order of the form.
     ///

@@ -4,6 +4,7 @@
 mod addresses;
 mod foreign_tables;
 mod large;
+mod inputs;
 mod policy;
 mod replies;
 mod secrets;
