@@ -19,8 +19,13 @@ impl Engine {
     }
 
     /// The reply to a call could not be read: the next ones have half the items. What spoils the reply although it was
-    /// alone is asked about alone from now on.
-    pub(super) fn note_unreadable(&mut self, call: &InFlight, error: &ApiError, now: Millis) {
+    /// alone is asked about alone from now on. Whether there were several items.
+    pub(super) fn note_unreadable(
+        &mut self,
+        call: &InFlight,
+        error: &ApiError,
+        now: Millis,
+    ) -> bool {
         let (address, kind) = (&call.account.address, call.kind);
         if call.batched {
             let asked = call.tasks.len();
@@ -29,6 +34,7 @@ impl Engine {
             self.services.set_separated(address, kind, now);
             self.separate(call);
         }
+        call.batched
     }
 
     pub(super) fn separate(&mut self, call: &InFlight) {

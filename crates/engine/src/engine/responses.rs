@@ -62,19 +62,18 @@ impl Engine {
                 self.separate(&call);
                 return self.ask_again(&call, now);
             }
-            Err(error) if is_unreadable(&error) => {
-                self.note_unreadable(&call, &error, now);
-                if call.batched && call.kind != CallKind::Generate {
-                    return self.ask_again(&call, now);
-                }
-                // What is submitted may have been taken.
-                vec![Err(error); call.tasks.len()]
-            }
             Err(error) => {
                 let is_refused =
                     matches!(error, ApiError::Refused { .. }) && !error.is_out_of_credit();
                 if call.batched && is_refused {
                     self.separate(&call);
+                }
+                // What is submitted may have been taken.
+                if is_unreadable(&error)
+                    && self.note_unreadable(&call, &error, now)
+                    && call.kind != CallKind::Generate
+                {
+                    return self.ask_again(&call, now);
                 }
                 vec![Err(error); call.tasks.len()]
             }
