@@ -2,13 +2,13 @@
 
 mod error_body;
 mod field_problem;
+mod words;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::ServiceAddress;
-use crate::prose::{bounded, message_in};
+use crate::prose::message_in;
 use field_problem::field_problems;
 
 pub use error_body::ErrorBody;
@@ -199,17 +199,6 @@ impl ApiError {
         }
     }
 
-    /// The sentence for a person where a task completed and its output is refused.
-    pub fn output_message(&self) -> String {
-        let (Self::Invalid { message, .. } | Self::Refused { message, .. }) = self else {
-            return self.user_message();
-        };
-        with(
-            "The task completed, but the service refuses its output.",
-            message,
-        )
-    }
-
     /// The answer would be as large if it were asked for again.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)
@@ -265,125 +254,6 @@ impl ApiError {
             _ => None,
         }
     }
-
-    /// [`ApiError::user_message`] of a call to this address, for a page of this origin: a browser that keeps a
-    /// page from calling another origin does not say so.
-    pub fn user_message_of(&self, address: &ServiceAddress, page_origin: &str) -> String {
-        let message = self.user_message();
-        let is_seen_here = match self {
-            Self::Network { detail } => ![
-                Self::PAGE_CLOSED,
-                Self::EXPORTED_UNSENT,
-                Self::REDIRECTED,
-                Self::WITHDRAWN,
-                Self::CUT,
-            ]
-            .contains(&&**detail),
-            _ => false,
-        };
-        match is_seen_here && !address.is_of_origin(page_origin) {
-            true => format!("{message} Or its owner has to allow this page's address (CORS)."),
-            false => message,
-        }
-    }
-
-    /// The service's own words in the [`ApiError::user_message`] of [`ApiError::Invalid`]. Those of any other refusal are
-    /// about something else than the input, such as what is paid or a queue.
-    pub fn words_on_input(message: &str) -> Option<&str> {
-        let words = message.strip_prefix(Self::INVALID_INPUT)?;
-        words.strip_prefix(IT_SAYS)
-    }
-
-    /// Whether this is the [`ApiError::user_message`] of a refusal of User ID and token.
-    pub fn is_about_credentials(message: &str) -> bool {
-        message.starts_with(Self::UNAUTHORIZED)
-    }
-
-    /// Whether this is the [`ApiError::user_message`] of a refusal for want of credits (402).
-    pub fn is_about_credits(message: &str) -> bool {
-        message.starts_with(&refused(402))
-    }
-
-    /// What happened and what to do, for a person.
-    pub fn user_message(&self) -> String {
-        match self {
-            Self::Network { detail } if detail == Self::PAGE_CLOSED => {
-                "The page was closed before the answer came.".into()
-            }
-            Self::Network { detail } if detail == Self::EXPORTED_UNSENT => {
-                "Not sent yet when its history was exported. The browser it comes from may have sent it since.".into()
-            }
-            Self::Network { detail } if detail == Self::WITHDRAWN => {
-                "The earlier submission was not answered; the next was cancelled before it was sent."
-                    .into()
-            }
-            Self::Network { detail } if detail == Self::REDIRECTED => {
-                "The address leads elsewhere. Check it in Settings, or sign in to the network."
-                    .into()
-            }
-            Self::Network { detail } if detail == Self::CUT => {
-                "The service's answer broke off before its end.".into()
-            }
-            Self::Network { .. } => {
-                "No answer from the service. Either the network or the service is down.".into()
-            }
-            Self::Timeout { after_ms: 0 } => "The service gave up waiting for the request.".into(),
-            Self::Timeout { after_ms } => {
-                format!("No answer within {} s.", after_ms.div_ceil(1000))
-            }
-            Self::Unauthorized { message, .. } => with(Self::UNAUTHORIZED, message),
-            Self::NotFound { message, .. } => {
-                with("The service does not know what was asked for.", message)
-            }
-            Self::Invalid { message, fields } => {
-                let details = fields.iter().map(FieldProblem::user_message);
-                let mut details: Vec<String> = details.filter(|it| !message.contains(it)).collect();
-                if !details.iter().any(|it| it.contains(message)) {
-                    details.insert(0, message.clone());
-                }
-                with(Self::INVALID_INPUT, &bounded(details.join("; ")))
-            }
-            Self::RateLimited { message, .. } => {
-                with("Rate-limited: the service asks for fewer calls.", message)
-            }
-            Self::Server {
-                status, message, ..
-            } => with(
-                &format!("The service has a problem of its own (HTTP {status})."),
-                message,
-            ),
-            Self::Malformed { detail } => {
-                format!("The service's answer could not be read: {detail}.")
-            }
-            Self::Refused {
-                status: 200,
-                message,
-            } => with("The service refused.", message),
-            Self::Refused { status, message } => {
-                with(&refused(*status), message)
-            }
-        }
-    }
-}
-
-fn refused(status: u16) -> String {
-    format!("The service refused (HTTP {status}).")
-}
-
-/// Between a sentence of ours and the service's own words. Stored with tasks.
-const IT_SAYS: &str = " It says: ";
-
-/// A sentence of ours, then the service's own words, marked as such.
-fn with(sentence: &str, message: &str) -> String {
-    if message.is_empty() {
-        return sentence.to_owned();
-    }
-    let stop = if message.ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
-    format!("{sentence}{IT_SAYS}{message}{stop}")
 }
 
 /// The most telling message of a body: `message`, `error`, `detail`, of any shape, at the top or

@@ -1,4 +1,5 @@
 use super::*;
+use crate::ServiceAddress;
 use proptest::prelude::*;
 use serde_json::json;
 

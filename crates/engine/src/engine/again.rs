@@ -7,7 +7,10 @@
 use atelier_contract::ApiError;
 
 use super::Engine;
+use super::call::InFlight;
+use super::judgement::asks_to_wait;
 use super::services::Idempotency;
+use super::shared_ids::is_of_shared_id;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 
@@ -31,6 +34,49 @@ impl Engine {
         let is_free = !task.input.values().contains_key(field);
         let chosen = task.idempotency_key.as_ref().unwrap_or(&task.key.0);
         (is_honoured && is_free).then(|| chosen.clone())
+    }
+
+    /// A submission came to nothing, or nobody can say whether it did.
+    pub(super) fn not_submitted(
+        &mut self,
+        key: &TaskKey,
+        error: &ApiError,
+        call: &InFlight,
+        now: Millis,
+        chance: f64,
+    ) {
+        let tracked = self.tasks.get(key);
+        let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
+        // An earlier one may have been taken.
+        let is_in_doubt =
+            tracked.is_some_and(|tracked| tracked.uncertain_error.is_some() || is_resubmitted);
+        if asks_to_wait(error) {
+            return self.not_taken(key, call.sent, now, now);
+        }
+        if !is_in_doubt && self.hold_if_all_refused(key, error, now) {
+            return;
+        }
+        // Under its key the service would answer the same once more. With fewer others the answer may be smaller.
+        let is_in_vain = error.is_too_large() && !call.batched || is_of_shared_id(error);
+        if !is_in_vain && !settles(error, is_in_doubt) {
+            let at = self.retry_at(key, now, chance);
+            return self.mark_uncertain(key, error.clone(), at, now);
+        }
+        // A refused input was never taken, unless what it names has gone or changed since: a person may have sent it
+        // once more much later. Any other refusal of what may have been taken before contradicts what the service
+        // says of its keys: a person decides.
+        let is_input = !is_resubmitted
+            && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
+        let event = if is_in_vain || is_in_doubt && !is_input {
+            Event::LostAnswer {
+                error: error.clone(),
+            }
+        } else {
+            Event::Rejected {
+                message: error.user_message(),
+            }
+        };
+        self.apply_event(key, event, now);
     }
 
     /// When the next submission is to be sent again.
@@ -229,7 +275,7 @@ impl Engine {
 
 /// Whether an answer to a submission says what became of it. `is_in_doubt`: an earlier one may have been taken, and
 /// only what the service says of that one settles it.
-pub(super) fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
+fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
     match error {
         // Refused before the service looked at it, perhaps by something in front of it.
         ApiError::Unauthorized { .. } => !is_in_doubt,

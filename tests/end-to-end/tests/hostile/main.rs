@@ -3,8 +3,8 @@
 
 mod addresses;
 mod foreign_tables;
-mod large;
 mod inputs;
+mod large;
 mod policy;
 mod replies;
 mod secrets;
